@@ -1,0 +1,46 @@
+# Every target sets up what it needs: only Python 3.11 or newer and make are assumed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test lint format check bench clean
+
+help:
+	@echo "make demo    the whole loop on an embedded data set; writes demo-report/index.html"
+	@echo "make test    all tests"
+	@echo "make lint    format, lint, types, import layers"
+	@echo "make check   lint, then test"
+	@echo "make bench   speed and memory benchmarks"
+	@echo "make format  rewrite the code in the project's format"
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[flows,dev]'
+	$(BIN)/python -c 'import torch; v = torch.__version__; assert v.split("+")[0] == "2.13.0", v'
+	touch $@
+
+demo: $(READY)
+	$(BIN)/imboost demo --out demo-report
+
+test: $(READY)
+	$(BIN)/python -m pytest --numprocesses 2
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+check: lint test
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks.speed
+
+clean:
+	rm -rf $(VENV) demo-report build dist

@@ -1,0 +1,106 @@
+"""The result file: one line per run and round, appended when a run ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from imboost.benchmark.protocol import RoundResult, RunSpec
+from imboost.errors import ResultsError
+
+COLUMNS = [field.name for field in fields(RoundResult)]
+_TYPES: dict[str, type] = {"int": int, "float": float, "str": str}
+_READERS = {field.name: _TYPES[str(field.type)] for field in fields(RoundResult)}
+
+
+class ResultFile:
+    """Results in a CSV file that survives an interrupted writer.
+
+    The lines of a run are written together and reach the disk before the next run's; a line
+    cut short by a crash is dropped when the file is opened again, and its run repeated.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> list[RoundResult]:
+        """Return the lines of all runs; of a run that was repeated, those of the last time.
+
+        Raises
+        ------
+        ResultsError
+            If the file is missing or not a result file.
+        """
+        if not self.path.is_file():
+            raise ResultsError(f"No results at {self.path}. Run 'imboost bench run' first.")
+        with self.path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            if reader.fieldnames != COLUMNS:
+                raise ResultsError(
+                    f"{self.path} is not a result file of this version: its columns are "
+                    f"{', '.join(reader.fieldnames or [])}."
+                )
+            lines = [_parse(row) for row in reader]
+        latest = {(line.spec, line.round): line for line in lines if line is not None}
+        finished = {line.spec for line in latest.values() if line.ends_run}
+        # A failure counts only until the run has gone well.
+        return [
+            line
+            for line in latest.values()
+            if (line.spec in finished) == (line.status == "ok")
+        ]
+
+    def finished(self) -> set[RunSpec]:
+        """Return the runs that need not be done again."""
+        if not self.path.exists():
+            return set()
+        return {line.spec for line in self.read() if line.ends_run}
+
+    def append(self, lines: Sequence[RoundResult]) -> None:
+        """Write the lines of one run; they are on disk when this returns."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not self.path.exists() or self.path.stat().st_size == 0
+        text = _format(lines, header=is_new)
+        with self.path.open("a", newline="", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def repair(self) -> None:
+        """Cut off a last line that a crash left unfinished."""
+        if not self.path.exists():
+            return
+        content = self.path.read_bytes()
+        end = content.rfind(b"\n") + 1
+        if end != len(content):
+            with self.path.open("r+b") as file:
+                file.truncate(end)
+
+
+def _format(lines: Iterable[RoundResult], *, header: bool) -> str:
+    buffer = io.StringIO(newline="")
+    writer = csv.DictWriter(buffer, COLUMNS, lineterminator="\n")
+    if header:
+        writer.writeheader()
+    for line in lines:
+        values: dict[str, Any] = asdict(line)
+        for name, value in values.items():
+            if isinstance(value, float):
+                values[name] = f"{value:.6g}"
+        values["reason"] = " ".join(line.reason.split())
+        writer.writerow(values)
+    return buffer.getvalue()
+
+
+def _parse(row: dict[str, str | None]) -> RoundResult | None:
+    """Read a line; None for one that is not whole."""
+    try:
+        values = {name: read(row[name]) for name, read in _READERS.items()}
+    except (TypeError, ValueError, KeyError):
+        return None
+    return RoundResult(**values)

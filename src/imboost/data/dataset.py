@@ -1,0 +1,63 @@
+"""A table with known labels, as benchmarks need it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.errors import DataError
+from imboost.labels import INLIER, OUTLIER
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Rows, their true labels, and where they stand in the paper.
+
+    Parameters
+    ----------
+    name : str
+        The name used on the command line, such as "thyroid".
+    group : str
+        The row of the paper's tables the set counts towards, such as "MVTec-AD".
+    X : array of shape (n_rows, n_features)
+        Finite floats.
+    y : array of shape (n_rows,)
+        0 for an inlier, 1 for an outlier; both occur.
+    """
+
+    name: str
+    group: str
+    X: NDArray[Any]
+    y: NDArray[np.int8]
+
+    def __post_init__(self) -> None:
+        """Refuse what no experiment could be run on."""
+        if self.X.ndim != 2 or 0 in self.X.shape:
+            raise DataError(f"{self.name}: X must be a table with rows and columns, "
+                            f"got shape {self.X.shape}.")
+        if self.y.shape != (len(self.X),):
+            raise DataError(f"{self.name}: y must have one label per row of X, "
+                            f"got {self.y.shape} for {len(self.X)} rows.")
+        if set(np.unique(self.y).tolist()) != {INLIER, OUTLIER}:
+            raise DataError(f"{self.name}: y must hold both 0 (inlier) and 1 (outlier) "
+                            f"and nothing else, got {np.unique(self.y)[:5].tolist()}.")
+        if not np.isfinite(self.X).all():
+            raise DataError(f"{self.name}: X holds missing or infinite values.")
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.X)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def n_outliers(self) -> int:
+        """Number of outliers."""
+        return int((self.y == OUTLIER).sum())

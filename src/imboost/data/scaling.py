@@ -1,0 +1,49 @@
+"""Min-max scaling, fitted on the training rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LIMIT = 1000.0
+"""Values further outside the training range than this many ranges count as that far."""
+
+
+@dataclass(frozen=True)
+class UnitScaling:
+    """The map ``(x - offset) * factor`` that takes every training column to [0, 1].
+
+    A constant column maps to 0, and a later value that differs from the constant by d to d
+    (in units of the constant's own size, where that is larger than 1). Values outside the
+    training range stay outside the unit interval, up to `limit`, so that they can look as
+    odd as they are while the arithmetic stays finite.
+    """
+
+    offset: NDArray[np.float64]
+    factor: NDArray[np.float64]
+    limit: float = LIMIT
+
+    @classmethod
+    def fit(cls, table: NDArray[Any]) -> UnitScaling:
+        """Read smallest and largest value of every column of `table` (rows, features)."""
+        low = table.min(axis=0).astype(np.float64)
+        high = table.max(axis=0).astype(np.float64)
+        # Halved before subtracting: the range of float64 columns may itself overflow.
+        half_range = high / 2 - low / 2
+        constant = half_range <= 0
+        half_range[constant] = np.maximum(np.abs(low[constant]), 1.0) / 2
+        factor = np.minimum(0.5 / half_range, np.finfo(np.float32).max)
+        return cls(offset=low, factor=factor)
+
+    def apply(self, table: NDArray[Any]) -> NDArray[np.float64]:
+        """Scale a table of the same columns.
+
+        >>> UnitScaling.fit(np.array([[0.0], [10.0]])).apply(np.array([[5.0], [20.0]]))
+        array([[0.5],
+               [2. ]])
+        """
+        scaled = (np.asarray(table, dtype=np.float64) - self.offset) * self.factor
+        return np.clip(scaled, -self.limit, self.limit)

@@ -1,0 +1,157 @@
+"""What every detector shares: the estimator contract of the package.
+
+A detector is a scikit-learn estimator with PyOD's methods and attributes. It never sees an
+oracle or a query strategy: it takes rows and what is known of their labels.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from imboost.labels import Labels, check_labels
+from imboost.validation import check_number
+
+FLOATS = (np.float64, np.float32)
+
+
+class BaseDetector(BaseEstimator, ABC):
+    """Fit, score and decide; subclasses train and give scores.
+
+    A subclass implements `_train` (and `_train_further`, if labels help it) and `_score`.
+    """
+
+    default_query: ClassVar[str] = "mm"
+    """Name of the query strategy that suits the detector; it never calls one itself."""
+
+    decision_scores_: NDArray[np.float64]
+    query_scores_: NDArray[np.float64]
+    labels_: NDArray[np.int64]
+    threshold_: float
+    n_features_in_: int
+
+    def __init__(
+        self,
+        *,
+        contamination: float = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        device: str = "auto",
+        verbose: bool = False,
+    ) -> None:
+        self.contamination = contamination
+        self.random_state = random_state
+        self.device = device
+        self.verbose = verbose
+
+    @abstractmethod
+    def _train(self, X: NDArray[Any], labels: Labels) -> None:
+        """Train from scratch, and set `query_scores_` if it differs from the scores."""
+
+    def _train_further(self, X: NDArray[Any], labels: Labels) -> None:
+        """Train on with more labels; a detector that uses none has nothing to do."""
+
+    @abstractmethod
+    def _score(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the outlier score of every row of a checked table."""
+
+    def _check_settings(self) -> None:
+        """Raise if a setting is out of its range."""
+        check_number("contamination", self.contamination, above=0.0, maximum=0.5)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Train on a table and, where there are any, on labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Numbers without gaps.
+        y : array-like of shape (n_rows,), optional
+            0 for an inlier, 1 for an outlier, -1 for a row that is not labelled.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)
+        labels = check_labels(y, len(X))
+        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._n_rows = len(X)
+        self._train(X, labels)
+        self._set_scores(X)
+        return self
+
+    def refine(self, X: Any, y: Any) -> Self:
+        """Train on with more labels of the rows given to `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The same rows, in the same order.
+        y : array-like of shape (n_rows,)
+            All labels known by now: 0, 1 or -1.
+
+        Returns
+        -------
+        self
+        """
+        X = self._check_table(X)
+        if len(X) != self._n_rows:
+            raise ValueError(
+                f"refine needs the rows given to fit: expected {self._n_rows}, got {len(X)}. "
+                "Use fit for another table."
+            )
+        labels = check_labels(y, len(X))
+        self._train_further(X, labels)
+        self._set_scores(X)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the outlier score of every row; higher is more outlying."""
+        return self._score(self._check_table(X))
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return 1 for the rows that score above `threshold_`, 0 for the others."""
+        return (self.decision_function(X) > self.threshold_).astype(np.int64)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return columns for inlier and outlier: the score on the scale of the training rows.
+
+        The smallest training score counts as 0, the largest as 1, as in PyOD.
+        """
+        scores = self.decision_function(X)
+        low, high = self.decision_scores_.min(), self.decision_scores_.max()
+        share = (scores - low) / (high - low) if high > low else (scores > high).astype(float)
+        outlier = np.clip(share, 0.0, 1.0)
+        return np.column_stack([1.0 - outlier, outlier])
+
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
+        """Train, then return the decision about every training row."""
+        return self.fit(X, y).labels_
+
+    def _check_table(self, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        table: NDArray[Any] = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+        return table
+
+    def _set_scores(self, X: NDArray[Any]) -> None:
+        self.decision_scores_ = self._score(X)
+        self.threshold_ = float(np.quantile(self.decision_scores_, 1.0 - self.contamination))
+        self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
+        if not self._has_own_query_scores():
+            self.query_scores_ = self.decision_scores_
+
+    def _has_own_query_scores(self) -> bool:
+        """Whether training itself sets `query_scores_`."""
+        return False
+
+    def _report(self, text: str) -> None:
+        """Print a line of progress if the user asked for it."""
+        if self.verbose:
+            print(f"[{type(self).__name__}] {text}", flush=True)

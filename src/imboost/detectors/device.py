@@ -1,0 +1,29 @@
+"""The choice of the computing device, made once at a detector's edge."""
+
+from __future__ import annotations
+
+import torch
+
+from imboost.errors import SettingError
+
+
+def resolve_device(device: str) -> torch.device:
+    """Return the device called `device`; "auto" is the GPU where there is one.
+
+    Raises
+    ------
+    SettingError
+        If torch does not know the name, or the machine has no such device.
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        resolved = torch.device(device)
+        torch.empty(0, device=resolved)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        reason = str(error).splitlines()[0]
+        raise SettingError(
+            f"device must be 'auto', 'cpu' or a device this machine has, such as 'cuda'; "
+            f"got {device!r} ({reason})."
+        ) from None
+    return resolved

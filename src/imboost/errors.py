@@ -1,0 +1,37 @@
+"""The exceptions of the package. All are also ValueErrors, so callers may catch either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class IMBoostError(ValueError):
+    """A user's mistake, told in one line that says what to do."""
+
+
+class UnknownNameError(IMBoostError):
+    """A detector, query strategy, backbone or data set that does not exist."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        near = {spelling.lower(): spelling for spelling in names}
+        close = get_close_matches(name.lower(), near, n=1, cutoff=0.5)
+        hint = f" Did you mean '{near[close[0]]}'?" if close else ""
+        super().__init__(f"Unknown {kind} '{name}'.{hint} Known: {', '.join(names) or 'none'}.")
+
+
+class SettingError(IMBoostError):
+    """A setting outside its range."""
+
+
+class DataError(IMBoostError):
+    """A data file that is missing, damaged or not of the expected layout."""
+
+
+class SessionError(IMBoostError):
+    """A question or an answer that does not fit the state of a session."""
+
+
+class ResultsError(IMBoostError):
+    """A benchmark result file that is missing, damaged or of another layout."""

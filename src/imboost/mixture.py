@@ -1,0 +1,72 @@
+"""A two-component Gaussian mixture over one-dimensional scores."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+
+MAX_FIT_ROWS = 100_000
+"""Beyond so many scores the mixture is fitted to a random subset: its five parameters are
+known to a fraction of a percent by then, and the fit would take longer than the training."""
+
+
+@dataclass(frozen=True)
+class TwoGaussians:
+    """A fitted mixture; component 0 is the one with the smaller mean.
+
+    Attributes
+    ----------
+    means, variances, weights : arrays of shape (2,)
+        Parameters of the two components, in the unit of the scores.
+    """
+
+    means: NDArray[np.float64]
+    variances: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    def inlier_posterior(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Probability that each score comes from the smaller-mean component."""
+        values = np.asarray(scores, dtype=np.float64)
+        log_odds = self._log_joint(values, 1) - self._log_joint(values, 0)
+        np.exp(np.clip(log_odds, -700.0, 700.0, out=log_odds), out=log_odds)
+        return cast("NDArray[np.float64]", 1.0 / (1.0 + log_odds))
+
+    def _log_joint(self, values: NDArray[np.float64], component: int) -> NDArray[np.float64]:
+        """Log-density of values and component together, up to a constant."""
+        distance = values - self.means[component]
+        distance *= distance
+        distance *= -0.5 / self.variances[component]
+        distance += np.log(self.weights[component]) - 0.5 * np.log(self.variances[component])
+        return distance
+
+
+def fit_two_gaussians(
+    scores: NDArray[np.floating], rng: np.random.Generator
+) -> TwoGaussians | None:
+    """Fit a mixture of two Gaussians to `scores`; None where they hold no two clusters.
+
+    Scores are standardised for the fit, so that its regularisation means the same for all.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if len(values) > MAX_FIT_ROWS:
+        values = values[rng.choice(len(values), MAX_FIT_ROWS, replace=False, shuffle=False)]
+    centre, spread = values.mean(), values.std()
+    standard = (values - centre) / spread if spread > 0 else values - centre
+    if len(np.unique(standard[: 2 * MAX_FIT_ROWS])) < 2:
+        return None
+    mixture = GaussianMixture(n_components=2, random_state=int(rng.integers(2**31)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        mixture.fit(standard[:, None])
+    order = np.argsort(mixture.means_[:, 0])
+    return TwoGaussians(
+        means=mixture.means_[order, 0] * spread + centre,
+        variances=mixture.covariances_[order, 0, 0] * spread**2,
+        weights=mixture.weights_[order],
+    )

@@ -1,0 +1,29 @@
+"""Generative models. They turn rows into importance log-weights and know no labels.
+
+A further family is one new file with a class like `MLPVAE` (see `Backbone`) and one line in
+`BACKBONES`.
+"""
+
+from imboost.models.backbone import Backbone, BackboneFactory, stack_states
+from imboost.models.bounds import cubo, iwae
+from imboost.models.flow import NormalisingFlow
+from imboost.models.likelihood import gaussian_log_density
+from imboost.models.mlp_vae import MLPVAE, Widths
+
+BACKBONES: dict[str, BackboneFactory] = {
+    "vae": MLPVAE,
+    "flow": NormalisingFlow,
+}
+
+__all__ = [
+    "BACKBONES",
+    "MLPVAE",
+    "Backbone",
+    "BackboneFactory",
+    "NormalisingFlow",
+    "Widths",
+    "cubo",
+    "gaussian_log_density",
+    "iwae",
+    "stack_states",
+]

@@ -1,0 +1,69 @@
+"""What the training asks of a generative model.
+
+A backbone holds ``n_members`` models of one shape with stacked parameters: every entry of its
+state has the member as first dimension, so that members train in one batched computation.
+Rows come last: a batch is (features, rows) and hidden units are (members, units, rows), so that
+normalising a unit over the batch runs along memory. All members see the same batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+
+class Backbone(Protocol):
+    """A stack of generative models that turn rows into importance log-weights."""
+
+    n_members: int
+
+    def draw_noise(self, n_rows: int, generator: torch.Generator) -> Tensor:
+        """Draw the randomness of one `log_weights` call, on the generator's device."""
+        ...
+
+    def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
+        """Return log-weights of shape (members, samples, rows).
+
+        Parameters
+        ----------
+        x : Tensor of shape (features, rows)
+            Rows scaled to the unit interval.
+        noise : Tensor
+            From `draw_noise`, or anything that broadcasts against it.
+        batch_statistics : bool
+            Whether hidden units are normalised by this batch, and update the running
+            averages, or by those averages.
+        """
+        ...
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Return what the optimiser may change."""
+        ...
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return parameters and running averages, members first."""
+        ...
+
+
+class BackboneFactory(Protocol):
+    """Builds a backbone: the constructor of an `nn.Module` that is also a `Backbone`."""
+
+    def __call__(
+        self,
+        n_features: int,
+        generator: torch.Generator,
+        *,
+        n_members: int,
+        n_samples: int,
+        logvar_weight: float,
+    ) -> Any:
+        """Return a model for tables of `n_features` columns."""
+        ...
+
+
+def stack_states(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """Join states along the member dimension: several snapshots become one larger ensemble."""
+    return {name: torch.cat([state[name] for state in states]) for name in states[0]}

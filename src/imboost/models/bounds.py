@@ -1,0 +1,46 @@
+"""The two bounds on a log-likelihood, as functions of importance log-weights.
+
+A log-weight is ``log p(x, z_k) - log q(z_k | x)`` for a sample ``z_k`` of the encoder. With
+one exact weight (a model whose likelihood is known) both bounds equal that likelihood.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def iwae(log_w: Tensor, dim: int = -2) -> Tensor:
+    r"""Importance-weighted lower bound of ``log p(x)`` (paper, appendix A-I).
+
+    .. math:: \log \frac{1}{K} \sum_k w_k
+
+    In expectation it rises with the number of samples K and never passes the log-evidence.
+
+    Parameters
+    ----------
+    log_w : Tensor
+        Importance log-weights with the K samples along `dim`.
+    dim : int
+        The sample dimension; rows come last everywhere in this package.
+    """
+    return torch.logsumexp(log_w, dim) - math.log(log_w.shape[dim])
+
+
+def cubo(log_w: Tensor, power: float = 2.0, dim: int = -2) -> Tensor:
+    r"""Chi upper bound of ``log p(x)`` (paper, appendix A-II).
+
+    .. math:: \frac{1}{v} \log \frac{1}{K} \sum_k w_k^v
+
+    Parameters
+    ----------
+    log_w : Tensor
+        Importance log-weights with the K samples along `dim`.
+    power : float
+        The exponent v > 1.
+    dim : int
+        The sample dimension.
+    """
+    return iwae(power * log_w, dim) / power

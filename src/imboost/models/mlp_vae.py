@@ -1,0 +1,121 @@
+"""The paper's model: a variational autoencoder of two-layer perceptrons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from imboost.models.likelihood import gaussian_log_density
+from imboost.models.stacked import GaussianHead, HiddenLayer
+
+
+@dataclass(frozen=True)
+class Widths:
+    """Units of the two hidden layers (outer, inner) and of the latent code."""
+
+    outer: int
+    inner: int
+    latent: int
+
+    @classmethod
+    def for_features(cls, n_features: int) -> Widths:
+        """Widths the paper's experiments used for tables of so many columns.
+
+        >>> Widths.for_features(6)
+        Widths(outer=32, inner=16, latent=4)
+        """
+        if n_features >= 512:
+            return cls(512, 256, 128)
+        if n_features >= 400:
+            return cls(256, 128, 64)
+        if n_features >= 100:
+            return cls(128, 64, 32)
+        latent = 8 if n_features >= 9 else 6 if n_features >= 7 else 4 if n_features >= 5 else 2
+        return cls(32, 16, latent)
+
+
+class MLPVAE(nn.Module):
+    """A stack of variational autoencoders with Gaussian latent code and likelihood.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    generator : torch.Generator
+        Source of the initial weights.
+    n_members : int
+        How many models are stacked.
+    n_samples : int
+        K, the latent samples per row.
+    logvar_weight : float
+        Weight of the decoder's log-variance, see `gaussian_log_density`.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        generator: torch.Generator,
+        *,
+        n_members: int = 1,
+        n_samples: int = 2,
+        logvar_weight: float = 1.0,
+    ) -> None:
+        super().__init__()
+        self.n_members = n_members
+        self.n_samples = n_samples
+        self.logvar_weight = logvar_weight
+        width = Widths.for_features(n_features)
+        self.n_latent = width.latent
+        self.encoder = nn.ModuleList(
+            [
+                HiddenLayer(n_members, n_features, width.outer, generator),
+                HiddenLayer(n_members, width.outer, width.inner, generator),
+            ]
+        )
+        self.latent_head = GaussianHead(n_members, width.inner, width.latent, generator)
+        self.decoder = nn.ModuleList(
+            [
+                HiddenLayer(n_members, width.latent, width.inner, generator),
+                HiddenLayer(n_members, width.inner, width.outer, generator),
+            ]
+        )
+        self.output_head = GaussianHead(n_members, width.outer, n_features, generator)
+
+    def draw_noise(self, n_rows: int, generator: torch.Generator) -> Tensor:
+        """Draw standard normals of shape (members, latent, samples, rows)."""
+        shape = (self.n_members, self.n_latent, self.n_samples, n_rows)
+        return torch.randn(shape, generator=generator, device=generator.device)
+
+    def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
+        """Return ``log p(x | z) + log p(z) - log q(z | x)``: (members, samples, rows)."""
+        mean, logvar = self.encode(x, batch_statistics=batch_statistics)
+        spread = (0.5 * logvar).exp()
+        z = mean.unsqueeze(2) + spread.unsqueeze(2) * noise  # (members, latent, samples, rows)
+        # log p(z) - log q(z | x); the normalising constants cancel.
+        prior = 0.5 * (noise.square().sum(1) - z.square().sum(1) + logvar.sum(1, keepdim=True))
+        x_mean, x_logvar = self.decode(z, batch_statistics=batch_statistics)
+        cells = gaussian_log_density(x.unsqueeze(-2), x_mean, x_logvar, self.logvar_weight)
+        return cells.sum(1) + prior
+
+    def encode(self, x: Tensor, *, batch_statistics: bool) -> tuple[Tensor, Tensor]:
+        """Return mean and log-variance of the latent code, each (members, latent, rows)."""
+        hidden = x
+        for layer in self.encoder:
+            hidden = layer(hidden, batch_statistics)
+        mean, logvar = self.latent_head(hidden)
+        return mean, logvar
+
+    def decode(self, z: Tensor, *, batch_statistics: bool) -> tuple[Tensor, Tensor]:
+        """Return mean and log-variance of the rows, each (members, features, samples, rows).
+
+        All samples of all rows pass through the decoder as one batch.
+        """
+        n_samples, n_rows = z.shape[2:]
+        hidden = z.flatten(2)  # (members, latent, samples * rows)
+        for layer in self.decoder:
+            hidden = layer(hidden, batch_statistics)
+        mean, logvar = self.output_head(hidden)
+        by_sample = (n_samples, n_rows)
+        return torch.sigmoid(mean).unflatten(2, by_sample), logvar.unflatten(2, by_sample)

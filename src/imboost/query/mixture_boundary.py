@@ -1,0 +1,38 @@
+"""MM: the rows on the boundary between the two clusters of scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imboost.mixture import fit_two_gaussians
+from imboost.query.random_rows import RandomRows
+from imboost.query.strategy import Indices, Scores
+
+
+@dataclass(frozen=True)
+class MixtureBoundary:
+    """Choose the rows whose posterior of being an inlier is closest to `alpha`.
+
+    A mixture of two Gaussians is fitted to the scores of all rows; the component with the
+    smaller mean stands for the inliers. Where the scores hold no two clusters (all equal),
+    rows are chosen at random. Keeps no state.
+
+    Parameters
+    ----------
+    alpha : float
+        The posterior probability aimed at.
+    """
+
+    alpha: float = 0.4
+
+    def select(
+        self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
+    ) -> Indices:
+        """Return the `n` candidates nearest to the boundary, nearest first."""
+        mixture = fit_two_gaussians(scores, rng)
+        if mixture is None:
+            return RandomRows().select(scores, candidates, n, rng)
+        distance = np.abs(mixture.inlier_posterior(scores[candidates]) - self.alpha)
+        return candidates[np.argsort(distance, kind="stable")[:n]]

@@ -1,0 +1,25 @@
+"""RD: rows at random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imboost.query.strategy import Indices, Scores
+
+
+@dataclass(frozen=True)
+class RandomRows:
+    """Choose rows at random, whatever their scores. Keeps no state.
+
+    >>> rng = np.random.default_rng(0)
+    >>> len(RandomRows().select(np.zeros(9), np.arange(9), 3, rng))
+    3
+    """
+
+    def select(
+        self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
+    ) -> Indices:
+        """Return `n` of the candidates, all equally likely."""
+        return rng.choice(candidates, min(n, len(candidates)), replace=False)

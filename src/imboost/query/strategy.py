@@ -1,0 +1,33 @@
+"""What a session asks of a query strategy."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Indices = NDArray[np.int64]
+Scores = NDArray[np.float64]
+
+
+class QueryStrategy(Protocol):
+    """Chooses the rows to ask about next."""
+
+    def select(
+        self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
+    ) -> Indices:
+        """Return `n` distinct rows out of `candidates`, or all where there are no more.
+
+        Parameters
+        ----------
+        scores : array of shape (n_rows,)
+            A detector's `query_scores_`, one for every training row.
+        candidates : array of int
+            Rows that may be asked: not answered yet.
+        n : int
+            How many rows to choose, at least 1.
+        rng : numpy Generator
+            Source of all randomness.
+        """
+        ...

@@ -1,0 +1,60 @@
+"""Sessions without a person: known labels answer the questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.labels import OUTLIER
+from imboost.session.answers import Answer
+from imboost.session.session import Session
+
+
+class Oracle:
+    """Answers from known labels.
+
+    Parameters
+    ----------
+    y : array of shape (n_rows,)
+        The true label of every row, 0 or 1.
+
+    Examples
+    --------
+    >>> Oracle(np.array([0, 1])).answer([1])
+    [<Answer.OUTLIER: 'outlier'>]
+    """
+
+    def __init__(self, y: NDArray[Any]) -> None:
+        self._y = np.asarray(y)
+
+    def answer(self, rows: Sequence[int]) -> list[Answer]:
+        """Return the answer about each row."""
+        return [Answer.OUTLIER if self._y[row] == OUTLIER else Answer.INLIER for row in rows]
+
+
+def run_rounds(
+    session: Session, oracle: Oracle, n_rounds: int, n_questions: int | None = None
+) -> Iterator[int]:
+    """Drive a session by an oracle; yield 0 before any answer, then after every round.
+
+    Parameters
+    ----------
+    session : Session
+        A new session, or one to go on with.
+    oracle : Oracle
+        Who answers.
+    n_rounds : int
+        Rounds of questions, answers and training.
+    n_questions : int, optional
+        Questions a round; the session's default if not given.
+    """
+    session.start()
+    yield session.round
+    for _ in range(n_rounds):
+        rows = session.ask(n_questions)
+        session.tell(rows, oracle.answer(rows), who="oracle")
+        session.refine()
+        yield session.round

@@ -1,0 +1,224 @@
+"""Ask and tell: a detector, its rows and a query strategy joined into a dialogue."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from imboost.detectors.base import BaseDetector
+from imboost.errors import SessionError
+from imboost.labels import Labels, unlabelled
+from imboost.query import QueryStrategy, make_strategy
+from imboost.session.answers import Answer
+from imboost.session.log import Answered, Asked, Entry, MemoryLog, Refined, SessionLog
+from imboost.validation import check_number
+
+SMALL_TABLE = 500
+SMALL_TABLE_QUESTIONS = 6
+QUESTION_SHARE = 0.01
+
+
+def questions_per_round(n_rows: int) -> int:
+    """Return the paper's budget of a round: 1 % of the rows, 6 for at most 500 rows.
+
+    >>> questions_per_round(2640), questions_per_round(300)
+    (26, 6)
+    """
+    if n_rows <= SMALL_TABLE:
+        return min(SMALL_TABLE_QUESTIONS, n_rows)
+    return int(QUESTION_SHARE * n_rows)
+
+
+class Session:
+    """A dialogue about the rows of one table.
+
+    The detector is cloned and trained at the first `ask`. A session that gets a log with
+    entries takes up where that log ends: the model is trained again, round by round.
+
+    Parameters
+    ----------
+    detector : BaseDetector
+        Not changed; the session trains a copy, `session.detector`.
+    X : array-like of shape (n_rows, n_features)
+        The table. A row's id is its position.
+    query : str or QueryStrategy, optional
+        What chooses the rows; the detector's own default if not given.
+    log : SessionLog, optional
+        Where questions and answers are kept; in memory if not given.
+    random_state : int, RandomState or None
+        Source of the strategy's randomness.
+
+    Examples
+    --------
+    >>> from imboost import IMBoost, Session
+    >>> from imboost.data import planted_outliers
+    >>> data = planted_outliers(300)
+    >>> session = Session(IMBoost(random_state=0), data.X, random_state=0)
+    >>> rows = session.ask(4)
+    >>> session.tell(rows, ["outlier" if data.y[row] else "inlier" for row in rows])
+    >>> session.refine().round
+    1
+    """
+
+    def __init__(
+        self,
+        detector: BaseDetector,
+        X: Any,
+        *,
+        query: str | QueryStrategy | None = None,
+        log: SessionLog | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.X = X
+        self.detector: BaseDetector = clone(detector)
+        query = query or detector.default_query
+        self._strategy = make_strategy(query) if isinstance(query, str) else query
+        self._strategy_name = query if isinstance(query, str) else type(query).__name__
+        self._log: SessionLog = MemoryLog() if log is None else log
+        self._seed = int(check_random_state(random_state).randint(2**31 - 1))
+        self._n_rows = len(X) if hasattr(X, "__len__") else X.shape[0]
+        self._answers: dict[int, Answered] = {}
+        self._open: list[int] = []
+        self._n_asked = 0
+        self._is_trained = False
+        self.round = 0
+        self._replay()
+
+    @property
+    def labels(self) -> Labels:
+        """What is known of every row: 0, 1, or -1 where no one has said either."""
+        labels = unlabelled(self._n_rows)
+        for row, entry in self._answers.items():
+            labels[row] = entry.answer.label
+        return labels
+
+    @property
+    def answers(self) -> dict[int, Answer]:
+        """The standing answer about every row that has one."""
+        return {row: entry.answer for row, entry in self._answers.items()}
+
+    @property
+    def counts(self) -> Counter[Answer]:
+        """How many rows stand with each answer."""
+        return Counter(self.answers.values())
+
+    @property
+    def open_questions(self) -> list[int]:
+        """Rows that were asked and have no answer yet."""
+        return list(self._open)
+
+    def start(self) -> Session:
+        """Train the model without answers, if that has not happened yet."""
+        if not self._is_trained:
+            self.detector.fit(self.X)
+            self._is_trained = True
+        return self
+
+    def ask(self, n: int | None = None) -> list[int]:
+        """Return rows to look at; the same ones again until each has an answer.
+
+        Parameters
+        ----------
+        n : int, optional
+            How many rows; by default 1 % of the table, 6 for a small one.
+
+        Raises
+        ------
+        SessionError
+            If no row is left to ask about.
+        """
+        if self._open:
+            return self.open_questions
+        n = questions_per_round(self._n_rows) if n is None else n
+        check_number("n", n, minimum=1, whole=True)
+        candidates = self._candidates()
+        if len(candidates) == 0:
+            raise SessionError("No row is left to ask about: each has an answer.")
+        self.start()
+        scores = self.detector.query_scores_
+        rng = np.random.default_rng([self._seed, self.round, self._n_asked])
+        rows = self._strategy.select(scores, candidates, n, rng).tolist()
+        now = datetime.now(UTC)
+        name = self._strategy_name
+        self._record([Asked(row, self.round, name, float(scores[row]), now) for row in rows])
+        return self.open_questions
+
+    def tell(
+        self, rows: Sequence[int], answers: Sequence[Answer | str | int], *, who: str = ""
+    ) -> None:
+        """Take answers; all of them are kept when this returns, or none if it raises.
+
+        Rows need not have been asked, and an answer about an answered row corrects it.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Ids of the rows.
+        answers : sequence
+            For each row: inlier, outlier, unsure or skip (0 and 1 are understood too).
+        who : str
+            The person who answered.
+        """
+        ids = [self._check_row(row) for row in rows]
+        given = [Answer.parse(answer) for answer in answers]
+        if len(ids) != len(given):
+            raise SessionError(f"Got {len(ids)} rows but {len(given)} answers.")
+        if len(set(ids)) != len(ids):
+            raise SessionError("A row may have only one answer in a call.")
+        now = datetime.now(UTC)
+        self._record(
+            [Answered(row, answer, self.round, who, now) for row, answer in zip(ids, given)]
+        )
+
+    def refine(self) -> Session:
+        """Train with all answers so far and begin the next round."""
+        self.start()
+        self.detector.refine(self.X, self.labels)
+        self._record([Refined(self.round, datetime.now(UTC))])
+        return self
+
+    def _record(self, entries: Sequence[Entry]) -> None:
+        self._log.append(entries)
+        for entry in entries:
+            self._apply(entry)
+
+    def _apply(self, entry: Entry) -> None:
+        """Bring the state of the dialogue up to an entry of the log."""
+        if isinstance(entry, Asked):
+            self._open.append(entry.row)
+            self._n_asked += 1
+        elif isinstance(entry, Answered):
+            self._answers[entry.row] = entry
+            if entry.row in self._open:
+                self._open.remove(entry.row)
+        else:
+            self.round = entry.round + 1
+
+    def _replay(self) -> None:
+        """Rebuild dialogue and model from a log that already has entries."""
+        for entry in self._log:
+            if isinstance(entry, Refined):
+                self.start()
+                self.detector.refine(self.X, self.labels)
+            self._apply(entry)
+
+    def _candidates(self) -> NDArray[np.int64]:
+        """Rows without an answer, and rows put off in an earlier round."""
+        free = np.ones(self._n_rows, dtype=bool)
+        for row, entry in self._answers.items():
+            free[row] = entry.answer is Answer.SKIP and entry.round < self.round
+        return np.flatnonzero(free)
+
+    def _check_row(self, row: int) -> int:
+        if isinstance(row, bool) or not isinstance(row, int | np.integer):
+            raise SessionError(f"A row id is a whole number, got {row!r}.")
+        if not 0 <= row < self._n_rows:
+            raise SessionError(f"Row ids go from 0 to {self._n_rows - 1}, got {row}.")
+        return int(row)

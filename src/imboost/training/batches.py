@@ -1,0 +1,76 @@
+"""How many rows each update sees, and which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.errors import SettingError
+from imboost.validation import check_number
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The growing batch sizes of the paper, in epochs of a few updates each.
+
+    Parameters
+    ----------
+    batch_size : int
+        n_0, the rows of a batch during the plain epochs.
+    batch_growth : float
+        gamma, the factor by which a batch grows from one epoch to the next after them.
+    max_batch_size : int
+        Largest batch, however long training goes on.
+    plain_epochs : int
+        T_0, epochs on the untrimmed loss.
+    trimmed_epochs : int
+        T_1, further warm-up epochs on the trimmed loss.
+    round_epochs : int
+        T_2 / T_a, polarization epochs per round of answers, and the epochs over which the
+        loss is averaged for the next query (eq. 6).
+    updates_per_epoch : int
+        Gradient updates an epoch, whatever the size of the table.
+    """
+
+    batch_size: int = 128
+    batch_growth: float = 1.03
+    max_batch_size: int = 20_000
+    plain_epochs: int = 10
+    trimmed_epochs: int = 40
+    round_epochs: int = 10
+    updates_per_epoch: int = 5
+
+    def check(self) -> None:
+        """Raise if a setting is out of its range."""
+        check_number("batch_size", self.batch_size, minimum=2, whole=True)
+        check_number("batch_growth", self.batch_growth, minimum=1.0)
+        check_number("max_batch_size", self.max_batch_size, minimum=2, whole=True)
+        check_number("plain_epochs", self.plain_epochs, minimum=0, whole=True)
+        check_number("trimmed_epochs", self.trimmed_epochs, minimum=0, whole=True)
+        check_number("round_epochs", self.round_epochs, minimum=1, whole=True)
+        check_number("updates_per_epoch", self.updates_per_epoch, minimum=1, whole=True)
+        if self.warmup_epochs == 0:
+            raise SettingError("plain_epochs and trimmed_epochs must not both be 0.")
+
+    @property
+    def warmup_epochs(self) -> int:
+        """Epochs before the first question."""
+        return self.plain_epochs + self.trimmed_epochs
+
+    def batch_size_at(self, epoch: int, n_rows: int) -> int:
+        """Return the batch size in `epoch`, counted from 0, for a pool of `n_rows`.
+
+        >>> [Schedule().batch_size_at(epoch, 10_000) for epoch in (0, 10, 50, 99)]
+        [128, 128, 417, 1777]
+        """
+        grown = self.batch_size * self.batch_growth ** min(max(epoch - self.plain_epochs, 0), 10_000)
+        return min(int(min(grown, self.max_batch_size)), n_rows)
+
+
+def draw_batch(
+    pool: int | NDArray[np.int64], size: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw `size` different rows: of the first `pool` rows, or of those that `pool` lists."""
+    return rng.choice(pool, size, replace=False, shuffle=False)

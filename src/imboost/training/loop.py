@@ -1,0 +1,78 @@
+"""The only optimiser loop.
+
+Warm-up, polarization and the baselines differ in their steps (which rows, which risk); the
+loop takes the steps one by one and hands each back after its update, so that callers can
+look at the model in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from imboost.models.backbone import Backbone
+from imboost.training.batches import Schedule, draw_batch
+from imboost.training.rows import Rows
+
+Objective = Callable[[Backbone, Tensor, torch.Generator], Tensor]
+"""Turns a model, a batch (features, rows) and a noise source into a risk (members,)."""
+
+
+class Step(NamedTuple):
+    """One update: its rows, the risk to lower, and where in time it stands.
+
+    All members see the same rows; they differ in their initial weights and latent noise.
+    """
+
+    rows: NDArray[np.int64]
+    objective: Objective
+    epoch: int
+    ends_epoch: bool
+
+
+def make_optimiser(
+    model: Backbone, learning_rate: float, weight_decay: float
+) -> torch.optim.Optimizer:
+    """Return the Adam that serves a model for its whole life."""
+    return torch.optim.Adam(
+        model.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=True
+    )
+
+
+def train(
+    model: Backbone,
+    optimiser: torch.optim.Optimizer,
+    rows: Rows,
+    steps: Iterable[Step],
+    generator: torch.Generator,
+) -> Iterator[Step]:
+    """Make one update per step and yield the step after it."""
+    for step in steps:
+        risk = step.objective(model, rows.take(step.rows), generator)  # (members,)
+        optimiser.zero_grad()
+        # The members share no parameter, so the gradient of the sum is each one's own.
+        torch.autograd.backward(risk.sum())
+        optimiser.step()
+        yield step
+
+
+def epoch_steps(
+    schedule: Schedule,
+    epochs: range,
+    pool: int | NDArray[np.int64],
+    rng: np.random.Generator,
+    objective_at: Callable[[int], Objective],
+) -> Iterator[Step]:
+    """Return the steps of `epochs`, each epoch with its batch size and its objective."""
+    n_rows = pool if isinstance(pool, int) else len(pool)
+    for epoch in epochs:
+        objective = objective_at(epoch)
+        size = schedule.batch_size_at(epoch, n_rows)
+        for update in range(1, schedule.updates_per_epoch + 1):
+            rows = draw_batch(pool, size, rng)
+            yield Step(rows, objective, epoch, update == schedule.updates_per_epoch)

@@ -1,0 +1,98 @@
+"""Phase 1 of the paper: let the model memorize inliers first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from imboost.models.backbone import Backbone
+from imboost.models.bounds import iwae
+from imboost.training.batches import Schedule
+from imboost.training.loop import Objective, Step, epoch_steps
+
+
+def inlier_losses(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
+    """Per-row loss l(theta; x), the negative IWAE bound, of a batch: (members, rows)."""
+    noise = draw_noise(model, x, generator)
+    return -iwae(model.log_weights(x, noise, batch_statistics=True))
+
+
+def draw_noise(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
+    """Draw the noise of a batch where the generator lives, and take it to the batch."""
+    return model.draw_noise(x.shape[-1], generator).to(x)
+
+
+def plain_risk(losses: Tensor) -> Tensor:
+    """Mean loss of the batch (eq. 1): (members, rows) to (members,)."""
+    return losses.mean(-1)
+
+
+def trimmed_risk(losses: Tensor, threshold: Tensor) -> Tensor:
+    """Mean loss of the rows not above the threshold (eq. 2).
+
+    A batch with no such row contributes nothing.
+
+    Parameters
+    ----------
+    losses : Tensor of shape (members, rows)
+    threshold : Tensor of shape (members,)
+        tau_t.
+    """
+    kept = losses.detach() <= threshold.unsqueeze(-1)
+    return (losses * kept).sum(-1) / kept.sum(-1).clamp(min=1)
+
+
+def loss_quantile(losses: Tensor, quantile: float) -> Tensor:
+    """Return q_rho, the loss that a share `quantile` of the batch does not exceed: (members,)."""
+    rank = min(max(math.ceil(quantile * losses.shape[-1]), 1), losses.shape[-1])
+    return torch.kthvalue(losses.detach(), rank, dim=-1).values
+
+
+def warmup_steps(
+    schedule: Schedule,
+    n_rows: int,
+    rng: np.random.Generator,
+    *,
+    trim_quantile: float,
+) -> Iterator[Step]:
+    """Return the steps of phase 1: plain epochs, then trimmed ones, batches growing.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Epochs and batch sizes.
+    n_rows : int
+        Rows of the table, all of them unlabelled here.
+    rng : numpy Generator
+        Source of the batches.
+    trim_quantile : float
+        rho, the share of a batch that stays in the trimmed loss.
+    """
+
+    def trimmed(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
+        losses = inlier_losses(model, x, generator)
+        return trimmed_risk(losses, loss_quantile(losses, trim_quantile))
+
+    def objective_at(epoch: int) -> Objective:
+        return plain_objective if epoch < schedule.plain_epochs else trimmed
+
+    epochs = range(schedule.warmup_epochs)
+    return epoch_steps(schedule, epochs, n_rows, rng, objective_at)
+
+
+def plain_steps(
+    schedule: Schedule, n_epochs: int, n_rows: int, rng: np.random.Generator
+) -> Iterator[Step]:
+    """Return steps on the plain loss alone, with batches that do not grow."""
+    constant = replace(schedule, plain_epochs=n_epochs)
+    return epoch_steps(constant, range(n_epochs), n_rows, rng, lambda epoch: plain_objective)
+
+
+def plain_objective(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
+    """Return the plain risk of a batch: (members,)."""
+    return plain_risk(inlier_losses(model, x, generator))

@@ -1,0 +1,48 @@
+"""Checks of settings, with messages that say what was required and what arrived."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from imboost.errors import SettingError
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    above: float | None = None,
+    whole: bool = False,
+) -> None:
+    """Raise unless `value` is a number in the wanted range.
+
+    Parameters
+    ----------
+    name : str
+        The setting, as the user spells it.
+    value : object
+        What arrived.
+    minimum, maximum : float, optional
+        Bounds that may be reached.
+    above : float, optional
+        A lower bound that may not be reached.
+    whole : bool
+        Whether the number must be an integer.
+    """
+    kind = "an integer" if whole else "a number"
+    wanted = numbers.Integral if whole else numbers.Real
+    if isinstance(value, bool) or not isinstance(value, wanted):
+        raise TypeError(f"{name} must be {kind}, got {value!r}.")
+    limits = []
+    if minimum is not None:
+        limits.append((f"at least {minimum:g}", value >= minimum))
+    if above is not None:
+        limits.append((f"above {above:g}", value > above))
+    if maximum is not None:
+        limits.append((f"at most {maximum:g}", value <= maximum))
+    if not all(holds for _, holds in limits):
+        wanted_range = " and ".join(text for text, _ in limits)
+        raise SettingError(f"{name} must be {wanted_range}, got {value!r}.")
