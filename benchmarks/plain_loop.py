@@ -53,7 +53,8 @@ class PlainVAE(nn.Module):
         out_mean = torch.sigmoid(self.output_mean(hidden)).view(self.n_samples, *x.shape)
         out_logvar = self.output_logvar(hidden).clamp(-6, 2).view(self.n_samples, *x.shape)
         cells = -0.5 * (x - out_mean).square() * (-out_logvar).exp() - out_logvar
-        return cells.sum(-1) + prior
+        log_w: Tensor = cells.sum(-1) + prior
+        return log_w
 
 
 def iwae_loss(log_w: Tensor) -> Tensor:

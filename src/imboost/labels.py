@@ -43,7 +43,7 @@ def check_labels(y: Any, n_rows: int) -> Labels:
         )
     known = np.isin(values, (UNLABELLED, INLIER, OUTLIER))
     if not known.all():
-        strange = ", ".join(repr(value) for value in np.unique(values[~known].astype(str))[:5])
+        strange = ", ".join(np.unique(values[~known].astype(str))[:5].tolist())
         raise ValueError(
             "y must hold only 0 (inlier), 1 (outlier) and -1 (not labelled); "
             f"got {strange}. Recode the other values, or set them to -1."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,13 +34,13 @@ class TwoGaussians:
         values = np.asarray(scores, dtype=np.float64)
         log_odds = self._log_joint(values, 1) - self._log_joint(values, 0)
         np.exp(np.clip(log_odds, -700.0, 700.0, out=log_odds), out=log_odds)
-        return cast("NDArray[np.float64]", 1.0 / (1.0 + log_odds))
+        return 1.0 / (1.0 + log_odds)
 
     def _log_joint(self, values: NDArray[np.float64], component: int) -> NDArray[np.float64]:
         """Log-density of values and component together, up to a constant."""
-        distance = values - self.means[component]
+        distance: NDArray[np.float64] = values - self.means[component]
         distance *= distance
-        distance *= -0.5 / self.variances[component]
+        distance *= -0.5 / float(self.variances[component])
         distance += np.log(self.weights[component]) - 0.5 * np.log(self.variances[component])
         return distance
 

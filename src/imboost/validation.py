@@ -36,13 +36,14 @@ def check_number(
     wanted = numbers.Integral if whole else numbers.Real
     if isinstance(value, bool) or not isinstance(value, wanted):
         raise TypeError(f"{name} must be {kind}, got {value!r}.")
+    number = float(value)
     limits = []
     if minimum is not None:
-        limits.append((f"at least {minimum:g}", value >= minimum))
+        limits.append((f"at least {minimum:g}", number >= minimum))
     if above is not None:
-        limits.append((f"above {above:g}", value > above))
+        limits.append((f"above {above:g}", number > above))
     if maximum is not None:
-        limits.append((f"at most {maximum:g}", value <= maximum))
+        limits.append((f"at most {maximum:g}", number <= maximum))
     if not all(holds for _, holds in limits):
         wanted_range = " and ".join(text for text, _ in limits)
         raise SettingError(f"{name} must be {wanted_range}, got {value!r}.")

@@ -12,6 +12,7 @@ from imboost.benchmark import Plan, ResultFile, RunSpec, run_all
 
 def run_benchmark(plan: Plan, out: Path) -> None:
     """Do what is left of a plan and tell how it went."""
+    out.mkdir(parents=True, exist_ok=True)
     results = ResultFile(out / "results.csv")
     results.repair()
     finished = results.finished()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -24,7 +24,7 @@ def main() -> None:
     """Run the program; a user's mistake ends with one line and exit code 2."""
     try:
         app()
-    except IMBoostError as error:
+    except (IMBoostError, OSError) as error:
         typer.echo(f"imboost: {error}", err=True)
         sys.exit(2)
     except KeyboardInterrupt:
@@ -44,7 +44,9 @@ def _print_version(wanted: bool) -> None:
 def options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version."
+        ),
     ] = False,
 ) -> None:
     """Find the outliers in a table with as few questions as possible."""
@@ -68,13 +70,13 @@ def bench_run(
     out: Annotated[Path, typer.Option(help="Folder for results.csv; appended to.")],
     detector: Annotated[str, typer.Option(help="Name of the detector.")] = "imboost",
     query: Annotated[
-        Optional[str], typer.Option(help="Query strategy; the detector's own if not given.")
+        str | None, typer.Option(help="Query strategy; the detector's own if not given.")
     ] = None,
     dataset: Annotated[
-        Optional[list[str]], typer.Option(help="Data set; may be repeated. All if not given.")
+        list[str] | None, typer.Option(help="Data set; may be repeated. All if not given.")
     ] = None,
     seed: Annotated[
-        Optional[list[int]],
+        list[int] | None,
         typer.Option(min=0, help="Seed; may be repeated. 100, 200 and 300 if not given."),
     ] = None,
     rounds: Annotated[int, typer.Option(min=0, help="Rounds of questions.")] = 5,

@@ -18,7 +18,7 @@ from imboost.data.demo import IMAGE_SHAPE, STRAY_DIGIT, load_demo
 from imboost.detectors import IMBoost
 from imboost.labels import OUTLIER
 from imboost.reporting import learning_curves, picture, render
-from imboost.session import Oracle, Session, run_rounds
+from imboost.session import Answer, Oracle, Session, run_rounds
 
 N_PICTURES = 20
 
@@ -38,6 +38,7 @@ class Stage:
 
 def run_demo(out: Path, *, rounds: int, seed: int) -> Path:
     """Play a session with known labels and write its report; return the report's path."""
+    out.mkdir(parents=True, exist_ok=True)
     dataset = load_demo()
     console = Console()
     console.print(
@@ -47,8 +48,9 @@ def run_demo(out: Path, *, rounds: int, seed: int) -> Path:
     stages = _play(dataset, rounds, seed)
     _print_table(console, stages, dataset)
     page = out / "index.html"
-    out.mkdir(parents=True, exist_ok=True)
-    page.write_text(render("demo.html.j2", _page_context(dataset, stages)), encoding="utf-8")
+    context = _page_context(dataset, stages)
+    page.write_text(render("demo.html.j2", context), encoding="utf-8")
+    (out / "curve.svg").write_text(context["curves_svg"], encoding="utf-8")
     console.print(f"Report: {page}", soft_wrap=True)
     return page
 
@@ -72,7 +74,7 @@ def _play(dataset: Dataset, rounds: int, seed: int) -> list[Stage]:
             Stage(
                 round=number,
                 asked=sorted(answered - asked),
-                n_found=session.counts["outlier"],
+                n_found=session.counts[Answer.OUTLIER],
                 auc=auc,
                 ap=ap,
                 n_in_top=int((dataset.y[ranked[: dataset.n_outliers]] == OUTLIER).sum()),

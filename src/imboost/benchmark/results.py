@@ -36,9 +36,9 @@ class ResultFile:
         ResultsError
             If the file is missing or not a result file.
         """
-        if not self.path.is_file():
+        if self._is_empty():
             raise ResultsError(f"No results at {self.path}. Run 'imboost bench run' first.")
-        with self.path.open(newline="", encoding="utf-8") as file:
+        with self.path.open(newline="", encoding="utf-8", errors="replace") as file:
             reader = csv.DictReader(file)
             if reader.fieldnames != COLUMNS:
                 raise ResultsError(
@@ -50,22 +50,19 @@ class ResultFile:
         finished = {line.spec for line in latest.values() if line.ends_run}
         # A failure counts only until the run has gone well.
         return [
-            line
-            for line in latest.values()
-            if (line.spec in finished) == (line.status == "ok")
+            line for line in latest.values() if (line.spec in finished) == (line.status == "ok")
         ]
 
     def finished(self) -> set[RunSpec]:
         """Return the runs that need not be done again."""
-        if not self.path.exists():
+        if self._is_empty():
             return set()
         return {line.spec for line in self.read() if line.ends_run}
 
     def append(self, lines: Sequence[RoundResult]) -> None:
         """Write the lines of one run; they are on disk when this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        is_new = not self.path.exists() or self.path.stat().st_size == 0
-        text = _format(lines, header=is_new)
+        text = _format(lines, header=self._is_empty())
         with self.path.open("a", newline="", encoding="utf-8") as file:
             file.write(text)
             file.flush()
@@ -80,6 +77,10 @@ class ResultFile:
         if end != len(content):
             with self.path.open("r+b") as file:
                 file.truncate(end)
+
+    def _is_empty(self) -> bool:
+        """Whether there is no file yet, or one whose writer died before the first line."""
+        return not self.path.is_file() or self.path.stat().st_size == 0
 
 
 def _format(lines: Iterable[RoundResult], *, header: bool) -> str:
@@ -97,8 +98,10 @@ def _format(lines: Iterable[RoundResult], *, header: bool) -> str:
     return buffer.getvalue()
 
 
-def _parse(row: dict[str, str | None]) -> RoundResult | None:
+def _parse(row: dict[str | Any, str | Any]) -> RoundResult | None:
     """Read a line; None for one that is not whole."""
+    if None in row or None in row.values():
+        return None
     try:
         values = {name: read(row[name]) for name, read in _READERS.items()}
     except (TypeError, ValueError, KeyError):

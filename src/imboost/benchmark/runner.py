@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -13,6 +15,7 @@ from imboost.benchmark.protocol import RoundResult, RunSpec, run
 from imboost.benchmark.results import ResultFile
 from imboost.data.adbench import ADBenchFile, find_datasets, read_dataset
 from imboost.detectors import find_detector
+from imboost.detectors.device import resolve_device
 from imboost.errors import UnknownNameError
 from imboost.query import make_strategy
 from imboost.validation import check_number
@@ -76,6 +79,7 @@ def make_plan(
     make_strategy(query)
     check_number("rounds", rounds, minimum=0, whole=True)
     check_number("jobs", jobs, minimum=1, whole=True)
+    resolve_device(device)
     files = find_datasets(data)
     for name in datasets:
         if name not in files:
@@ -115,9 +119,7 @@ def run_all(
         on_done(spec, last.status == "ok", last.reason)
 
 
-def _execute(
-    todo: Sequence[RunSpec], plan: Plan
-) -> Iterator[tuple[RunSpec, list[RoundResult]]]:
+def _execute(todo: Sequence[RunSpec], plan: Plan) -> Iterator[tuple[RunSpec, list[RoundResult]]]:
     """Yield the lines of each run, in the order in which runs end."""
     if plan.jobs == 1:
         for spec in todo:
@@ -144,7 +146,7 @@ def _in_pool(
     specs: Iterable[RunSpec], plan: Plan, jobs: int
 ) -> Iterator[tuple[RunSpec, list[RoundResult] | BrokenProcessPool]]:
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_one_thread) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_prepare_worker) as pool:
         waiting: dict[Future[list[RoundResult]], RunSpec] = {
             pool.submit(_run_one, spec, plan.files[spec.dataset], plan.device): spec
             for spec in specs
@@ -163,11 +165,20 @@ def _in_pool(
                 future.cancel()
 
 
-def _one_thread() -> None:
-    """Keep workers from competing for the cores they share."""
+def _prepare_worker() -> None:
+    """Keep workers from competing for the cores they share, and from outliving the program."""
     import torch
 
     torch.set_num_threads(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this worker when the program is killed; a pool's workers would wait for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _run_one(spec: RunSpec, file: ADBenchFile, device: str) -> list[RoundResult]:

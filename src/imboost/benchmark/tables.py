@@ -13,9 +13,9 @@ from imboost.benchmark.paper import METHODS, paper_figures
 from imboost.benchmark.protocol import RoundResult
 
 METRICS = ("test_auc", "test_ap", "train_auc", "train_ap")
-EMBEDDING_GROUPS = frozenset(
-    "CIFAR10 FashionMNIST MNIST-C MVTec-AD SVHN 20news agnews amazon imdb yelp".split()
-)
+IMAGE_GROUPS = ("CIFAR10", "FashionMNIST", "MNIST-C", "MVTec-AD", "SVHN")
+TEXT_GROUPS = ("20news", "agnews", "amazon", "imdb", "yelp")
+EMBEDDING_GROUPS = frozenset((*IMAGE_GROUPS, *TEXT_GROUPS))
 """The paper's image and text rows; all others are tabular."""
 
 
@@ -48,7 +48,7 @@ class GroupTable:
     @property
     def is_tabular(self) -> bool:
         """Whether the set is a table rather than embeddings of images or text."""
-        return self.group not in EMBEDDING_GROUPS
+        return self.group.rpartition("/")[2] not in EMBEDDING_GROUPS
 
 
 @dataclass
@@ -74,7 +74,7 @@ class MethodTable:
         return _mean(value for value in papers if value is not None)
 
     def count(self, *, tabular: bool | None = None) -> int:
-        """Number of data sets (of one kind)."""
+        """Return the number of data sets (of one kind)."""
         return len(self._of_kind(tabular))
 
     def n_near_paper(self, margin: float = 0.05, *, tabular: bool | None = None) -> int:
@@ -120,18 +120,14 @@ def _group_tables(detector: str, query: str, lines: list[RoundResult]) -> list[G
     return sorted(tables, key=lambda table: (not table.is_tabular, table.group.lower()))
 
 
-def _group_table(
-    detector: str, query: str, group: str, lines: list[RoundResult]
-) -> GroupTable:
+def _group_table(detector: str, query: str, group: str, lines: list[RoundResult]) -> GroupTable:
     final = [line for line in lines if line.ends_run]
     method = METHODS.get((detector, query))
     cells = {}
     for metric in METRICS:
         paper = paper_figures(metric, method).get(group.lower()) if method else None
         by_seed = _by_seed(final, metric)
-        cells[metric] = Cell(
-            _mean(by_seed.values()), float(np.std(list(by_seed.values()))), paper
-        )
+        cells[metric] = Cell(_mean(by_seed.values()), float(np.std(list(by_seed.values()))), paper)
     rounds = sorted({line.round for line in lines})
     return GroupTable(
         group=group,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ WHERE_TO_GET = (
 PAPER_FOLDERS = ("Classical", "CV_by_ViT", "NLP_by_RoBERTa")
 """The folders whose sets the paper used; a set of another folder is named with its folder."""
 
+_REAL_KINDS = "biuf"
+_UNREADABLE = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
+
 
 @dataclass(frozen=True)
 class ADBenchFile:
@@ -41,7 +45,7 @@ def find_datasets(folder: Path | str) -> dict[str, ADBenchFile]:
     Raises
     ------
     DataError
-        If there is no such folder or no ``.npz`` file in it.
+        If there is no such folder, no ``.npz`` file in it, or two files of one name.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -50,7 +54,15 @@ def find_datasets(folder: Path | str) -> dict[str, ADBenchFile]:
     if not files:
         raise DataError(f"No .npz file below {root}. {WHERE_TO_GET}.")
     files.sort(key=_reading_order)
-    return {file.name: file for file in files}
+    by_name: dict[str, ADBenchFile] = {}
+    for file in files:
+        first = by_name.setdefault(file.name, file)
+        if first is not file:
+            raise DataError(
+                f"Two files hold a data set called {file.name}: {first.path} and {file.path}. "
+                "Keep one of them."
+            )
+    return by_name
 
 
 def load_dataset(folder: Path | str, name: str) -> Dataset:
@@ -65,6 +77,8 @@ def read_dataset(file: ADBenchFile) -> Dataset:
     """Read one file; nothing in it is executed."""
     arrays: dict[str, NDArray[Any]] = {}
     try:
+        if not zipfile.is_zipfile(file.path):  # numpy would take it for a pickle
+            raise ValueError("no zip archive, or one cut short")
         with np.load(file.path, allow_pickle=False) as archive:
             for key in ("X", "y"):
                 if key not in archive:
@@ -75,15 +89,13 @@ def read_dataset(file: ADBenchFile) -> Dataset:
                 arrays[key] = archive[key]
     except DataError:
         raise
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+    except _UNREADABLE as error:
         raise DataError(
             f"{file.path}: not a readable .npz file ({error}). Fetch it again. {WHERE_TO_GET}."
         ) from None
     X, y = arrays["X"], arrays["y"]
-    if not np.issubdtype(X.dtype, np.number) or not np.issubdtype(y.dtype, np.number):
-        raise DataError(
-            f"{file.path}: X and y must be numbers, got {X.dtype} and {y.dtype}."
-        )
+    if X.dtype.kind not in _REAL_KINDS or y.dtype.kind not in _REAL_KINDS:
+        raise DataError(f"{file.path}: X and y must be numbers, got {X.dtype} and {y.dtype}.")
     floats = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     labels = y.reshape(-1)
     if not np.isin(labels, (0, 1)).all():
@@ -95,9 +107,9 @@ def _describe(path: Path) -> ADBenchFile:
     """Name a file: without its number, and with its folder if that is not the paper's."""
     name = re.sub(r"^\d+_", "", path.stem)
     is_part = path.parent.name.startswith(("CV_by_", "NLP_by_"))
-    group = name.rsplit("_", 1)[0] if is_part else name
+    group = name.split("_", 1)[0] if is_part else name
     if is_part and path.parent.name not in PAPER_FOLDERS:
-        name = f"{path.parent.name}/{name}"
+        name, group = f"{path.parent.name}/{name}", f"{path.parent.name}/{group}"
     return ADBenchFile(path, name, group)
 
 

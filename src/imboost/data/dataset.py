@@ -36,14 +36,19 @@ class Dataset:
     def __post_init__(self) -> None:
         """Refuse what no experiment could be run on."""
         if self.X.ndim != 2 or 0 in self.X.shape:
-            raise DataError(f"{self.name}: X must be a table with rows and columns, "
-                            f"got shape {self.X.shape}.")
+            raise DataError(
+                f"{self.name}: X must be a table with rows and columns, got shape {self.X.shape}."
+            )
         if self.y.shape != (len(self.X),):
-            raise DataError(f"{self.name}: y must have one label per row of X, "
-                            f"got {self.y.shape} for {len(self.X)} rows.")
+            raise DataError(
+                f"{self.name}: y must have one label per row of X, "
+                f"got {self.y.shape} for {len(self.X)} rows."
+            )
         if set(np.unique(self.y).tolist()) != {INLIER, OUTLIER}:
-            raise DataError(f"{self.name}: y must hold both 0 (inlier) and 1 (outlier) "
-                            f"and nothing else, got {np.unique(self.y)[:5].tolist()}.")
+            raise DataError(
+                f"{self.name}: y must hold both 0 (inlier) and 1 (outlier) "
+                f"and nothing else, got {np.unique(self.y)[:5].tolist()}."
+            )
         if not np.isfinite(self.X).all():
             raise DataError(f"{self.name}: X holds missing or infinite values.")
 

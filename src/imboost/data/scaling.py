@@ -45,5 +45,8 @@ class UnitScaling:
         array([[0.5],
                [2. ]])
         """
-        scaled = (np.asarray(table, dtype=np.float64) - self.offset) * self.factor
+        # Halved as in `fit`; what overflows all the same is beyond the limit anyway.
+        half = np.asarray(table, dtype=np.float64) / 2 - self.offset / 2
+        with np.errstate(over="ignore"):
+            scaled = half * (2 * self.factor)
         return np.clip(scaled, -self.limit, self.limit)

@@ -28,7 +28,9 @@ class ALTBI(GenerativeDetector):
     n_members : int
         Models trained together; their scores are averaged.
     n_samples : int
-        K, latent samples per row in the bound.
+        K, latent samples per row in the bound while training.
+    n_score_samples : int
+        Latent samples per row when scoring, see `IMBoost`.
     logvar_weight : float
         Weight of the decoder's log-variance, see `IMBoost`.
     learning_rate, weight_decay : float
@@ -76,6 +78,7 @@ class ALTBI(GenerativeDetector):
         backbone: str = "vae",
         n_members: int = 1,
         n_samples: int = 2,
+        n_score_samples: int = 16,
         logvar_weight: float = 1.0,
         learning_rate: float = 1e-3,
         weight_decay: float = 5e-7,
@@ -96,6 +99,7 @@ class ALTBI(GenerativeDetector):
             backbone=backbone,
             n_members=n_members,
             n_samples=n_samples,
+            n_score_samples=n_score_samples,
             logvar_weight=logvar_weight,
             learning_rate=learning_rate,
             weight_decay=weight_decay,
@@ -136,8 +140,10 @@ class ALTBI(GenerativeDetector):
         rng, generator = self._random_sources(stage=0)
         steps = warmup_steps(schedule, len(rows), rng, trim_quantile=self.trim_quantile)
         self._report(f"warm-up: {schedule.warmup_epochs} epochs on {len(rows)} rows")
-        snapshots = []
-        for step in train(self._model, self._optimiser, rows, steps, generator):
-            if step.ends_epoch and step.epoch >= schedule.warmup_epochs - self.averaged_epochs:
-                snapshots.append(self._snapshot())
+        first_averaged = schedule.warmup_epochs - self.averaged_epochs
+        snapshots = [
+            self._snapshot()
+            for step in train(self._model, self._optimiser, rows, steps, generator)
+            if step.ends_epoch and step.epoch >= first_averaged
+        ]
         self._freeze(snapshots)

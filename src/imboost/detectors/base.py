@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imboost.labels import Labels, check_labels
@@ -48,6 +48,12 @@ class BaseDetector(BaseEstimator, ABC):
         self.random_state = random_state
         self.device = device
         self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that labels, where there are any, are of two classes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
 
     @abstractmethod
     def _train(self, X: NDArray[Any], labels: Labels) -> None:

@@ -30,6 +30,7 @@ class GenerativeDetector(BaseDetector):
         backbone: str,
         n_members: int,
         n_samples: int,
+        n_score_samples: int,
         logvar_weight: float,
         learning_rate: float,
         weight_decay: float,
@@ -48,6 +49,7 @@ class GenerativeDetector(BaseDetector):
         self.backbone = backbone
         self.n_members = n_members
         self.n_samples = n_samples
+        self.n_score_samples = n_score_samples
         self.logvar_weight = logvar_weight
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
@@ -59,6 +61,7 @@ class GenerativeDetector(BaseDetector):
             raise UnknownNameError("backbone", str(self.backbone), BACKBONES)
         check_number("n_members", self.n_members, minimum=1, whole=True)
         check_number("n_samples", self.n_samples, minimum=1, whole=True)
+        check_number("n_score_samples", self.n_score_samples, minimum=1, whole=True)
         check_number("logvar_weight", self.logvar_weight, minimum=0.0)
         check_number("learning_rate", self.learning_rate, above=0.0)
         check_number("weight_decay", self.weight_decay, minimum=0.0)
@@ -71,7 +74,7 @@ class GenerativeDetector(BaseDetector):
         generator = torch.Generator().manual_seed(self._seed)
         self._model = self._new_model(generator, self.n_members).to(self._device)
         self._optimiser = make_optimiser(self._model, self.learning_rate, self.weight_decay)
-        self._noise = scoring_noise(self._model, generator)
+        self._noise = scoring_noise(self._model, generator, self.n_score_samples)
         return self._rows(X)
 
     def _rows(self, X: NDArray[Any]) -> Rows:
@@ -111,6 +114,7 @@ class GenerativeDetector(BaseDetector):
         else:
             scorer = self._new_model(torch.Generator(), self.n_members * len(snapshots))
             scorer.load_state_dict(stack_states(snapshots))
+            self._noise = self._noise.repeat(len(snapshots), 1, 1, 1)
         self._scorer = scorer.to(self._device).double().requires_grad_(False)
 
     def _score(self, X: NDArray[Any]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from imboost.training.batches import Schedule
 from imboost.training.loop import Step, train
 from imboost.training.polarization import PolarizationWeights, polarization_steps
 from imboost.training.rows import Rows
-from imboost.training.scoring import mean_losses
+from imboost.training.scoring import mean_losses, scoring_noise
 from imboost.training.warmup import warmup_steps
 from imboost.validation import check_number
 
@@ -34,7 +34,10 @@ class IMBoost(GenerativeDetector):
     n_members : int
         Models trained together from different random numbers; their scores are averaged.
     n_samples : int
-        K, latent samples per row in the bounds.
+        K, latent samples per row in the bounds while training.
+    n_score_samples : int
+        Latent samples per row when scoring. All rows share one fixed draw of them, so that
+        scores repeat exactly; a few more than in training make up for that.
     logvar_weight : float
         Weight of the decoder's log-variance; one half is the Gaussian density, 1 is what
         the paper's figures need.
@@ -110,6 +113,7 @@ class IMBoost(GenerativeDetector):
         backbone: str = "vae",
         n_members: int = 1,
         n_samples: int = 2,
+        n_score_samples: int = 16,
         logvar_weight: float = 1.0,
         learning_rate: float = 1e-3,
         weight_decay: float = 5e-7,
@@ -135,6 +139,7 @@ class IMBoost(GenerativeDetector):
             backbone=backbone,
             n_members=n_members,
             n_samples=n_samples,
+            n_score_samples=n_score_samples,
             logvar_weight=logvar_weight,
             learning_rate=learning_rate,
             weight_decay=weight_decay,
@@ -219,7 +224,8 @@ class IMBoost(GenerativeDetector):
         _, generator = sources
         for step in train(self._model, self._optimiser, rows, steps, generator):
             if step.ends_epoch and step.epoch >= self._next_epoch - n_averaged:
-                total += mean_losses(self._model, rows, self._noise)
+                noise = scoring_noise(self._model, generator, self.n_samples)
+                total += mean_losses(self._model, rows, noise)
         self.query_scores_ = total.astype(np.float64) / n_averaged
 
     def _has_own_query_scores(self) -> bool:

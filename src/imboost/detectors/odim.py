@@ -37,7 +37,9 @@ class ODIM(GenerativeDetector):
     n_members : int
         Models trained together from different random numbers.
     n_samples : int
-        K, latent samples per row in the bound.
+        K, latent samples per row in the bound while training.
+    n_score_samples : int
+        Latent samples per row when scoring, see `IMBoost`.
     logvar_weight : float
         Weight of the decoder's log-variance, see `IMBoost`.
     learning_rate, weight_decay : float
@@ -79,6 +81,7 @@ class ODIM(GenerativeDetector):
         backbone: str = "vae",
         n_members: int = 10,
         n_samples: int = 2,
+        n_score_samples: int = 16,
         logvar_weight: float = 1.0,
         learning_rate: float = 1e-3,
         weight_decay: float = 5e-7,
@@ -95,6 +98,7 @@ class ODIM(GenerativeDetector):
             backbone=backbone,
             n_members=n_members,
             n_samples=n_samples,
+            n_score_samples=n_score_samples,
             logvar_weight=logvar_weight,
             learning_rate=learning_rate,
             weight_decay=weight_decay,

@@ -20,8 +20,20 @@ class Backbone(Protocol):
 
     n_members: int
 
-    def draw_noise(self, n_rows: int, generator: torch.Generator) -> Tensor:
-        """Draw the randomness of one `log_weights` call, on the generator's device."""
+    def draw_noise(
+        self, n_rows: int, generator: torch.Generator, n_samples: int | None = None
+    ) -> Tensor:
+        """Draw the randomness of one `log_weights` call, on the generator's device.
+
+        Parameters
+        ----------
+        n_rows : int
+            Rows of the batch; the noise of 1 row broadcasts over any batch.
+        generator : torch.Generator
+            Source of the noise.
+        n_samples : int, optional
+            K, if another number than the model's own is wanted.
+        """
         ...
 
     def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:

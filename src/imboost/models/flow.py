@@ -61,7 +61,9 @@ class NormalisingFlow(nn.Module):
         # The skeleton owns no memory: it gets each member's parameters at every call.
         self._skeleton = [copy.deepcopy(members[0]).to("meta")]
 
-    def draw_noise(self, n_rows: int, generator: torch.Generator) -> Tensor:
+    def draw_noise(
+        self, n_rows: int, generator: torch.Generator, n_samples: int | None = None
+    ) -> Tensor:
         """Return nothing: an exact likelihood needs no samples."""
         return torch.empty(self.n_members, 0, 1, n_rows, device=generator.device)
 
@@ -98,9 +100,7 @@ class _MemberDensity(nn.Module):
         n_features = rows.shape[-1]
         exact = self.flow().log_prob(STRETCH * centred) + n_features * math.log(STRETCH)
         floor = -0.5 * (centred.square().sum(-1) + n_features * math.log(2 * math.pi))
-        return torch.logaddexp(
-            exact + math.log1p(-FLOOR_SHARE), floor + math.log(FLOOR_SHARE)
-        )
+        return torch.logaddexp(exact + math.log1p(-FLOOR_SHARE), floor + math.log(FLOOR_SHARE))
 
 
 def _flat(name: str) -> str:

@@ -83,9 +83,11 @@ class MLPVAE(nn.Module):
         )
         self.output_head = GaussianHead(n_members, width.outer, n_features, generator)
 
-    def draw_noise(self, n_rows: int, generator: torch.Generator) -> Tensor:
+    def draw_noise(
+        self, n_rows: int, generator: torch.Generator, n_samples: int | None = None
+    ) -> Tensor:
         """Draw standard normals of shape (members, latent, samples, rows)."""
-        shape = (self.n_members, self.n_latent, self.n_samples, n_rows)
+        shape = (self.n_members, self.n_latent, n_samples or self.n_samples, n_rows)
         return torch.randn(shape, generator=generator, device=generator.device)
 
     def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
@@ -112,10 +114,10 @@ class MLPVAE(nn.Module):
 
         All samples of all rows pass through the decoder as one batch.
         """
-        n_samples, n_rows = z.shape[2:]
+        n_members, _, n_samples, n_rows = z.shape
         hidden = z.flatten(2)  # (members, latent, samples * rows)
         for layer in self.decoder:
             hidden = layer(hidden, batch_statistics)
         mean, logvar = self.output_head(hidden)
-        by_sample = (n_samples, n_rows)
-        return torch.sigmoid(mean).unflatten(2, by_sample), logvar.unflatten(2, by_sample)
+        shape = (n_members, -1, n_samples, n_rows)
+        return torch.sigmoid(mean).reshape(shape), logvar.reshape(shape)

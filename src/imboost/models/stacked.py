@@ -28,9 +28,7 @@ class HiddenLayer(nn.Module):
     running_mean: Tensor
     running_var: Tensor
 
-    def __init__(
-        self, n_members: int, n_in: int, n_out: int, generator: torch.Generator
-    ) -> None:
+    def __init__(self, n_members: int, n_in: int, n_out: int, generator: torch.Generator) -> None:
         super().__init__()
         self.weight = _uniform_weight(n_members, n_out, n_in, generator)
         self.register_buffer("running_mean", torch.zeros(n_members, n_out, 1))
@@ -65,16 +63,13 @@ class HiddenLayer(nn.Module):
 class GaussianHead(nn.Module):
     """The mean (no bias) and the clamped log-variance (with bias) of a Gaussian."""
 
-    def __init__(
-        self, n_members: int, n_in: int, n_out: int, generator: torch.Generator
-    ) -> None:
+    def __init__(self, n_members: int, n_in: int, n_out: int, generator: torch.Generator) -> None:
         super().__init__()
-        self.n_out = n_out
         # One weight for both halves saves a kernel call in each direction.
         self.weight = _uniform_weight(n_members, 2 * n_out, n_in, generator)
         self.bias = nn.Parameter(torch.zeros(n_members, n_out, 1))
 
     def forward(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
         """Map (members, n_in, rows) to two tensors of shape (members, n_out, rows)."""
-        mean, logvar = torch.matmul(self.weight, hidden).split(self.n_out, dim=1)
+        mean, logvar = torch.matmul(self.weight, hidden).chunk(2, dim=1)
         return mean, (logvar + self.bias).clamp(*LOGVAR_RANGE)

@@ -22,7 +22,7 @@ Curves = Mapping[str, Mapping[int, float]]
 def learning_curves(curves: Curves, *, label: str, title: str = "") -> str:
     """Draw one line per name over the rounds."""
     figure, axes = _new_figure(6.4, 3.6)
-    _draw_curves(axes, curves)
+    _draw_curves(axes, curves, list(curves))
     axes.set_xlabel("round of questions (0: no answer yet)")
     axes.set_ylabel(label)
     if title:
@@ -35,19 +35,19 @@ def learning_curves(curves: Curves, *, label: str, title: str = "") -> str:
 def small_multiples(panels: Mapping[str, Curves], *, label: str, columns: int = 4) -> str:
     """Draw one small panel of curves per data set, all on the same scale."""
     rows = -(-len(panels) // columns)
-    figure, grid = _new_figure(2.4 * columns, 1.7 * rows + 0.5, rows, columns)
-    axes_list = list(grid.flat)
+    names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
+    figure, axes_list = _new_grid(2.4 * columns, 1.7 * rows + 0.5, rows, columns)
     for axes, (name, curves) in zip(axes_list, panels.items(), strict=False):
-        _draw_curves(axes, curves, small=True)
+        _draw_curves(axes, curves, names, small=True)
         axes.set_title(name, fontsize=9, loc="left")
         axes.set_ylim(0.3, 1.02)
     for axes in axes_list[len(panels) :]:
         axes.set_visible(False)
     figure.supylabel(label, fontsize=9)
-    names = {name for curves in panels.values() for name in curves}
     if len(names) > 1:
-        handles, labels = axes_list[0].get_legend_handles_labels()
-        figure.legend(handles, labels, frameon=False, loc="outside upper right", ncols=4)
+        lines = {line.get_label(): line for axes in axes_list for line in axes.lines}
+        handles = [lines[name] for name in names]
+        figure.legend(handles, names, frameon=False, loc="outside upper right", ncols=4)
     return _to_svg(figure)
 
 
@@ -74,8 +74,10 @@ def picture(pixels: NDArray[Any]) -> str:
     return "data:image/png;base64," + b64encode(buffer.getvalue()).decode("ascii")
 
 
-def _draw_curves(axes: Any, curves: Curves, *, small: bool = False) -> None:
-    for number, (name, curve) in enumerate(curves.items()):
+def _draw_curves(axes: Any, curves: Curves, names: Sequence[str], *, small: bool = False) -> None:
+    """Draw curves, each in the look that belongs to its place in `names`."""
+    for name, curve in curves.items():
+        number = names.index(name)
         axes.plot(
             list(curve),
             list(curve.values()),
@@ -91,7 +93,12 @@ def _draw_curves(axes: Any, curves: Curves, *, small: bool = False) -> None:
         axes.set_xticks(rounds)
 
 
-def _new_figure(width: float, height: float, rows: int = 1, columns: int = 1) -> Any:
+def _new_figure(width: float, height: float) -> tuple[Any, Any]:
+    figure, axes_list = _new_grid(width, height, 1, 1)
+    return figure, axes_list[0]
+
+
+def _new_grid(width: float, height: float, rows: int, columns: int) -> tuple[Any, list[Any]]:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -102,7 +109,7 @@ def _new_figure(width: float, height: float, rows: int = 1, columns: int = 1) ->
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(visible=True, color="#dddddd", linewidth=0.6)
         axes.set_axisbelow(True)
-    return figure, grid if rows * columns > 1 else grid[0, 0]
+    return figure, list(grid.flat)
 
 
 def _to_svg(figure: Any) -> str:

@@ -174,7 +174,10 @@ class Session:
             raise SessionError("A row may have only one answer in a call.")
         now = datetime.now(UTC)
         self._record(
-            [Answered(row, answer, self.round, who, now) for row, answer in zip(ids, given)]
+            [
+                Answered(row, answer, self.round, who, now)
+                for row, answer in zip(ids, given, strict=True)
+            ]
         )
 
     def refine(self) -> Session:

@@ -65,7 +65,9 @@ class Schedule:
         >>> [Schedule().batch_size_at(epoch, 10_000) for epoch in (0, 10, 50, 99)]
         [128, 128, 417, 1777]
         """
-        grown = self.batch_size * self.batch_growth ** min(max(epoch - self.plain_epochs, 0), 10_000)
+        grown = self.batch_size * self.batch_growth ** min(
+            max(epoch - self.plain_epochs, 0), 10_000
+        )
         return min(int(min(grown, self.max_batch_size)), n_rows)
 
 

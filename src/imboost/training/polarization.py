@@ -140,15 +140,13 @@ def answered_risks(
     x = rows.take(np.concatenate(known))  # (features, rows)
     noise = draw_noise(model, x, generator)
     log_w = model.log_weights(x, noise, batch_statistics=False)  # (members, samples, rows)
-    inlier_w, outlier_w = log_w.split(counts, dim=-1)
+    inlier_w, outlier_w = log_w[..., : counts[0]], log_w[..., counts[0] :]
     # Summed, not averaged: the sum over no rows is the wanted 0.
     inlier_risk = -iwae(inlier_w).sum(-1) / max(counts[0], 1)
     outlier_risk = -cubo(outlier_w).sum(-1) / max(counts[1], 1)
     return inlier_risk, outlier_risk
 
 
-def _at_most(
-    index: NDArray[np.int64], size: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _at_most(index: NDArray[np.int64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return `index`, or a random part of it where it is longer than `size`."""
     return index if len(index) <= size else rng.choice(index, size, replace=False)

@@ -14,9 +14,9 @@ from imboost.models.bounds import iwae
 from imboost.training.rows import Rows
 
 
-def scoring_noise(model: Backbone, generator: torch.Generator) -> Tensor:
-    """Draw the one noise of all scoring, shared by rows and members: scores repeat exactly."""
-    return model.draw_noise(1, generator)[:1]
+def scoring_noise(model: Backbone, generator: torch.Generator, n_samples: int) -> Tensor:
+    """Draw noise that all rows share, so that a row's score depends on nothing but the row."""
+    return model.draw_noise(1, generator, n_samples)
 
 
 @torch.inference_mode()

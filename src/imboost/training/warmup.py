@@ -90,7 +90,7 @@ def plain_steps(
 ) -> Iterator[Step]:
     """Return steps on the plain loss alone, with batches that do not grow."""
     constant = replace(schedule, plain_epochs=n_epochs)
-    return epoch_steps(constant, range(n_epochs), n_rows, rng, lambda epoch: plain_objective)
+    return epoch_steps(constant, range(n_epochs), n_rows, rng, lambda _: plain_objective)
 
 
 def plain_objective(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:

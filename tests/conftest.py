@@ -1,0 +1,32 @@
+import pytest
+import torch
+
+from imboost.data import planted_outliers
+from imboost.detectors import DETECTORS
+
+QUICK = {
+    "imboost": {"plain_epochs": 2, "trimmed_epochs": 4, "round_epochs": 2, "label_rounds": 1},
+    "altbi": {"plain_epochs": 2, "trimmed_epochs": 4, "averaged_epochs": 2},
+    "odim": {"n_members": 2, "max_updates": 20, "check_every": 5},
+}
+"""Settings that make a detector train in an instant; what it learns is not judged."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_thread():
+    torch.set_num_threads(1)
+
+
+def make_quick(name, **settings):
+    """Return a detector of the registry that trains in an instant."""
+    return DETECTORS[name](**{**QUICK.get(name, {}), "random_state": 0, **settings})
+
+
+@pytest.fixture(params=sorted(DETECTORS))
+def quick_detector(request):
+    return make_quick(request.param)
+
+
+@pytest.fixture(scope="session")
+def planted():
+    return planted_outliers(300, 5, seed=1)

@@ -1,0 +1,181 @@
+import numpy as np
+import pytest
+
+from conftest import make_quick
+from imboost import Answer, MemoryLog, Oracle, Session
+from imboost.errors import SessionError, UnknownNameError
+from imboost.labels import INLIER, OUTLIER, UNLABELLED
+from imboost.query import RandomRows
+from imboost.session import Answered, Asked, Refined, questions_per_round, run_rounds
+
+
+@pytest.fixture
+def session(planted):
+    return Session(make_quick("imboost"), planted.X, query="rd", random_state=0)
+
+
+def test_ask_returns_distinct_rows(session):
+    rows = session.ask(9)
+    assert len(set(rows)) == 9
+
+
+def test_the_same_questions_come_until_each_is_answered(session):
+    rows = session.ask(4)
+    assert session.ask(4) == rows
+    assert session.ask(99) == rows
+    session.tell(rows[:1], ["inlier"])
+    assert session.ask(4) == rows[1:]
+    session.tell(rows[1:], ["outlier"] * 3)
+    assert not set(session.ask(4)) & set(rows)
+
+
+def test_answers_become_labels(session):
+    rows = session.ask(4)
+    session.tell(rows, ["inlier", Answer.OUTLIER, "unsure", "skip"])
+    expected = [INLIER, OUTLIER, UNLABELLED, UNLABELLED]
+    assert session.labels[rows].tolist() == expected
+    assert (session.labels != UNLABELLED).sum() == 2
+    assert session.counts[Answer.OUTLIER] == 1
+
+
+def test_zero_and_one_are_understood(session):
+    rows = session.ask(2)
+    session.tell(rows, [0, 1])
+    assert session.labels[rows].tolist() == [INLIER, OUTLIER]
+
+
+def test_a_later_answer_corrects_an_earlier_one(session):
+    (row,) = session.ask(1)
+    session.tell([row], ["outlier"])
+    session.tell([row], ["inlier"])
+    assert session.labels[row] == INLIER
+    session.tell([row], ["unsure"])
+    assert session.labels[row] == UNLABELLED
+
+
+def test_a_row_may_be_told_without_being_asked(session):
+    session.tell([7], ["outlier"])
+    assert session.labels[7] == OUTLIER
+    assert 7 not in session.ask(299)
+
+
+def test_an_unsure_row_never_comes_again_but_a_skipped_one_does(session, planted):
+    everyone = list(range(len(planted.X)))
+    session.tell(everyone, ["unsure", "skip"] + ["inlier"] * (len(everyone) - 2))
+    with pytest.raises(SessionError, match="No row is left"):
+        session.ask(5)
+    session.refine()
+    assert session.ask(5) == [1]
+
+
+def test_refining_trains_and_begins_the_next_round(session, planted):
+    rows = session.ask(6)
+    before = session.detector.decision_scores_.copy()
+    session.tell(rows, planted.y[rows].tolist())
+    assert session.round == 0
+    session.refine()
+    assert session.round == 1
+    assert not np.array_equal(before, session.detector.decision_scores_)
+
+
+def test_the_given_detector_is_left_alone(planted):
+    detector = make_quick("imboost")
+    Session(detector, planted.X).ask(2)
+    assert not hasattr(detector, "decision_scores_")
+
+
+@pytest.mark.parametrize(
+    ("rows", "answers", "message"),
+    [
+        ([0, 1], ["inlier"], "3 rows but 2 answers"),
+        ([0, 0], ["inlier", "outlier"], "only one answer"),
+        ([300], ["inlier"], "from 0 to 299, got 300"),
+        ([-1], ["inlier"], "from 0 to 299"),
+        ([1.5], ["inlier"], "whole number"),
+        ([0], ["maybe"], "inlier, outlier, unsure, skip"),
+        ([0], [2], "got 2"),
+        ([0], [None], "got None"),
+    ],
+)
+def test_a_bad_answer_is_refused_and_nothing_of_the_call_is_kept(session, rows, answers, message):
+    with pytest.raises(SessionError, match=message):
+        session.tell([*rows, 5], [*answers, "outlier"])
+    assert session.answers == {}
+
+
+def test_a_bad_number_of_questions_is_refused(session):
+    with pytest.raises(ValueError, match="n must be at least 1"):
+        session.ask(0)
+
+
+def test_an_unknown_strategy_is_refused(planted):
+    with pytest.raises(UnknownNameError, match="query strategy"):
+        Session(make_quick("imboost"), planted.X, query="best")
+
+
+def test_a_strategy_object_works_too(planted):
+    log = MemoryLog()
+    session = Session(make_quick("imboost"), planted.X, query=RandomRows(), log=log)
+    session.ask(2)
+    assert {entry.strategy for entry in log} == {"RandomRows"}
+
+
+def test_the_log_holds_who_said_what_when_and_why_it_was_asked(planted):
+    log = MemoryLog()
+    session = Session(make_quick("imboost"), planted.X, query="cp", log=log)
+    rows = session.ask(2)
+    session.tell(rows, ["inlier", "outlier"], who="Ada")
+    session.refine()
+    asked = [entry for entry in log if isinstance(entry, Asked)]
+    answered = [entry for entry in log if isinstance(entry, Answered)]
+    assert [entry.row for entry in asked] == rows
+    assert all(entry.strategy == "cp" and entry.round == 0 for entry in asked)
+    assert [entry.answer for entry in answered] == [Answer.INLIER, Answer.OUTLIER]
+    assert {entry.who for entry in answered} == {"Ada"}
+    assert all(entry.when.tzinfo is not None for entry in answered)
+    assert isinstance(list(log)[-1], Refined)
+
+
+@pytest.mark.parametrize("query", ["rd", "mm"])
+def test_a_session_goes_on_from_its_log_as_if_nothing_had_happened(planted, query):
+    def start(log):
+        return Session(make_quick("imboost"), planted.X, query=query, log=log, random_state=3)
+
+    log = MemoryLog()
+    session = start(log)
+    oracle = Oracle(planted.y)
+    for _ in run_rounds(session, oracle, 2, 5):
+        pass
+    rows = session.ask(5)
+    session.tell(rows[:2], oracle.answer(rows[:2]))
+    reopened = start(log)
+    assert reopened.round == session.round
+    assert reopened.answers == session.answers
+    assert reopened.ask(5) == session.ask(5) == rows[2:]
+    np.testing.assert_array_equal(
+        reopened.detector.decision_scores_, session.detector.decision_scores_
+    )
+    for each in (session, reopened):
+        each.tell(rows[2:], oracle.answer(rows[2:]))
+        each.refine()
+    assert session.ask(5) == reopened.ask(5)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "expected"), [(500, 6), (501, 5), (2640, 26), (100_000, 1000), (3, 3)]
+)
+def test_the_budget_of_a_round_is_the_papers(n_rows, expected):
+    assert questions_per_round(n_rows) == expected
+
+
+def test_an_oracle_drives_a_session_through_all_rounds(session, planted):
+    rounds = list(run_rounds(session, Oracle(planted.y), 3, 4))
+    assert rounds == [0, 1, 2, 3]
+    assert len(session.answers) == 12
+    known = session.labels != UNLABELLED
+    np.testing.assert_array_equal(session.labels[known], planted.y[known])
+
+
+def test_every_detector_can_be_in_a_session(quick_detector, planted):
+    session = Session(quick_detector, planted.X, random_state=0)
+    assert list(run_rounds(session, Oracle(planted.y), 1, 3)) == [0, 1]

@@ -1,0 +1,69 @@
+"""The documents are true: their code runs, and they name everything there is."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from imboost import IMBoost
+from imboost.checks import check_query_strategy
+from imboost.detectors import DETECTORS
+from imboost.models import BACKBONES
+from imboost.query import STRATEGIES
+
+ROOT = Path(__file__).parent.parent
+
+
+def code_blocks(name, language="python"):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+def test_the_readmes_code_runs(capsys):
+    blocks = code_blocks("README.md")
+    assert len(blocks) >= 2
+    names = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), names)  # one after the other, as read
+    printed = capsys.readouterr().out
+    found = int(re.match(r"(\d+) of 80 strays", printed).group(1))
+    assert found >= 40
+
+
+def test_the_contributors_example_keeps_the_contract():
+    names = {}
+    for block in code_blocks("CONTRIBUTING.md"):
+        exec(compile(block, "CONTRIBUTING.md", "exec"), names)
+    check_query_strategy(names["HighestScores"])
+
+
+@pytest.mark.parametrize("name", [*DETECTORS, *STRATEGIES, *BACKBONES])
+def test_every_registered_name_is_in_the_reference(name):
+    assert f"`{name}`" in (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+
+
+def test_every_setting_of_imboost_is_in_the_reference_with_its_default():
+    text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    for setting in IMBoost().get_params():
+        assert f"`{setting}`" in text, setting
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/reference.md"])
+def test_links_between_documents_lead_somewhere(name):
+    path = ROOT / name
+    for target in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (path.parent / target).exists(), target
+
+
+def test_commands_in_the_documents_exist():
+    from typer.testing import CliRunner
+
+    from imboost.apps.cli import app
+
+    text = (ROOT / "README.md").read_text() + (ROOT / "docs/reference.md").read_text()
+    commands = set(re.findall(r"(?m)(?:^|`)imboost ((?:bench )?[a-z]+)", text))
+    assert {"demo", "bench run", "bench report"} <= commands
+    for command in commands:
+        result = CliRunner().invoke(app, [*command.split(), "--help"])
+        assert result.exit_code == 0, command

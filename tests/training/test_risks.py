@@ -1,0 +1,162 @@
+"""The paper's equations on hand-made losses."""
+
+import numpy as np
+import pytest
+import torch
+
+from imboost.data import UnitScaling
+from imboost.labels import INLIER, OUTLIER, unlabelled
+from imboost.models import MLPVAE
+from imboost.training.batches import Schedule
+from imboost.training.loop import make_optimiser, train
+from imboost.training.polarization import (
+    PolarizationWeights,
+    answered_risks,
+    mixed_threshold,
+    polarization_steps,
+    polarized_risk,
+)
+from imboost.training.rows import Rows
+from imboost.training.scoring import mean_losses, scoring_noise
+from imboost.training.warmup import loss_quantile, plain_risk, trimmed_risk, warmup_steps
+
+
+def test_eq_1_is_the_mean_of_the_batch():
+    losses = torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0]])
+    torch.testing.assert_close(plain_risk(losses), torch.tensor([3.0, 1.0]))
+
+
+def test_eq_2_averages_what_is_not_above_the_threshold():
+    losses = torch.tensor([[1.0, 2.0, 6.0], [5.0, 5.0, 5.0]])
+    risk = trimmed_risk(losses, torch.tensor([2.0, 1.0]))
+    torch.testing.assert_close(risk, torch.tensor([1.5, 0.0]))
+
+
+def test_trimmed_rows_get_no_gradient():
+    losses = torch.tensor([[1.0, 2.0, 6.0]], requires_grad=True)
+    trimmed_risk(losses, torch.tensor([2.0])).sum().backward()
+    torch.testing.assert_close(losses.grad, torch.tensor([[0.5, 0.5, 0.0]]))
+
+
+@pytest.mark.parametrize(("quantile", "expected"), [(0.92, 92.0), (1.0, 100.0), (0.001, 1.0)])
+def test_the_quantile_keeps_that_share_of_the_batch(quantile, expected):
+    losses = torch.arange(1.0, 101.0).flip(0)[None]
+    assert loss_quantile(losses, quantile).item() == expected
+
+
+def test_eq_5_mixes_quantile_and_inlier_risk():
+    assert mixed_threshold(torch.tensor(10.0), torch.tensor(5.0), 0.4).item() == pytest.approx(8)
+
+
+def test_eq_3_adds_inlier_risk_and_subtracts_outlier_risk():
+    one, two, three = torch.tensor(1.0), torch.tensor(2.0), torch.tensor(3.0)
+    weights = PolarizationWeights(inlier_weight=2.0, outlier_weight=0.5)
+    assert polarized_risk(one, two, three, weights).item() == pytest.approx(1 + 4 - 1.5)
+    assert polarized_risk(one, two, three, weights, 0.1).item() == pytest.approx(1 + 0.4 - 0.15)
+
+
+def test_weights_decay_by_gamma_per_epoch_of_polarization_if_asked():
+    schedule = Schedule()
+    assert PolarizationWeights().factor_at(99, schedule) == 1.0
+    decaying = PolarizationWeights(decay=True)
+    assert decaying.factor_at(50, schedule) == 1.0
+    assert decaying.factor_at(60, schedule) == pytest.approx(1.03**-10)
+
+
+def test_plain_epochs_come_before_trimmed_ones():
+    schedule = Schedule(plain_epochs=2, trimmed_epochs=3, updates_per_epoch=4)
+    steps = list(warmup_steps(schedule, 1000, np.random.default_rng(0), trim_quantile=0.5))
+    assert len(steps) == 20
+    assert [step.epoch for step in steps if step.ends_epoch] == [0, 1, 2, 3, 4]
+    kinds = [step.objective for step in steps]
+    assert len({kinds[i] for i in range(8)}) == 1
+    assert len({kinds[i] for i in range(8, 20)}) == 1
+    assert kinds[0] is not kinds[8]
+
+
+@pytest.fixture
+def world():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(200, 4))
+    table[:20] = rng.normal(3.0, 0.3, size=(20, 4))
+    rows = Rows(table, UnitScaling.fit(table), torch.device("cpu"))
+    model = MLPVAE(4, torch.Generator().manual_seed(0), n_members=2)
+    return rows, model
+
+
+def polarize(world, labels, n_epochs=30, **weights):
+    """Return every row's loss before and after some epochs of polarization."""
+    rows, model = world
+    generator = torch.Generator().manual_seed(1)
+    noise = scoring_noise(model, generator, 2)
+    schedule = Schedule()
+    optimiser = make_optimiser(model, 1e-3, 0.0)
+    rng = np.random.default_rng(2)
+    for _ in train(
+        model, optimiser, rows, warmup_steps(schedule, 200, rng, trim_quantile=0.92), generator
+    ):
+        pass
+    before = mean_losses(model, rows, noise)
+    steps = polarization_steps(
+        schedule, range(50, 50 + n_epochs), rows, labels, rng, PolarizationWeights(**weights)
+    )
+    for _ in train(model, optimiser, rows, steps, generator):
+        pass
+    return before, mean_losses(model, rows, noise)
+
+
+def test_polarization_parts_the_answered_rows(world):
+    labels = unlabelled(200)
+    labels[:10], labels[100:130] = OUTLIER, INLIER
+    before, after = polarize(world, labels)
+    gap_before = before[:10].mean() - before[100:130].mean()
+    gap_after = after[:10].mean() - after[100:130].mean()
+    assert gap_after > gap_before + 5
+    # Rows like the answered outliers follow them.
+    assert after[10:20].mean() > before[10:20].mean()
+
+
+def test_answered_inliers_alone_lower_their_own_loss(world):
+    labels = unlabelled(200)
+    labels[100:130] = INLIER
+    before, after = polarize(world, labels)
+    assert after[100:130].mean() < before[100:130].mean() - 1
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.where(np.arange(200) < 10, OUTLIER, -1),
+        np.where(np.arange(200) > 150, INLIER, -1),
+        np.full(200, -1),
+        np.where(np.arange(200) < 20, OUTLIER, INLIER),
+        np.where(np.arange(200) < 199, INLIER, -1),
+        np.full(200, OUTLIER),
+    ],
+    ids=["outliers only", "inliers only", "none", "all rows", "all but one", "all outliers"],
+)
+def test_a_round_trains_on_what_there_is(world, labels):
+    _, after = polarize(world, labels.astype(np.int8), n_epochs=3)
+    assert np.isfinite(after).all()
+
+
+def test_answered_rows_leave_the_pool(world):
+    rows, _ = world
+    labels = unlabelled(200)
+    labels[:150] = INLIER
+    steps = polarization_steps(
+        Schedule(), range(50, 53), rows, labels, np.random.default_rng(0), PolarizationWeights()
+    )
+    assert all((step.rows >= 150).all() for step in steps)
+
+
+def test_answered_risks_are_zero_without_rows_and_leave_running_averages_alone(world):
+    rows, model = world
+    state = {name: value.clone() for name, value in model.state_dict().items()}
+    some = np.arange(5)
+    none = some[:0]
+    inlier, outlier = answered_risks(model, rows, [some, none], torch.Generator())
+    assert inlier.shape == outlier.shape == (2,)
+    assert not outlier.any()
+    assert inlier.all()
+    assert all(torch.equal(state[name], value) for name, value in model.state_dict().items())
