@@ -1,0 +1,89 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from conftest import make_quick
+
+import imboost
+from imboost.detectors.device import resolve_device
+from imboost.errors import SettingError, UnknownNameError
+from imboost.labels import check_labels, from_sklearn, to_sklearn, unlabelled
+from imboost.validation import check_number
+
+DEVICES = ["cpu", "auto", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+def modules_after(statement):
+    code = f"import sys; {statement}; print(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+def test_importing_the_package_is_light():
+    assert not modules_after("import imboost") & {"torch", "sklearn", "numpy"}
+
+
+def test_detectors_need_torch_numpy_and_scikit_learn_alone():
+    others = ["typer", "rich", "jinja2", "matplotlib", "zuko", "pydantic", "pyod", "pandas"]
+    missing = f"sys.modules.update(dict.fromkeys({others}))"  # as if not installed
+    assert "torch" in modules_after(f"{missing}; import imboost.detectors")
+
+
+def test_every_public_name_is_there():
+    for name in imboost.__all__:
+        assert getattr(imboost, name).__name__ == name
+    with pytest.raises(AttributeError, match="Nothing"):
+        _ = imboost.Nothing
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_detector_computes_on_the_device_it_is_told(device, planted):
+    detector = make_quick("imboost", device=device).fit(planted.X)
+    on_cpu = make_quick("imboost", device="cpu").fit(planted.X)
+    close = np.corrcoef(detector.decision_scores_, on_cpu.decision_scores_)[0, 1]
+    assert close > 0.99
+
+
+def test_a_device_the_machine_lacks_is_refused():
+    with pytest.raises(SettingError, match="a device this machine has"):
+        resolve_device("cuda:99")
+
+
+def test_labels_pass_through_and_none_means_unlabelled():
+    assert check_labels([0, 1, -1], 3).tolist() == [0, 1, -1]
+    assert check_labels(None, 2).tolist() == unlabelled(2).tolist() == [-1, -1]
+    assert check_labels(np.array([[1.0], [0.0]]), 2).tolist() == [1, 0]
+
+
+def test_conventions_convert_both_ways():
+    ours = np.array([0, 1, 0])
+    assert to_sklearn(ours).tolist() == [1, -1, 1]
+    assert from_sklearn(to_sklearn(ours)).tolist() == ours.tolist()
+
+
+def test_an_unknown_name_without_a_near_one_lists_what_there_is():
+    message = str(UnknownNameError("detector", "xyzzy", ["odim", "altbi"]))
+    assert message == "Unknown detector 'xyzzy'. Known: altbi, odim."
+
+
+@pytest.mark.parametrize(
+    ("value", "limits", "message"),
+    [
+        (True, {}, "must be a number, got True"),
+        ("3", {"whole": True}, "must be an integer, got '3'"),
+        (2.5, {"whole": True}, "must be an integer, got 2.5"),
+        (0, {"minimum": 1}, "must be at least 1, got 0"),
+        (0, {"above": 0, "maximum": 2}, "must be above 0 and at most 2, got 0"),
+        (float("nan"), {"minimum": 0}, "must be at least 0, got nan"),
+    ],
+)
+def test_a_number_out_of_range_is_named(value, limits, message):
+    with pytest.raises((SettingError, TypeError), match=f"size {message}"):
+        check_number("size", value, **limits)
+
+
+def test_numpy_numbers_are_numbers():
+    check_number("size", np.int64(3), minimum=1, whole=True)
+    check_number("share", np.float32(0.5), above=0)
