@@ -4,9 +4,9 @@ import sys
 import numpy as np
 import pytest
 import torch
-from conftest import make_quick
 
 import imboost
+from conftest import make_quick
 from imboost.detectors.device import resolve_device
 from imboost.errors import SettingError, UnknownNameError
 from imboost.labels import check_labels, from_sklearn, to_sklearn, unlabelled

@@ -10,8 +10,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from imboost.benchmark import Plan, ResultFile, RunSpec, run_all
 
 
-def run_benchmark(plan: Plan, out: Path) -> None:
-    """Do what is left of a plan and tell how it went."""
+def run_benchmark(plan: Plan, out: Path) -> bool:
+    """Do what is left of a plan, tell how it went, and return whether no run failed."""
     out.mkdir(parents=True, exist_ok=True)
     results = ResultFile(out / "results.csv")
     results.repair()
@@ -46,3 +46,4 @@ def run_benchmark(plan: Plan, out: Path) -> None:
         soft_wrap=True,
     )
     console.print(f"Next: imboost bench report {out}", markup=False, soft_wrap=True)
+    return n_failed == 0

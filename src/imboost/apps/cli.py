@@ -10,6 +10,8 @@ import typer
 
 from imboost.errors import IMBoostError
 
+MAX_SEED = 2**32 - 1  # numpy's and scikit-learn's limit
+
 app = typer.Typer(
     help="Find the outliers in a table with as few questions as possible.",
     no_args_is_help=True,
@@ -27,9 +29,6 @@ def main() -> None:
     except (IMBoostError, OSError) as error:
         typer.echo(f"imboost: {error}", err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
-        typer.echo("imboost: interrupted", err=True)
-        sys.exit(130)
 
 
 def _print_version(wanted: bool) -> None:
@@ -56,7 +55,7 @@ def options(
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("demo-report"),
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of questions.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all randomness.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of all randomness.")] = 0,
 ) -> None:
     """Run the whole loop on an embedded data set and write an HTML report."""
     from imboost.apps.demo import run_demo
@@ -77,13 +76,18 @@ def bench_run(
     ] = None,
     seed: Annotated[
         list[int] | None,
-        typer.Option(min=0, help="Seed; may be repeated. 100, 200 and 300 if not given."),
+        typer.Option(
+            min=0, max=MAX_SEED, help="Seed; may be repeated. 100, 200 and 300 if not given."
+        ),
     ] = None,
     rounds: Annotated[int, typer.Option(min=0, help="Rounds of questions.")] = 5,
     jobs: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
 ) -> None:
-    """Run a detector over data sets and seeds; finished runs are not repeated."""
+    """Run a detector over data sets and seeds; finished runs are not repeated.
+
+    The exit code is 1 if a run failed; the result file says why.
+    """
     from imboost.apps.bench import run_benchmark
     from imboost.benchmark import make_plan
 
@@ -97,7 +101,8 @@ def bench_run(
         device=device,
         jobs=jobs,
     )
-    run_benchmark(plan, out)
+    if not run_benchmark(plan, out):
+        raise typer.Exit(1)
 
 
 @bench.command("report")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
@@ -56,6 +57,7 @@ def run_demo(out: Path, *, rounds: int, seed: int) -> Path:
 
 
 def _play(dataset: Dataset, rounds: int, seed: int) -> list[Stage]:
+    torch.set_num_threads(1)  # for so small a model, threads cost more than they bring
     session = Session(IMBoost(random_state=seed), dataset.X, random_state=seed)
     stages: list[Stage] = []
     asked: set[int] = set()

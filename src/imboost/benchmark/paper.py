@@ -6,6 +6,9 @@ import csv
 from functools import cache
 from importlib.resources import files
 
+PAPER_ROUNDS = 5
+"""Rounds of questions after which the tables C.2 to C.5 were taken."""
+
 METHODS: dict[tuple[str, str], str] = {("imboost", "mm"): "IMBoost"}
 """Which column of the tables a detector with a query strategy is compared with."""
 

@@ -122,6 +122,7 @@ def run_all(
 def _execute(todo: Sequence[RunSpec], plan: Plan) -> Iterator[tuple[RunSpec, list[RoundResult]]]:
     """Yield the lines of each run, in the order in which runs end."""
     if plan.jobs == 1:
+        _use_one_thread()
         for spec in todo:
             yield spec, _run_one(spec, plan.files[spec.dataset], plan.device)
         return
@@ -167,10 +168,15 @@ def _in_pool(
 
 def _prepare_worker() -> None:
     """Keep workers from competing for the cores they share, and from outliving the program."""
+    _use_one_thread()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _use_one_thread() -> None:
+    """Compute on one core: the models are small, and times stay comparable."""
     import torch
 
     torch.set_num_threads(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:

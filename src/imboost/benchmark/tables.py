@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from imboost.benchmark.paper import METHODS, paper_figures
+from imboost.benchmark.paper import METHODS, PAPER_ROUNDS, paper_figures
 from imboost.benchmark.protocol import RoundResult
 
 METRICS = ("test_auc", "test_ap", "train_auc", "train_ap")
@@ -53,16 +53,18 @@ class GroupTable:
 
 @dataclass
 class MethodTable:
-    """All results of one detector with one query strategy."""
+    """All results of one detector with one query strategy and number of rounds."""
 
     detector: str
     query: str
+    rounds: int = PAPER_ROUNDS
     groups: list[GroupTable] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         """How the method is called in tables and figures."""
-        return f"{self.detector} · {self.query}"
+        suffix = "" if self.rounds == PAPER_ROUNDS else f" · {self.rounds} rounds"
+        return f"{self.detector} · {self.query}{suffix}"
 
     def mean(self, metric: str, *, tabular: bool | None = None) -> float:
         """Mean of the final figures over the data sets (of one kind)."""
@@ -97,13 +99,13 @@ class MethodTable:
 
 def method_tables(lines: Sequence[RoundResult]) -> list[MethodTable]:
     """Condense finished runs, methods in the order in which they first appear."""
-    by_method: dict[tuple[str, str], list[RoundResult]] = defaultdict(list)
+    by_method: dict[tuple[str, str, int], list[RoundResult]] = defaultdict(list)
     for line in lines:
         if line.status == "ok":
-            by_method[line.detector, line.query].append(line)
+            by_method[line.detector, line.query, line.rounds].append(line)
     return [
-        MethodTable(detector, query, _group_tables(detector, query, own))
-        for (detector, query), own in by_method.items()
+        MethodTable(*method, groups=_group_tables(method, own))
+        for method, own in by_method.items()
     ]
 
 
@@ -112,20 +114,21 @@ def failures(lines: Iterable[RoundResult]) -> list[RoundResult]:
     return [line for line in lines if line.status != "ok"]
 
 
-def _group_tables(detector: str, query: str, lines: list[RoundResult]) -> list[GroupTable]:
+def _group_tables(method: tuple[str, str, int], lines: list[RoundResult]) -> list[GroupTable]:
+    detector, query, rounds = method
+    column = METHODS.get((detector, query)) if rounds == PAPER_ROUNDS else None
     by_group: dict[str, list[RoundResult]] = defaultdict(list)
     for line in lines:
         by_group[line.group].append(line)
-    tables = [_group_table(detector, query, group, own) for group, own in by_group.items()]
+    tables = [_group_table(column, group, own) for group, own in by_group.items()]
     return sorted(tables, key=lambda table: (not table.is_tabular, table.group.lower()))
 
 
-def _group_table(detector: str, query: str, group: str, lines: list[RoundResult]) -> GroupTable:
+def _group_table(column: str | None, group: str, lines: list[RoundResult]) -> GroupTable:
     final = [line for line in lines if line.ends_run]
-    method = METHODS.get((detector, query))
     cells = {}
     for metric in METRICS:
-        paper = paper_figures(metric, method).get(group.lower()) if method else None
+        paper = paper_figures(metric, column).get(group.lower()) if column else None
         by_seed = _by_seed(final, metric)
         cells[metric] = Cell(_mean(by_seed.values()), float(np.std(list(by_seed.values()))), paper)
     rounds = sorted({line.round for line in lines})

@@ -35,8 +35,8 @@ class UnitScaling:
         half_range = high / 2 - low / 2
         constant = half_range <= 0
         half_range[constant] = np.maximum(np.abs(low[constant]), 1.0) / 2
-        factor = np.minimum(0.5 / half_range, np.finfo(np.float32).max)
-        return cls(offset=low, factor=factor)
+        narrowest = 0.5 / float(np.finfo(np.float32).max)  # keeps the factor a float32
+        return cls(offset=low, factor=0.5 / np.maximum(half_range, narrowest))
 
     def apply(self, table: NDArray[Any]) -> NDArray[np.float64]:
         """Scale a table of the same columns.
@@ -45,8 +45,16 @@ class UnitScaling:
         array([[0.5],
                [2. ]])
         """
-        # Halved as in `fit`; what overflows all the same is beyond the limit anyway.
-        half = np.asarray(table, dtype=np.float64) / 2 - self.offset / 2
-        with np.errstate(over="ignore"):
-            scaled = half * (2 * self.factor)
+        values = np.asarray(table, dtype=np.float64)
+        with np.errstate(over="ignore"):  # what overflows is beyond the limit anyway
+            scaled: NDArray[np.float64] = scale_values(values, self.offset, self.factor)
         return np.clip(scaled, -self.limit, self.limit)
+
+
+def scale_values(values: Any, offset: Any, factor: Any) -> Any:
+    """Return ``(values - offset) * factor`` of numpy arrays or torch tensors.
+
+    Halved before subtracting, as in `UnitScaling.fit`, since the difference may overflow;
+    halving and doubling change no digit.
+    """
+    return (values * 0.5 - offset * 0.5) * (factor * 2)

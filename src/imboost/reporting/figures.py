@@ -28,7 +28,7 @@ def learning_curves(curves: Curves, *, label: str, title: str = "") -> str:
     if title:
         axes.set_title(title, loc="left", fontweight="bold")
     if len(curves) > 1:
-        axes.legend(frameon=False, loc="lower right")
+        figure.legend(frameon=False, loc="outside right upper")  # beside, not over, the curves
     return _to_svg(figure)
 
 
@@ -36,11 +36,13 @@ def small_multiples(panels: Mapping[str, Curves], *, label: str, columns: int = 
     """Draw one small panel of curves per data set, all on the same scale."""
     rows = -(-len(panels) // columns)
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
+    values = [value for curves in panels.values() for c in curves.values() for value in c.values()]
+    lowest = min([0.5, *values])
     figure, axes_list = _new_grid(2.4 * columns, 1.7 * rows + 0.5, rows, columns)
     for axes, (name, curves) in zip(axes_list, panels.items(), strict=False):
         _draw_curves(axes, curves, names, small=True)
         axes.set_title(name, fontsize=9, loc="left")
-        axes.set_ylim(0.3, 1.02)
+        axes.set_ylim(lowest - 0.02, 1.02)
     for axes in axes_list[len(panels) :]:
         axes.set_visible(False)
     figure.supylabel(label, fontsize=9)

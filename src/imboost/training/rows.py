@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from imboost.data.scaling import UnitScaling
+from imboost.data.scaling import UnitScaling, scale_values
 
 CHUNK_CELLS = 1 << 18
 """Cells read at a time for all members together when a whole table is scored: enough to drown
@@ -61,6 +61,6 @@ class Rows:
             yield part, self._scale(self._table[part], dtype)
 
     def _scale(self, values: Tensor, dtype: torch.dtype) -> Tensor:
-        scaled = (values - self._offset) * self._factor
+        scaled: Tensor = scale_values(values, self._offset, self._factor)
         scaled = scaled.clamp_(-self._limit, self._limit)
         return scaled.to(dtype).t().contiguous()

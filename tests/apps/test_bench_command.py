@@ -1,0 +1,91 @@
+import csv
+
+import pytest
+from typer.testing import CliRunner
+
+from adbench_folder import write_planted
+from imboost.apps.cli import app
+from page_reading import outside_addresses
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, [str(part) for part in arguments], catch_exceptions=False)
+
+
+def run_benchmark(data, out):
+    options = ("--seed", 1, "--rounds", 1, "--device", "cpu")
+    return invoke("bench", "run", "--data", data, "--out", out, *options)
+
+
+@pytest.fixture(scope="module")
+def benchmark(tmp_path_factory):
+    """Two good sets and a damaged one: their folder, the results' folder, what was said."""
+    data = write_planted(tmp_path_factory.mktemp("adbench"), "ash", "birch", "cedar")
+    (data / "Classical" / "3_cedar.npz").write_bytes(b"damaged")
+    out = tmp_path_factory.mktemp("bench") / "out"
+    return data, out, run_benchmark(data, out)
+
+
+@pytest.fixture(scope="module")
+def report(benchmark):
+    _, out, _ = benchmark
+    return out, invoke("bench", "report", out)
+
+
+def test_a_benchmark_writes_a_line_per_run_and_round_and_one_for_a_failure(benchmark):
+    _, out, result = benchmark
+    assert result.exit_code == 1
+    with (out / "results.csv").open(encoding="utf-8", newline="") as file:
+        lines = [(row["dataset"], row["round"], row["status"]) for row in csv.DictReader(file)]
+    assert sorted(lines) == [
+        ("ash", "0", "ok"),
+        ("ash", "1", "ok"),
+        ("birch", "0", "ok"),
+        ("birch", "1", "ok"),
+        ("cedar", "-1", "failed"),
+    ]
+
+
+def test_a_benchmark_tells_what_was_done_and_what_to_do_next(benchmark):
+    _, out, result = benchmark
+    assert "2 runs done, 0 were done before, 1 failed" in result.stderr
+    assert f"Next: imboost bench report {out}" in result.stderr
+
+
+def test_a_failure_is_told_as_it_comes(benchmark):
+    _, _, result = benchmark
+    told = " ".join(result.stderr.split())
+    assert "failed: imboost/mm on cedar, seed 1: DataError" in told
+
+
+def test_finished_runs_are_not_repeated(benchmark, tmp_path):
+    data, out, _ = benchmark
+    again = tmp_path / "again"
+    again.mkdir()
+    content = (out / "results.csv").read_bytes()
+    (again / "results.csv").write_bytes(content)
+    result = run_benchmark(data, again)
+    assert "0 runs done, 2 were done before, 1 failed" in result.stderr
+    assert (again / "results.csv").read_bytes().startswith(content)
+
+
+def test_a_report_follows_from_the_results(report):
+    out, result = report
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        f"wrote {out / name}" for name in ("report.html", "report.md")
+    ]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert outside_addresses(page) == []
+    for name in ("ash", "birch", "cedar"):
+        assert name in page
+    assert "2 finished runs, 1 failed" in page
+
+
+def test_the_report_in_markdown_shows_the_figures_of_the_results(report):
+    out, _ = report
+    text = (out / "report.md").read_text(encoding="utf-8")
+    with (out / "results.csv").open(encoding="utf-8", newline="") as file:
+        final = {row["dataset"]: row for row in csv.DictReader(file) if row["round"] == "1"}
+    for name in ("ash", "birch"):
+        assert f"| {name} | {float(final[name]['test_auc']):.3f} |" in text

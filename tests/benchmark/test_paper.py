@@ -1,0 +1,63 @@
+import pytest
+
+from imboost.benchmark.paper import METHODS, paper_figures, paper_rounds
+from imboost.benchmark.tables import EMBEDDING_GROUPS, METRICS
+
+ADBENCH_TABLES = """
+    ALOI annthyroid backdoor breastw campaign cardio Cardiotocography celeba census cover
+    donors fault fraud glass Hepatitis http InternetAds Ionosphere landsat letter
+    Lymphography magic.gamma mammography mnist musk optdigits PageBlocks pendigits Pima
+    satellite satimage-2 shuttle skin smtp SpamBase speech Stamps thyroid vertebral vowels
+    Waveform WBC WDBC Wilt wine WPBC yeast
+"""
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_table_has_a_figure_for_each_of_adbenchs_57_sets(metric):
+    figures = paper_figures(metric, "IMBoost")
+    names = {name.lower() for name in (*ADBENCH_TABLES.split(), *EMBEDDING_GROUPS)}
+    assert len(figures) == 57
+    assert set(figures) == names
+    assert all(0 < figure <= 1 for figure in figures.values())
+
+
+@pytest.mark.parametrize(
+    ("metric", "method", "mean"),
+    [
+        ("test_auc", "IMBoost", 0.847),
+        ("test_auc", "XGBOD+RD", 0.798),
+        ("test_auc", "OC-NCE+AB", 0.780),
+    ],
+)
+def test_the_mean_over_the_sets_is_the_average_the_paper_prints(metric, method, mean):
+    figures = paper_figures(metric, method)
+    assert sum(figures.values()) / len(figures) == pytest.approx(mean, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("metric", "name", "figure"),
+    [
+        ("test_auc", "thyroid", 0.970),
+        ("test_auc", "yelp", 0.840),
+        ("test_ap", "annthyroid", 0.427),
+        ("train_auc", "aloi", 0.549),
+        ("train_ap", "aloi", 0.042),
+    ],
+)
+def test_figures_are_those_the_paper_prints(metric, name, figure):
+    assert paper_figures(metric, "IMBoost")[name] == figure
+
+
+def test_rounds_are_those_of_table_c7():
+    assert paper_rounds("mm") == {1: 0.785, 2: 0.811, 3: 0.827, 4: 0.837, 5: 0.847}
+    assert paper_rounds("cp")[5] == 0.797
+    assert paper_rounds("rd")[5] == 0.839
+
+
+def test_a_query_the_paper_did_not_try_has_no_rounds():
+    assert paper_rounds("hc") == {}
+
+
+def test_the_last_round_of_mm_is_the_average_of_the_main_table():
+    figures = paper_figures("test_auc", METHODS["imboost", "mm"])
+    assert paper_rounds("mm")[5] == pytest.approx(sum(figures.values()) / 57, abs=0.001)

@@ -1,0 +1,168 @@
+import os
+from dataclasses import replace
+
+import pytest
+
+from adbench_folder import write_planted, write_set
+from imboost.benchmark import ResultFile, make_plan, run_all
+from imboost.data.adbench import ADBenchFile
+from imboost.errors import DataError, SettingError, UnknownNameError
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return write_planted(tmp_path_factory.mktemp("adbench"), "ash", "birch")
+
+
+@pytest.fixture
+def results(tmp_path):
+    return ResultFile(tmp_path / "results.csv")
+
+
+def plan_for(data, **settings):
+    return make_plan(data, **{"detector": "imboost", "seeds": (1,), "rounds": 1, **settings})
+
+
+def run_and_tell(plan, results):
+    """Run a plan; return what was reported of each run."""
+    told = {}
+    run_all(plan, results, lambda spec, well, reason: told.update({spec.dataset: (well, reason)}))
+    return told
+
+
+def outcome(results):
+    """Return the results in a fixed order, without the time they took."""
+    lines = [replace(line, seconds=0.0) for line in results.read()]
+    return sorted(lines, key=lambda line: (line.dataset, line.round))
+
+
+def test_a_plan_holds_every_data_set_with_every_seed(data):
+    plan = plan_for(data, seeds=(1, 2))
+    assert [(spec.dataset, spec.seed) for spec in plan.specs] == [
+        ("ash", 1),
+        ("ash", 2),
+        ("birch", 1),
+        ("birch", 2),
+    ]
+
+
+def test_a_plan_starts_with_the_largest_set(tmp_path):
+    write_planted(tmp_path, "small", n_rows=60)
+    write_planted(tmp_path, "other", "large", n_rows=120)
+    (tmp_path / "Classical" / "1_other.npz").unlink()
+    assert [spec.dataset for spec in plan_for(tmp_path).specs] == ["large", "small"]
+
+
+def test_a_set_or_a_seed_named_twice_is_run_once(data):
+    plan = plan_for(data, datasets=("ash", "ash"), seeds=(1, 1))
+    assert [(spec.dataset, spec.seed) for spec in plan.specs] == [("ash", 1)]
+
+
+def test_without_a_query_the_detectors_own_is_used(data):
+    assert {spec.query for spec in plan_for(data).specs} == {"mm"}
+    assert {spec.query for spec in plan_for(data, query="rd").specs} == {"rd"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"detector": "imbost"}, UnknownNameError, "Unknown detector 'imbost'.*'imboost'"),
+        ({"query": "mmm"}, UnknownNameError, "Unknown query strategy 'mmm'.*'mm'"),
+        ({"datasets": ("birhc",)}, UnknownNameError, "Unknown data set 'birhc'.*'birch'"),
+        ({"device": "abacus"}, SettingError, "device must be .*abacus"),
+        ({"rounds": -1}, SettingError, "rounds must be at least 0"),
+        ({"jobs": 0}, SettingError, "jobs must be at least 1"),
+    ],
+)
+def test_a_wrong_call_is_refused_before_anything_runs(data, wrong, error, message):
+    with pytest.raises(error, match=message):
+        plan_for(data, **wrong)
+
+
+def test_a_plan_without_data_is_refused(tmp_path):
+    with pytest.raises(DataError, match="Minqi824/ADBench"):
+        plan_for(tmp_path)
+
+
+def test_runs_are_appended_and_told(data, results):
+    told = run_and_tell(plan_for(data), results)
+    assert told == {"ash": (True, ""), "birch": (True, "")}
+    assert results.finished() == set(plan_for(data).specs)
+
+
+def test_finished_runs_are_skipped(data, results):
+    run_and_tell(plan_for(data, datasets=("ash",)), results)
+    before = results.path.read_bytes()
+    assert list(run_and_tell(plan_for(data), results)) == ["birch"]
+    after = results.path.read_bytes()
+    assert after.startswith(before)
+    assert run_and_tell(plan_for(data), results) == {}
+    assert results.path.read_bytes() == after
+
+
+def test_a_run_whose_last_line_was_cut_short_is_repeated_with_the_same_result(data, results):
+    plan = plan_for(data)
+    run_and_tell(plan, results)
+    expected, content = outcome(results), results.path.read_bytes()
+    results.path.write_bytes(content[:-20])
+    assert list(run_and_tell(plan, results)) == [plan.specs[-1].dataset]
+    assert outcome(results) == expected
+    lines = results.path.read_text(encoding="utf-8").splitlines()
+    assert {line.count(",") for line in lines} == {lines[0].count(",")}
+
+
+def test_a_data_set_that_fails_becomes_one_line_and_the_others_go_on(tmp_path, results):
+    data = write_planted(tmp_path / "data", "ash", "birch")
+    (data / "Classical" / "1_ash.npz").write_bytes(b"not an archive")
+    told = run_and_tell(plan_for(data), results)
+    assert told["birch"] == (True, "")
+    assert told["ash"][0] is False
+    [line] = [line for line in results.read() if line.dataset == "ash"]
+    assert (line.status, line.round) == ("failed", -1)
+    assert line.reason.startswith("DataError: ")
+    assert "not a readable .npz file" in line.reason
+
+
+def test_a_set_that_no_split_can_be_made_of_fails_with_that_reason(tmp_path, results):
+    rows = [[float(number)] for number in range(30)]
+    write_set(tmp_path, "Classical/1_lonely.npz", X=rows, y=[1] + [0] * 29)
+    told = run_and_tell(plan_for(tmp_path), results)
+    assert "two outliers" in told["lonely"][1]
+
+
+def test_a_run_that_failed_is_tried_again_and_then_counts(tmp_path, results):
+    data = write_planted(tmp_path / "data", "ash")
+    path = data / "Classical" / "1_ash.npz"
+    content = path.read_bytes()
+    path.write_bytes(b"")
+    assert run_and_tell(plan_for(data), results)["ash"][0] is False
+    path.write_bytes(content)
+    assert run_and_tell(plan_for(data), results)["ash"] == (True, "")
+    assert {line.status for line in results.read()} == {"ok"}
+
+
+def test_parallel_runs_give_the_same_lines(data, results, tmp_path):
+    run_and_tell(plan_for(data, jobs=1), results)
+    parallel = ResultFile(tmp_path / "parallel.csv")
+    told = run_and_tell(plan_for(data, jobs=2), parallel)
+    assert told == {"ash": (True, ""), "birch": (True, "")}
+    assert outcome(parallel) == outcome(results)
+
+
+class DeadlyFile(ADBenchFile):
+    """A data set that ends the worker process it is sent to."""
+
+    def __reduce__(self):
+        return os._exit, (1,)
+
+
+def test_a_worker_that_dies_costs_its_own_run_alone(data, results):
+    plan = plan_for(data, jobs=2)
+    ash = plan.files["ash"]
+    deadly = DeadlyFile(ash.path, ash.name, ash.group)
+    told = run_and_tell(replace(plan, files={**plan.files, "ash": deadly}), results)
+    assert told["birch"] == (True, "")
+    assert told["ash"] == (False, "the worker process died (out of memory?)")
+    assert [line.reason for line in results.read() if line.status == "failed"] == [
+        "the worker process died (out of memory?)"
+    ]

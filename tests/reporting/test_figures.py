@@ -1,0 +1,103 @@
+import io
+from base64 import b64decode
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from imboost.reporting import difference_bars, learning_curves, picture, small_multiples
+from imboost.reporting.figures import COLOURS
+
+CURVES = {"mm": {0: 0.5, 1: 0.7, 2: 0.9}, "rd": {0: 0.5, 1: 0.6, 2: 0.6}}
+PANELS = {"thyroid": CURVES, "wine": {"rd": {0: 0.4, 1: 0.5}}}
+
+FIGURES = {
+    "learning curves": lambda: learning_curves(CURVES, label="test AUC", title="A title"),
+    "one curve": lambda: learning_curves({"mm": {0: 0.5}}, label="test AUC"),
+    "many rounds": lambda: learning_curves({"mm": dict.fromkeys(range(30), 0.5)}, label="AUC"),
+    "small multiples": lambda: small_multiples(PANELS, label="test AUC"),
+    "panels in a column": lambda: small_multiples(PANELS, label="test AUC", columns=1),
+    "one panel": lambda: small_multiples({"wine": CURVES}, label="test AUC", columns=1),
+    "more panels than a row": lambda: small_multiples(
+        {f"set {number}": CURVES for number in range(5)}, label="test AUC"
+    ),
+    "bars": lambda: difference_bars(["thyroid", "wine"], [-0.1, 0.2], label="difference"),
+}
+
+
+def texts(svg):
+    return {"".join(node.itertext()).strip() for node in ElementTree.fromstring(svg).iter()}
+
+
+@pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
+def test_a_figure_is_svg_that_scales_with_its_page(draw):
+    root = ElementTree.fromstring(draw())
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "viewBox" in root.attrib
+    assert not {"width", "height"} & set(root.attrib)
+
+
+@pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
+def test_a_figure_drawn_twice_is_the_same_text(draw):
+    assert draw() == draw()
+
+
+def test_a_figure_keeps_its_words_as_words():
+    found = texts(FIGURES["learning curves"]())
+    assert {"mm", "rd", "test AUC", "A title"} <= found
+
+
+def test_a_single_curve_needs_no_legend():
+    assert "mm" not in texts(FIGURES["one curve"]())
+
+
+def test_panels_and_bars_carry_the_names_of_the_sets():
+    assert {"thyroid", "wine", "mm", "rd"} <= texts(FIGURES["small multiples"]())
+    assert {"thyroid", "wine", "difference"} <= texts(FIGURES["bars"]())
+
+
+def curve_colours(svg):
+    """Return the colours of the curves, panel by panel."""
+    svg_tag = "{http://www.w3.org/2000/svg}"
+    panels = [
+        node
+        for node in ElementTree.fromstring(svg).iter(f"{svg_tag}g")
+        if node.get("id", "").startswith("axes_")
+    ]
+    return [
+        {
+            colour.lower()
+            for node in panel.iter(f"{svg_tag}path")
+            for colour in COLOURS
+            if f"stroke: {colour.lower()}" in node.get("style", "").lower()
+            and "fill: none" in node.get("style", "")
+        }
+        & {colour.lower() for colour in COLOURS[:2]}
+        for panel in panels
+    ]
+
+
+def test_a_method_keeps_its_colour_in_panels_where_others_are_missing():
+    first, second = (colour.lower() for colour in COLOURS[:2])
+    assert curve_colours(FIGURES["small multiples"]())[:2] == [{first, second}, {second}]
+
+
+def test_the_legend_names_methods_that_the_first_panel_lacks():
+    panels = {"wine": {"rd": {0: 0.4}}, "thyroid": CURVES}
+    assert {"mm", "rd"} <= texts(small_multiples(panels, label="test AUC"))
+
+
+def test_names_with_markup_stay_text():
+    svg = learning_curves({"<a> & b": {0: 0.5}, "c": {0: 0.4}}, label="x < y")
+    assert {"<a> & b", "x < y"} <= texts(svg)
+
+
+def test_a_picture_is_an_embedded_png_with_dark_ink_on_white():
+    address = picture(np.array([[0.0, 16.0], [8.0, 0.0]]))
+    kind, content = address.split(",")
+    assert kind == "data:image/png;base64"
+    pixels = imread(io.BytesIO(b64decode(content)), format="png")[:, :, 0]
+    assert pixels[0, 0] == 1.0
+    assert pixels[0, 1] == 0.0
+    assert 0.0 < pixels[1, 0] < 1.0
