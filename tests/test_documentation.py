@@ -1,5 +1,6 @@
 """The documents are true: their code runs, and they name everything there is."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -17,6 +18,11 @@ ROOT = Path(__file__).parent.parent
 def code_blocks(name, language="python"):
     text = (ROOT / name).read_text(encoding="utf-8")
     return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_no_placeholder_is_left(name):
+    assert "@@" not in (ROOT / name).read_text(encoding="utf-8")
 
 
 def test_the_readmes_code_runs(capsys):
@@ -44,8 +50,14 @@ def test_every_registered_name_is_in_the_reference(name):
 
 def test_every_setting_of_imboost_is_in_the_reference_with_its_default():
     text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
-    for setting in IMBoost().get_params():
-        assert f"`{setting}`" in text, setting
+    rows = re.findall(r"(?m)^\| ((?:`\w+`(?:, )?)+) \| ([^|]+) \|", text)
+    written = {
+        name: default.strip().strip("`")
+        for names, defaults in rows
+        for name, default in zip(re.findall(r"\w+", names), defaults.split(","), strict=False)
+    }
+    for setting, default in IMBoost().get_params().items():
+        assert ast.literal_eval(written[setting].strip()) == default, setting
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/reference.md"])

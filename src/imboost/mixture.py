@@ -57,7 +57,7 @@ def fit_two_gaussians(
         values = values[rng.choice(len(values), MAX_FIT_ROWS, replace=False, shuffle=False)]
     centre, spread = values.mean(), values.std()
     standard = (values - centre) / spread if spread > 0 else values - centre
-    if len(np.unique(standard[: 2 * MAX_FIT_ROWS])) < 2:
+    if len(np.unique(standard)) < 2:
         return None
     mixture = GaussianMixture(n_components=2, random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():

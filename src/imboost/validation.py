@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any
 
@@ -37,7 +38,7 @@ def check_number(
     if isinstance(value, bool) or not isinstance(value, wanted):
         raise TypeError(f"{name} must be {kind}, got {value!r}.")
     number = float(value)
-    limits = []
+    limits = [("finite", math.isfinite(number))]
     if minimum is not None:
         limits.append((f"at least {minimum:g}", number >= minimum))
     if above is not None:
@@ -45,5 +46,5 @@ def check_number(
     if maximum is not None:
         limits.append((f"at most {maximum:g}", number <= maximum))
     if not all(holds for _, holds in limits):
-        wanted_range = " and ".join(text for text, _ in limits)
+        wanted_range = " and ".join(text for text, _ in limits[1:]) or "finite"
         raise SettingError(f"{name} must be {wanted_range}, got {value!r}.")

@@ -152,3 +152,14 @@ def test_of_two_failures_the_last_reason_counts(file):
     file.append([failure_of(reason="first")])
     file.append([failure_of(reason="second")])
     assert [line.reason for line in file.read()] == ["second"]
+
+
+@pytest.mark.parametrize("content", ['{"precious": 1}', "name,value\na,1\nb,2", "x" * 200_000])
+def test_a_foreign_file_is_refused_and_left_as_it_was(tmp_path, content):
+    path = tmp_path / "results.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ResultsError, match="not a result file"):
+        ResultFile(path).repair()
+    with pytest.raises(ResultsError, match="not a result file"):
+        ResultFile(path).read()
+    assert path.read_text(encoding="utf-8") == content

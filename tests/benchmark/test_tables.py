@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from imboost.benchmark import RoundResult
-from imboost.benchmark.tables import failures, method_tables
+from imboost.benchmark.tables import failures, method_tables, shared_sets
 
 
 def run_of(dataset, seed, first_auc, last_auc, group=None, query="mm", rounds=5, **figures):
@@ -83,8 +83,21 @@ def test_sets_near_the_paper_are_counted(table):
 
 
 def test_curves_are_means_over_the_sets(table):
-    assert table.curve(tabular=True) == pytest.approx({0: (0.65 + 0.5) / 2, 5: (0.85 + 0.99) / 2})
+    assert table.curve(["thyroid", "wine"]) == pytest.approx(
+        {0: (0.65 + 0.5) / 2, 5: (0.85 + 0.99) / 2}
+    )
     assert table.curve() == pytest.approx({0: 1.65 / 3, 5: 2.64 / 3})
+
+
+def test_means_beside_the_papers_are_over_sets_the_paper_has(table):
+    own = method_tables([*LINES, *run_of("our-own", 1, 0.5, 0.2)])[0]
+    assert math.isnan(own.paper_mean("test_auc", tabular=True))
+    assert not math.isnan(table.paper_mean("test_auc", tabular=True))
+
+
+def test_only_sets_that_all_methods_have_are_shared():
+    methods = method_tables([*LINES, *run_of("wine", 1, 0.5, 0.6, query="rd")])
+    assert shared_sets(methods) == ["wine"]
 
 
 def test_methods_come_in_the_order_of_their_first_line_without_failures():

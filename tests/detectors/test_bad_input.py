@@ -37,6 +37,7 @@ def test_a_bad_table_is_refused(quick_detector, table, message):
         GOOD * 1e300,
         (GOOD * 1e30).astype(np.float32),
         GOOD * 1e-300,
+        (GOOD * 1e-39).astype(np.float32),
         np.where(GOOD > 1.5, 1e12, GOOD),
         GOOD.astype(int),
         np.asfortranarray(GOOD),
@@ -52,6 +53,7 @@ def test_a_bad_table_is_refused(quick_detector, table, message):
         "huge",
         "huge float32",
         "tiny",
+        "tiny float32",
         "heavy tail",
         "integers",
         "column-major",
@@ -140,6 +142,9 @@ def test_scoring_before_training_is_refused(quick_detector):
         ("batch_size", 1, "batch_size must be at least 2"),
         ("learning_rate", 0, "learning_rate must be above 0"),
         ("learning_rate", float("nan"), "learning_rate must be above 0"),
+        ("learning_rate", float("inf"), "got inf"),
+        ("device", "meta", "device must be 'auto', 'cpu'"),
+        ("device", None, "got None"),
         ("backbone", "vea", "Did you mean 'vae'"),
         ("device", "toaster", "device must be 'auto', 'cpu'"),
     ],
@@ -153,3 +158,9 @@ def test_a_bad_setting_is_named_when_training_starts(quick_detector, setting, va
 def test_an_unknown_setting_is_an_error(quick_detector):
     with pytest.raises(TypeError):
         type(quick_detector)(no_such_setting=1)
+
+
+def test_a_narrow_column_scores_finite_in_single_precision_too(quick_detector):
+    table = np.column_stack([GOOD, GOOD[:, 0] * 1e-300])
+    quick_detector.fit(table)
+    assert np.isfinite(quick_detector.decision_function(table.astype(np.float32))).all()

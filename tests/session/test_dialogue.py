@@ -117,7 +117,7 @@ def test_a_strategy_object_works_too(planted):
     log = MemoryLog()
     session = Session(make_quick("imboost"), planted.X, query=RandomRows(), log=log)
     session.ask(2)
-    assert {entry.strategy for entry in log} == {"RandomRows"}
+    assert {e.strategy for e in log if isinstance(e, Asked)} == {"RandomRows"}
 
 
 def test_the_log_holds_who_said_what_when_and_why_it_was_asked(planted):
@@ -179,3 +179,75 @@ def test_an_oracle_drives_a_session_through_all_rounds(session, planted):
 def test_every_detector_can_be_in_a_session(quick_detector, planted):
     session = Session(quick_detector, planted.X, random_state=0)
     assert list(run_rounds(session, Oracle(planted.y), 1, 3)) == [0, 1]
+
+
+@pytest.mark.parametrize("random_state", [None, np.random.RandomState(4)], ids=["none", "shared"])
+def test_a_session_without_fixed_seeds_goes_on_exactly_too(planted, random_state):
+    def start(log):
+        detector = make_quick("imboost", random_state=random_state)
+        return Session(detector, planted.X, log=log, random_state=random_state)
+
+    log = MemoryLog()
+    session = start(log)
+    for _ in run_rounds(session, Oracle(planted.y), 1, 5):
+        pass
+    reopened = start(log).start()
+    np.testing.assert_array_equal(
+        reopened.detector.decision_scores_, session.detector.decision_scores_
+    )
+    assert session.ask(5) == reopened.ask(5)
+
+
+def test_an_interrupted_training_leaves_no_trace(planted, monkeypatch):
+    def play(session, *, interrupted):
+        rows = session.ask(5)
+        session.tell(rows, planted.y[rows].tolist())
+        if interrupted:
+            with monkeypatch.context() as patch:
+                patch.setattr(type(session.detector), "_set_scores", _interrupt)
+                with pytest.raises(KeyboardInterrupt):
+                    session.refine()
+            assert session.round == 0
+        return session.refine().detector.decision_scores_
+
+    def start():
+        return Session(make_quick("imboost"), planted.X, query="rd", random_state=0)
+
+    np.testing.assert_array_equal(
+        play(start(), interrupted=True), play(start(), interrupted=False)
+    )
+
+
+def _interrupt(self, X):
+    raise KeyboardInterrupt
+
+
+def test_a_log_about_another_table_is_refused(planted):
+    log = MemoryLog()
+    Session(make_quick("imboost"), planted.X, log=log)
+    with pytest.raises(SessionError, match="300 rows and 5 columns, this one has 200 and 5"):
+        Session(make_quick("imboost"), planted.X[:200], log=log)
+
+
+@pytest.mark.parametrize(("rows", "answers"), [(3, ["outlier"]), ([3], "outlier"), (3, "skip")])
+def test_tell_wants_lists(session, rows, answers):
+    with pytest.raises(SessionError, match="a list of rows and a list of answers"):
+        session.tell(rows, answers)
+
+
+def test_something_that_is_no_table_is_refused():
+    with pytest.raises(SessionError, match="must be a table"):
+        Session(make_quick("imboost"), np.zeros(7))
+
+
+def test_rounds_go_on_when_every_row_is_answered(planted):
+    session = Session(make_quick("imboost"), planted.X[:12], query="rd", random_state=0)
+    assert list(run_rounds(session, Oracle(planted.y[:12]), 4, 5)) == [0, 1, 2, 3, 4]
+    assert len(session.answers) == 12
+    assert session.n_left == 0
+
+
+@pytest.mark.parametrize("y", [[0, 1, -1], [0, 2], [[0, 1]]])
+def test_an_oracle_must_know_every_label(y):
+    with pytest.raises(SessionError, match="0 or 1"):
+        Oracle(y)

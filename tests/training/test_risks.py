@@ -10,7 +10,7 @@ from imboost.models import MLPVAE
 from imboost.training.batches import Schedule
 from imboost.training.loop import make_optimiser, train
 from imboost.training.polarization import (
-    PolarizationWeights,
+    PolarizationSettings,
     answered_risks,
     mixed_threshold,
     polarization_steps,
@@ -50,15 +50,15 @@ def test_eq_5_mixes_quantile_and_inlier_risk():
 
 def test_eq_3_adds_inlier_risk_and_subtracts_outlier_risk():
     one, two, three = torch.tensor(1.0), torch.tensor(2.0), torch.tensor(3.0)
-    weights = PolarizationWeights(inlier_weight=2.0, outlier_weight=0.5)
+    weights = PolarizationSettings(inlier_weight=2.0, outlier_weight=0.5)
     assert polarized_risk(one, two, three, weights).item() == pytest.approx(1 + 4 - 1.5)
     assert polarized_risk(one, two, three, weights, 0.1).item() == pytest.approx(1 + 0.4 - 0.15)
 
 
 def test_weights_decay_by_gamma_per_epoch_of_polarization_if_asked():
     schedule = Schedule()
-    assert PolarizationWeights().factor_at(99, schedule) == 1.0
-    decaying = PolarizationWeights(decay=True)
+    assert PolarizationSettings().factor_at(99, schedule) == 1.0
+    decaying = PolarizationSettings(decay=True)
     assert decaying.factor_at(50, schedule) == 1.0
     assert decaying.factor_at(60, schedule) == pytest.approx(1.03**-10)
 
@@ -98,7 +98,7 @@ def polarize(world, labels, n_epochs=30, **weights):
         pass
     before = mean_losses(model, rows, noise)
     steps = polarization_steps(
-        schedule, range(50, 50 + n_epochs), rows, labels, rng, PolarizationWeights(**weights)
+        schedule, range(50, 50 + n_epochs), rows, labels, rng, PolarizationSettings(**weights)
     )
     for _ in train(model, optimiser, rows, steps, generator):
         pass
@@ -145,7 +145,7 @@ def test_answered_rows_leave_the_pool(world):
     labels = unlabelled(200)
     labels[:150] = INLIER
     steps = polarization_steps(
-        Schedule(), range(50, 53), rows, labels, np.random.default_rng(0), PolarizationWeights()
+        Schedule(), range(50, 53), rows, labels, np.random.default_rng(0), PolarizationSettings()
     )
     assert all((step.rows >= 150).all() for step in steps)
 
@@ -160,3 +160,29 @@ def test_answered_risks_are_zero_without_rows_and_leave_running_averages_alone(w
     assert not outlier.any()
     assert inlier.all()
     assert all(torch.equal(state[name], value) for name, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize(("n_labelled", "expected"), [(100, 100), (417, 417), (900, 417)])
+def test_of_more_answered_rows_than_a_batch_holds_a_batch_is_drawn(
+    n_labelled, expected, monkeypatch
+):
+    table = np.random.default_rng(0).normal(size=(2000, 2))
+    rows = Rows(table, UnitScaling.fit(table), torch.device("cpu"))
+    labels = unlabelled(2000)
+    labels[:n_labelled] = INLIER
+    seen = []
+
+    def spy(model, rows, known, generator):
+        seen.append(known)
+        return answered_risks(model, rows, known, generator)
+
+    monkeypatch.setattr("imboost.training.polarization.answered_risks", spy)
+    model = MLPVAE(2, torch.Generator().manual_seed(0))
+    steps = polarization_steps(
+        Schedule(), range(50, 51), rows, labels, np.random.default_rng(0), PolarizationSettings()
+    )
+    generator = torch.Generator()
+    for _ in train(model, make_optimiser(model, 1e-3, 0.0), rows, steps, generator):
+        pass
+    assert [len(inliers) for inliers, _ in seen] == [expected] * 5
+    assert all(len(set(inliers.tolist())) == expected for inliers, _ in seen)

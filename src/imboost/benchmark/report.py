@@ -8,7 +8,7 @@ from typing import Any
 
 from imboost.benchmark.paper import paper_rounds
 from imboost.benchmark.results import ResultFile
-from imboost.benchmark.tables import MethodTable, failures, method_tables
+from imboost.benchmark.tables import MethodTable, failures, method_tables, shared_sets
 from imboost.errors import ResultsError
 from imboost.reporting import difference_bars, learning_curves, render, small_multiples
 
@@ -27,7 +27,8 @@ def write_report(folder: Path) -> list[Path]:
     if not methods:
         why = f" All {len(failed)} runs failed: {failed[0].reason}" if failed else ""
         raise ResultsError(f"{folder / 'results.csv'} holds no finished run.{why}")
-    curves = {method.name: method.curve() for method in methods}
+    shared = shared_sets(methods)
+    curves = {method.name: method.curve(shared) for method in methods} if shared else {}
     paper_curves = {
         f"paper · {method.query}": paper_rounds(method.query)
         for method in methods
@@ -42,6 +43,7 @@ def write_report(folder: Path) -> list[Path]:
         "curves": all_curves,
         "paper_curves": paper_curves,
         "rounds": sorted({number for curve in all_curves.values() for number in curve}),
+        "n_shared": len(shared),
         "curves_svg": learning_curves(all_curves, label="mean test AUC"),
         "panels_svg": small_multiples(_panels(methods), label="test AUC"),
         "method_bars": {method.name: _bars(method) for method in methods},
@@ -61,13 +63,13 @@ def _summary_rows(method: MethodTable) -> list[dict[str, Any]]:
     for suffix, tabular in kinds.items():
         has_paper = not math.isnan(method.paper_mean("test_auc", tabular=tabular))
         count = method.count(tabular=tabular)
-        groups = [g for g in method.groups if tabular is None or g.is_tabular == tabular]
+        groups = method.of_kind(tabular)
         near = f"{method.n_near_paper(tabular=tabular)} of {count}" if has_paper else ""
         rows.append(
             {
                 "name": method.name + suffix,
                 "count": count,
-                "seeds": max(group.n_seeds for group in groups),
+                "seeds": _span([group.n_seeds for group in groups]),
                 "auc": method.mean("test_auc", tabular=tabular),
                 "paper_auc": method.paper_mean("test_auc", tabular=tabular),
                 "ap": method.mean("test_ap", tabular=tabular),
@@ -98,3 +100,9 @@ def _bars(method: MethodTable) -> str:
         return ""
     names, values = zip(*known, strict=True)
     return difference_bars(names, values, label="test AUC minus the paper's")
+
+
+def _span(counts: list[int]) -> str:
+    """Write equal counts as one number, others as a range."""
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"

@@ -14,6 +14,7 @@ from imboost.benchmark.protocol import RoundResult, RunSpec
 from imboost.errors import ResultsError
 
 COLUMNS = [field.name for field in fields(RoundResult)]
+_HEADER = (",".join(COLUMNS) + "\n").encode()
 _TYPES: dict[str, type] = {"int": int, "float": float, "str": str}
 _READERS = {field.name: _TYPES[str(field.type)] for field in fields(RoundResult)}
 
@@ -38,14 +39,9 @@ class ResultFile:
         """
         if self._is_empty():
             raise ResultsError(f"No results at {self.path}. Run 'imboost bench run' first.")
+        self._check_header()
         with self.path.open(newline="", encoding="utf-8", errors="replace") as file:
-            reader = csv.DictReader(file)
-            if reader.fieldnames != COLUMNS:
-                raise ResultsError(
-                    f"{self.path} is not a result file of this version: its columns are "
-                    f"{', '.join(reader.fieldnames or [])}."
-                )
-            lines = [_parse(row) for row in reader]
+            lines = [_parse(row) for row in csv.DictReader(file)]
         latest = {(line.spec, line.round): line for line in lines if line is not None}
         finished = {line.spec for line in latest.values() if line.ends_run}
         # A failure counts only until the run has gone well.
@@ -70,13 +66,25 @@ class ResultFile:
 
     def repair(self) -> None:
         """Cut off a last line that a crash left unfinished."""
-        if not self.path.exists():
+        if self._is_empty():
             return
+        self._check_header()
         content = self.path.read_bytes()
         end = content.rfind(b"\n") + 1
         if end != len(content):
             with self.path.open("r+b") as file:
                 file.truncate(end)
+
+    def _check_header(self) -> None:
+        """Raise unless the file begins as a result file does; a crash may have cut it short."""
+        with self.path.open("rb") as file:
+            start = file.read(len(_HEADER))
+        if not _HEADER.startswith(start):
+            columns = start.split(b"\n")[0].decode("utf-8", errors="replace")
+            raise ResultsError(
+                f"{self.path} is not a result file of this version: it begins with "
+                f"'{columns[:200]}'. Name another folder."
+            )
 
     def _is_empty(self) -> bool:
         """Whether there is no file yet, or one whose writer died before the first line."""

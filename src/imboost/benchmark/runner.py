@@ -65,7 +65,7 @@ def make_plan(
     query : str, optional
         Name of the strategy; the detector's own default if not given.
     datasets : sequence of str
-        Names of data sets; all below `data` if empty.
+        Names of data sets, or of groups such as "MVTec-AD"; all below `data` if empty.
     seeds : sequence of int
     rounds : int
         Rounds of questions.
@@ -81,19 +81,23 @@ def make_plan(
     check_number("jobs", jobs, minimum=1, whole=True)
     resolve_device(device)
     files = find_datasets(data)
-    for name in datasets:
-        if name not in files:
-            raise UnknownNameError("data set", name, files)
+    wanted = [part for name in datasets for part in _parts(name, files)] or files
     # The largest first: the last worker then has little left when the others are done.
-    chosen = sorted(
-        dict.fromkeys(datasets or files), key=lambda name: -files[name].path.stat().st_size
-    )
+    chosen = sorted(dict.fromkeys(wanted), key=lambda name: -files[name].path.stat().st_size)
     specs = tuple(
         RunSpec(detector, query, name, seed, rounds)
         for name in chosen
         for seed in dict.fromkeys(seeds)
     )
     return Plan(files, specs, device, jobs)
+
+
+def _parts(name: str, files: dict[str, ADBenchFile]) -> list[str]:
+    """Return the data set called `name`, or all parts of the group called so."""
+    parts = [own for own, file in files.items() if name in (own, file.group)]
+    if not parts:
+        raise UnknownNameError("data set", name, files)
+    return parts
 
 
 def run_all(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -68,32 +68,33 @@ class MethodTable:
 
     def mean(self, metric: str, *, tabular: bool | None = None) -> float:
         """Mean of the final figures over the data sets (of one kind)."""
-        return _mean(group.cells[metric].mean for group in self._of_kind(tabular))
+        return _mean(group.cells[metric].mean for group in self.of_kind(tabular))
 
     def paper_mean(self, metric: str, *, tabular: bool | None = None) -> float:
-        """Mean of the paper's figures over the same data sets."""
-        papers = [group.cells[metric].paper for group in self._of_kind(tabular)]
-        return _mean(value for value in papers if value is not None)
+        """Mean of the paper's figures over the same data sets; none if it lacks one of them."""
+        papers = [group.cells[metric].paper for group in self.of_kind(tabular)]
+        return _mean(math.nan if value is None else value for value in papers)
 
     def count(self, *, tabular: bool | None = None) -> int:
         """Return the number of data sets (of one kind)."""
-        return len(self._of_kind(tabular))
+        return len(self.of_kind(tabular))
 
     def n_near_paper(self, margin: float = 0.05, *, tabular: bool | None = None) -> int:
         """How many sets have a test AUC no more than `margin` below the paper's."""
-        differences = [group.cells["test_auc"].difference for group in self._of_kind(tabular)]
+        differences = [group.cells["test_auc"].difference for group in self.of_kind(tabular)]
         return sum(value is not None and value >= -margin for value in differences)
 
-    def curve(self, *, tabular: bool | None = None) -> dict[int, float]:
-        """Mean test AUC over the data sets, by round."""
-        groups = self._of_kind(tabular)
+    def curve(self, names: Collection[str] | None = None) -> dict[int, float]:
+        """Mean test AUC over the data sets (or those of these names), by round."""
+        groups = [g for g in self.groups if names is None or g.group in names]
         rounds = sorted({number for group in groups for number in group.curve})
         return {
             number: _mean(g.curve[number] for g in groups if number in g.curve)
             for number in rounds
         }
 
-    def _of_kind(self, tabular: bool | None) -> list[GroupTable]:
+    def of_kind(self, tabular: bool | None) -> list[GroupTable]:
+        """Return the rows of tables, of embeddings, or all."""
         return [g for g in self.groups if tabular is None or g.is_tabular == tabular]
 
 
@@ -107,6 +108,12 @@ def method_tables(lines: Sequence[RoundResult]) -> list[MethodTable]:
         MethodTable(*method, groups=_group_tables(method, own))
         for method, own in by_method.items()
     ]
+
+
+def shared_sets(methods: Sequence[MethodTable]) -> list[str]:
+    """Return the data sets that all methods have, the only fair ground to compare means on."""
+    names = [[group.group for group in method.groups] for method in methods]
+    return [name for name in names[0] if all(name in own for own in names)]
 
 
 def failures(lines: Iterable[RoundResult]) -> list[RoundResult]:
@@ -130,7 +137,9 @@ def _group_table(column: str | None, group: str, lines: list[RoundResult]) -> Gr
     for metric in METRICS:
         paper = paper_figures(metric, column).get(group.lower()) if column else None
         by_seed = _by_seed(final, metric)
-        cells[metric] = Cell(_mean(by_seed.values()), float(np.std(list(by_seed.values()))), paper)
+        means = list(by_seed.values())
+        deviation = float(np.std(means)) if len(means) > 1 else math.nan
+        cells[metric] = Cell(_mean(means), deviation, paper)
     rounds = sorted({line.round for line in lines})
     return GroupTable(
         group=group,

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from imboost.checks.promise import promise
+
 CONTAMINATION = 0.1
 
 
@@ -43,36 +45,36 @@ def _tables() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int8
 
 def _check_attributes(fitted: Any, X: NDArray[np.float64]) -> None:
     scores, labels = fitted.decision_scores_, fitted.labels_
-    _promise(scores.shape == (len(X),), "decision_scores_ must hold one score per row")
-    _promise(np.isfinite(scores).all(), "decision_scores_ must be finite")
-    _promise(labels.shape == (len(X),), "labels_ must hold one label per row")
-    _promise(set(np.unique(labels)) <= {0, 1}, "labels_ must be 0 or 1")
-    _promise(np.isscalar(fitted.threshold_), "threshold_ must be a number")
-    _promise(
+    promise(scores.shape == (len(X),), "decision_scores_ must hold one score per row")
+    promise(np.isfinite(scores).all(), "decision_scores_ must be finite")
+    promise(labels.shape == (len(X),), "labels_ must hold one label per row")
+    promise(set(np.unique(labels)) <= {0, 1}, "labels_ must be 0 or 1")
+    promise(np.isscalar(fitted.threshold_), "threshold_ must be a number")
+    promise(
         np.array_equal(labels, (scores > fitted.threshold_).astype(int)),
         "labels_ must be 1 exactly where the score is above threshold_",
     )
-    _promise(
+    promise(
         labels.sum() == round(CONTAMINATION * len(X)),
         "contamination must set the number of training rows called outliers",
     )
-    _promise(scores[:8].mean() > scores[8:].mean(), "planted outliers must score higher")
+    promise(scores[:8].mean() > scores[8:].mean(), "planted outliers must score higher")
 
 
 def _check_predictions(fitted: Any, X_new: NDArray[np.float64]) -> None:
     scores = fitted.decision_function(X_new)
-    _promise(scores.shape == (len(X_new),), "decision_function must give one score per row")
+    promise(scores.shape == (len(X_new),), "decision_function must give one score per row")
     predicted = fitted.predict(X_new)
-    _promise(
+    promise(
         np.array_equal(predicted, (scores > fitted.threshold_).astype(int)),
         "predict must be 1 exactly where the score is above threshold_",
     )
     proba = fitted.predict_proba(X_new)
-    _promise(proba.shape == (len(X_new), 2), "predict_proba must have two columns")
-    _promise(((proba >= 0) & (proba <= 1)).all(), "predict_proba must lie in [0, 1]")
-    _promise(np.allclose(proba.sum(axis=1), 1), "predict_proba must sum to 1")
+    promise(proba.shape == (len(X_new), 2), "predict_proba must have two columns")
+    promise(((proba >= 0) & (proba <= 1)).all(), "predict_proba must lie in [0, 1]")
+    promise(np.allclose(proba.sum(axis=1), 1), "predict_proba must sum to 1")
     order = np.argsort(scores, kind="stable")
-    _promise((np.diff(proba[order, 1]) >= -1e-12).all(), "proba must not fall as scores rise")
+    promise((np.diff(proba[order, 1]) >= -1e-12).all(), "proba must not fall as scores rise")
 
 
 def _check_repeatable(
@@ -87,14 +89,14 @@ def _check_repeatable(
         return np.array_equal(a, b) if exact else np.allclose(a, b)
 
     scores = fitted.decision_function(X_new)
-    _promise(
+    promise(
         same(fitted.decision_scores_, fitted.decision_function(X)),
         "training rows must score the same when given again",
     )
     again = clone(detector).set_params(contamination=CONTAMINATION).fit(X)
-    _promise(same(scores, again.decision_function(X_new)), "same seed, other scores")
+    promise(same(scores, again.decision_function(X_new)), "same seed, other scores")
     order = np.random.default_rng(1).permutation(len(X_new))
-    _promise(
+    promise(
         same(scores[order], fitted.decision_function(X_new[order])),
         "scores must not depend on the order of rows",
     )
@@ -103,22 +105,17 @@ def _check_repeatable(
             fitted.decision_function(X_new[start : start + size])
             for start in range(0, len(X_new), size)
         ]
-        _promise(same(scores, np.concatenate(parts)), f"scores differ in batches of {size}")
+        promise(same(scores, np.concatenate(parts)), f"scores differ in batches of {size}")
 
 
 def _check_refine(
     detector: Any, X: NDArray[np.float64], X_new: NDArray[np.float64], y: NDArray[np.int8]
 ) -> None:
     detector.fit(X)
-    _promise(detector.query_scores_.shape == (len(X),), "query_scores_: one score per row")
-    _promise(detector.refine(X, y) is detector, "refine must return the detector")
+    promise(detector.query_scores_.shape == (len(X),), "query_scores_: one score per row")
+    promise(detector.refine(X, y) is detector, "refine must return the detector")
     other = clone(detector).fit(X).refine(X, y)
-    _promise(
+    promise(
         np.array_equal(detector.decision_function(X_new), other.decision_function(X_new)),
         "the same labels refined in the same way must give the same scores",
     )
-
-
-def _promise(holds: bool | np.bool_, message: str) -> None:
-    if not holds:
-        raise AssertionError(message)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.checks.promise import promise
+
 
 def check_query_strategy(make: Callable[[], Any]) -> None:
     """Raise unless a strategy chooses distinct candidates, as many as asked, reproducibly.
@@ -49,14 +51,9 @@ def _check_choice(
     before = scores.copy()
     chosen = np.asarray(make().select(scores, candidates, n, np.random.default_rng(1)))
     again = np.asarray(make().select(scores, candidates, n, np.random.default_rng(1)))
-    _promise(np.issubdtype(chosen.dtype, np.integer), f"{where}: rows must be integers")
-    _promise(len(chosen) == min(n, len(candidates)), f"{where}: wrong number of rows")
-    _promise(len(set(chosen.tolist())) == len(chosen), f"{where}: a row was chosen twice")
-    _promise(np.isin(chosen, candidates).all(), f"{where}: a row is not a candidate")
-    _promise(np.array_equal(chosen, again), f"{where}: same random numbers, other rows")
-    _promise(np.array_equal(scores, before), f"{where}: the scores were changed")
-
-
-def _promise(holds: bool | np.bool_, message: str) -> None:
-    if not holds:
-        raise AssertionError(message)
+    promise(np.issubdtype(chosen.dtype, np.integer), f"{where}: rows must be integers")
+    promise(len(chosen) == min(n, len(candidates)), f"{where}: wrong number of rows")
+    promise(len(set(chosen.tolist())) == len(chosen), f"{where}: a row was chosen twice")
+    promise(np.isin(chosen, candidates).all(), f"{where}: a row is not a candidate")
+    promise(np.array_equal(chosen, again), f"{where}: same random numbers, other rows")
+    promise(np.array_equal(scores, before), f"{where}: the scores were changed")

@@ -35,7 +35,8 @@ class UnitScaling:
         half_range = high / 2 - low / 2
         constant = half_range <= 0
         half_range[constant] = np.maximum(np.abs(low[constant]), 1.0) / 2
-        narrowest = 0.5 / float(np.finfo(np.float32).max)  # keeps the factor a float32
+        # So wide that twice the factor is still a float32, see `scale_values`.
+        narrowest = 1.0 / float(np.finfo(np.float32).max)
         return cls(offset=low, factor=0.5 / np.maximum(half_range, narrowest))
 
     def apply(self, table: NDArray[Any]) -> NDArray[np.float64]:

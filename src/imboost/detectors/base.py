@@ -19,6 +19,7 @@ from imboost.labels import Labels, check_labels
 from imboost.validation import check_number
 
 FLOATS = (np.float64, np.float32)
+N_PROBES = 64
 
 
 class BaseDetector(BaseEstimator, ABC):
@@ -89,6 +90,7 @@ class BaseDetector(BaseEstimator, ABC):
         labels = check_labels(y, len(X))
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._n_rows = len(X)
+        self._probe = self._probe_of(X)
         self._train(X, labels)
         self._set_scores(X)
         return self
@@ -113,6 +115,8 @@ class BaseDetector(BaseEstimator, ABC):
                 f"refine needs the rows given to fit: expected {self._n_rows}, got {len(X)}. "
                 "Use fit for another table."
             )
+        if not np.array_equal(self._probe, self._probe_of(X)):
+            raise ValueError("refine needs the rows given to fit, in the same order.")
         labels = check_labels(y, len(X))
         self._train_further(X, labels)
         self._set_scores(X)
@@ -145,6 +149,11 @@ class BaseDetector(BaseEstimator, ABC):
         check_is_fitted(self)
         table: NDArray[Any] = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
         return table
+
+    @staticmethod
+    def _probe_of(X: NDArray[Any]) -> NDArray[Any]:
+        """Copy a few rows, by which another table or another order is told."""
+        return X[np.linspace(0, len(X) - 1, N_PROBES).astype(np.int64)]
 
     def _set_scores(self, X: NDArray[Any]) -> None:
         self.decision_scores_ = self._score(X)

@@ -18,9 +18,9 @@ def resolve_device(device: str) -> torch.device:
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        resolved = torch.device(device)
-        torch.empty(0, device=resolved)
-    except (RuntimeError, AssertionError, TypeError) as error:
+        resolved = torch.device(str(device))
+        torch.empty(1, device=resolved).item()  # a device without memory, like meta, fails too
+    except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise SettingError(
             f"device must be 'auto', 'cpu' or a device this machine has, such as 'cuda'; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,9 @@ class GenerativeDetector(BaseDetector):
         generator = torch.Generator().manual_seed(self._seed)
         self._model = self._new_model(generator, self.n_members).to(self._device)
         self._optimiser = make_optimiser(self._model, self.learning_rate, self.weight_decay)
-        self._noise = scoring_noise(self._model, generator, self.n_score_samples)
+        # Members draw their own noise and are averaged, so they share the samples out.
+        per_member = math.ceil(self.n_score_samples / self.n_members)
+        self._noise = scoring_noise(self._model, generator, per_member)
         return self._rows(X)
 
     def _rows(self, X: NDArray[Any]) -> Rows:

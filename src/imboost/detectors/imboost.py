@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from imboost.detectors.generative import GenerativeDetector
 from imboost.labels import UNLABELLED, Labels
 from imboost.training.batches import Schedule
 from imboost.training.loop import Step, train
-from imboost.training.polarization import PolarizationWeights, polarization_steps
+from imboost.training.polarization import PolarizationSettings, polarization_steps
 from imboost.training.rows import Rows
 from imboost.training.scoring import mean_losses, scoring_noise
 from imboost.training.warmup import warmup_steps
@@ -36,8 +37,9 @@ class IMBoost(GenerativeDetector):
     n_samples : int
         K, latent samples per row in the bounds while training.
     n_score_samples : int
-        Latent samples per row when scoring. All rows share one fixed draw of them, so that
-        scores repeat exactly; a few more than in training make up for that.
+        Latent samples per row when scoring, shared out among the members. All rows share one
+        fixed draw of them, so that scores repeat exactly; more samples than in training make
+        up for that.
     logvar_weight : float
         Weight of the decoder's log-variance; one half is the Gaussian density, 1 is what
         the paper's figures need.
@@ -186,10 +188,10 @@ class IMBoost(GenerativeDetector):
     def _train(self, X: NDArray[Any], labels: Labels) -> None:
         rows = self._start(X)
         schedule = self._schedule
-        rng, _ = sources = self._random_sources(stage=0)
+        rng, generator = self._random_sources(stage=0)
         steps = warmup_steps(schedule, len(rows), rng, trim_quantile=self.trim_quantile)
         self._report(f"warm-up: {schedule.warmup_epochs} epochs on {len(rows)} rows")
-        self._run(rows, steps, sources, n_epochs=schedule.warmup_epochs, first=0)
+        self._run(rows, steps, generator, range(schedule.warmup_epochs))
         if (labels != UNLABELLED).any():
             self._polarize(rows, labels, self.label_rounds * self.round_epochs)
         self._freeze()
@@ -200,33 +202,32 @@ class IMBoost(GenerativeDetector):
 
     def _polarize(self, rows: Rows, labels: Labels, n_epochs: int) -> None:
         first = self._next_epoch
-        weights = PolarizationWeights(
+        weights = PolarizationSettings(
             inlier_weight=self.inlier_weight,
             outlier_weight=self.outlier_weight,
             threshold_mix=self.threshold_mix,
             trim_quantile=self.trim_quantile,
             decay=self.decay_weights,
         )
-        rng, _ = sources = self._random_sources(stage=first)
+        rng, generator = self._random_sources(stage=first)
         epochs = range(first, first + n_epochs)
         steps = polarization_steps(self._schedule, epochs, rows, labels, rng, weights)
         known = int((labels != UNLABELLED).sum())
         self._report(f"polarization: epochs {first} to {epochs.stop - 1}, {known} labels")
-        self._run(rows, steps, sources, n_epochs=n_epochs, first=first)
+        self._run(rows, steps, generator, epochs)
 
     def _run(
-        self, rows: Rows, steps: Iterator[Step], sources: Any, *, n_epochs: int, first: int
+        self, rows: Rows, steps: Iterator[Step], generator: torch.Generator, epochs: range
     ) -> None:
-        """Take the steps; average the last epochs' losses into `query_scores_` (eq. 6)."""
-        n_averaged = min(self.round_epochs, n_epochs)
-        self._next_epoch = first + n_epochs
+        """Take the steps of `epochs`; average the last ones' losses as query scores (eq. 6)."""
+        averaged = epochs[-self.round_epochs :]
         total = np.zeros(len(rows), dtype=np.float32)
-        _, generator = sources
         for step in train(self._model, self._optimiser, rows, steps, generator):
-            if step.ends_epoch and step.epoch >= self._next_epoch - n_averaged:
+            if step.ends_epoch and step.epoch in averaged:
                 noise = scoring_noise(self._model, generator, self.n_samples)
                 total += mean_losses(self._model, rows, noise)
-        self.query_scores_ = total.astype(np.float64) / n_averaged
+        self.query_scores_ = total.astype(np.float64) / len(averaged)
+        self._next_epoch = epochs.stop
 
     def _has_own_query_scores(self) -> bool:
         return True

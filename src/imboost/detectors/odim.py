@@ -18,6 +18,9 @@ from imboost.training.scoring import member_losses
 from imboost.training.warmup import plain_steps
 from imboost.validation import check_number
 
+MIN_CHECK_EVERY = 5
+"""On the smallest tables the losses are looked at no more often than this many updates: each
+look costs as much as dozens of updates."""
 MAX_CHECK_ROWS = 10_000
 """The separation of the losses is judged on at most so many rows of a larger table."""
 
@@ -49,7 +52,8 @@ class ODIM(GenerativeDetector):
     check_every : int
         Updates between two looks at the losses; fewer on tables of few batches.
     patience : int
-        Updates without a better separation after which training stops.
+        Updates without a better separation after which a member is done; training stops when
+        all are.
     max_updates : int
         Updates after which it stops anyway.
     contamination, random_state, device, verbose
@@ -125,10 +129,11 @@ class ODIM(GenerativeDetector):
         if len(X) > MAX_CHECK_ROWS:
             judged = X[np.sort(rng.choice(len(X), MAX_CHECK_ROWS, replace=False))]
         judged_rows = self._rows(judged)
-        check_every = min(self.check_every, max(1, len(X) // self.batch_size))
+        n_batches = max(MIN_CHECK_EVERY, len(X) // self.batch_size)
+        check_every = min(self.check_every, n_batches, self.max_updates)
         # An "epoch" is the stretch between two looks at the losses.
         schedule = Schedule(batch_size=self.batch_size, updates_per_epoch=check_every)
-        n_checks = max(1, self.max_updates // check_every)
+        n_checks = self.max_updates // check_every
         steps = plain_steps(schedule, n_checks, len(rows), rng)
 
         best_distance = np.full(self.n_members, -np.inf)
@@ -139,11 +144,12 @@ class ODIM(GenerativeDetector):
                 continue
             losses = [part for _, part in member_losses(self._model, judged_rows, self._noise)]
             distance = _separations(torch.cat(losses, dim=1), rng)
-            better = distance > best_distance
+            waiting = (step.epoch - best_check) * check_every <= self.patience
+            better = waiting & (distance > best_distance)
             best_distance[better] = distance[better]
             best_check[better] = step.epoch
             _copy_members(self._snapshot(), best_state, better)
-            if (step.epoch - best_check.max()) * check_every >= self.patience:
+            if not waiting.any():
                 break
         self._report(f"kept updates {sorted(((best_check + 1) * check_every).tolist())}")
         self._freeze([best_state])

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
+from imboost.errors import SettingError
+
 N_TRANSFORMS = 3
 HIDDEN_FEATURES = (64, 64)
 CENTRE, STRETCH = 0.5, 4.0
@@ -89,7 +91,12 @@ class _MemberDensity(nn.Module):
 
     def __init__(self, n_features: int) -> None:
         super().__init__()
-        import zuko  # an optional dependency, and slow to import
+        try:
+            import zuko  # an optional dependency, and slow to import
+        except ModuleNotFoundError:
+            raise SettingError(
+                "The flow backbone needs zuko; install it with pip install 'imboost[flows]'."
+            ) from None
 
         self.flow = zuko.flows.MAF(
             n_features, transforms=N_TRANSFORMS, hidden_features=HIDDEN_FEATURES

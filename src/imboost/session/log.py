@@ -15,8 +15,22 @@ from imboost.session.answers import Answer
 
 
 @dataclass(frozen=True)
+class Started:
+    """The beginning: the table's shape and the seeds from which everything can be repeated."""
+
+    n_rows: int
+    n_features: int
+    detector_seed: int
+    strategy_seed: int
+    when: datetime
+
+
+@dataclass(frozen=True)
 class Asked:
-    """A question: which row, in which round, chosen by which strategy at which score."""
+    """A question: which row, chosen by which strategy at which score.
+
+    `round` counts the trainings with answers so far, and so tells the model's version too.
+    """
 
     row: int
     round: int
@@ -44,7 +58,7 @@ class Refined:
     when: datetime
 
 
-Entry = Asked | Answered | Refined
+Entry = Started | Asked | Answered | Refined
 
 
 class SessionLog(Protocol):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.labels import OUTLIER
+from imboost.errors import SessionError
+from imboost.labels import INLIER, OUTLIER
 from imboost.session.answers import Answer
 from imboost.session.session import Session
 
@@ -29,6 +30,8 @@ class Oracle:
 
     def __init__(self, y: NDArray[Any]) -> None:
         self._y = np.asarray(y)
+        if self._y.ndim != 1 or not np.isin(self._y, (INLIER, OUTLIER)).all():
+            raise SessionError("An oracle needs one known label, 0 or 1, for every row.")
 
     def answer(self, rows: Sequence[int]) -> list[Answer]:
         """Return the answer about each row."""
@@ -54,7 +57,8 @@ def run_rounds(
     session.start()
     yield session.round
     for _ in range(n_rounds):
-        rows = session.ask(n_questions)
-        session.tell(rows, oracle.answer(rows), who="oracle")
+        if session.n_left or session.open_questions:  # else train on with what is known
+            rows = session.ask(n_questions)
+            session.tell(rows, oracle.answer(rows), who="oracle")
         session.refine()
         yield session.round

@@ -17,7 +17,15 @@ from imboost.errors import SessionError
 from imboost.labels import Labels, unlabelled
 from imboost.query import QueryStrategy, make_strategy
 from imboost.session.answers import Answer
-from imboost.session.log import Answered, Asked, Entry, MemoryLog, Refined, SessionLog
+from imboost.session.log import (
+    Answered,
+    Asked,
+    Entry,
+    MemoryLog,
+    Refined,
+    SessionLog,
+    Started,
+)
 from imboost.validation import check_number
 
 SMALL_TABLE = 500
@@ -40,7 +48,8 @@ class Session:
     """A dialogue about the rows of one table.
 
     The detector is cloned and trained at the first `ask`. A session that gets a log with
-    entries takes up where that log ends: the model is trained again, round by round.
+    entries goes on where that log ends, exactly: its seeds are in the log, and the model is
+    trained again, round by round.
 
     Parameters
     ----------
@@ -77,19 +86,25 @@ class Session:
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.X = X
+        self._n_rows, n_features = _shape_of(X)
         self.detector: BaseDetector = clone(detector)
         query = query or detector.default_query
         self._strategy = make_strategy(query) if isinstance(query, str) else query
         self._strategy_name = query if isinstance(query, str) else type(query).__name__
         self._log: SessionLog = MemoryLog() if log is None else log
-        self._seed = int(check_random_state(random_state).randint(2**31 - 1))
-        self._n_rows = len(X) if hasattr(X, "__len__") else X.shape[0]
         self._answers: dict[int, Answered] = {}
-        self._open: list[int] = []
+        self._open: dict[int, Asked] = {}
         self._n_asked = 0
         self._is_trained = False
         self.round = 0
-        self._replay()
+        if not any(True for _ in self._log):
+            given = detector.random_state
+            seeds = (
+                given if isinstance(given, int) else _draw_seed(given),
+                _draw_seed(random_state),
+            )
+            self._log.append([Started(self._n_rows, n_features, *seeds, datetime.now(UTC))])
+        self._take_up(n_features)
 
     @property
     def labels(self) -> Labels:
@@ -114,11 +129,27 @@ class Session:
         """Rows that were asked and have no answer yet."""
         return list(self._open)
 
+    @property
+    def n_left(self) -> int:
+        """How many rows can still be asked about in this round."""
+        return len(self._candidates())
+
     def start(self) -> Session:
-        """Train the model without answers, if that has not happened yet."""
-        if not self._is_trained:
-            self.detector.fit(self.X)
-            self._is_trained = True
+        """Bring the model up to the log: train it without answers, then round by round.
+
+        Does nothing where the model is up to date, as it is unless the session was reopened
+        or a training was interrupted.
+        """
+        if self._is_trained:
+            return self
+        self.detector.fit(self.X)
+        labels = unlabelled(self._n_rows)
+        for entry in self._log:
+            if isinstance(entry, Answered):
+                labels[entry.row] = entry.answer.label
+            elif isinstance(entry, Refined):
+                self.detector.refine(self.X, labels)
+        self._is_trained = True
         return self
 
     def ask(self, n: int | None = None) -> list[int]:
@@ -134,6 +165,7 @@ class Session:
         SessionError
             If no row is left to ask about.
         """
+        self.start()
         if self._open:
             return self.open_questions
         n = questions_per_round(self._n_rows) if n is None else n
@@ -141,7 +173,6 @@ class Session:
         candidates = self._candidates()
         if len(candidates) == 0:
             raise SessionError("No row is left to ask about: each has an answer.")
-        self.start()
         scores = self.detector.query_scores_
         rng = np.random.default_rng([self._seed, self.round, self._n_asked])
         rows = self._strategy.select(scores, candidates, n, rng).tolist()
@@ -166,6 +197,8 @@ class Session:
         who : str
             The person who answered.
         """
+        if isinstance(answers, str) or not isinstance(rows, Sequence | np.ndarray):
+            raise SessionError("tell takes a list of rows and a list of answers.")
         ids = [self._check_row(row) for row in rows]
         given = [Answer.parse(answer) for answer in answers]
         if len(ids) != len(given):
@@ -183,8 +216,10 @@ class Session:
     def refine(self) -> Session:
         """Train with all answers so far and begin the next round."""
         self.start()
+        self._is_trained = False  # until the training is through and in the log
         self.detector.refine(self.X, self.labels)
         self._record([Refined(self.round, datetime.now(UTC))])
+        self._is_trained = True
         return self
 
     def _record(self, entries: Sequence[Entry]) -> None:
@@ -195,21 +230,28 @@ class Session:
     def _apply(self, entry: Entry) -> None:
         """Bring the state of the dialogue up to an entry of the log."""
         if isinstance(entry, Asked):
-            self._open.append(entry.row)
+            self._open[entry.row] = entry
             self._n_asked += 1
         elif isinstance(entry, Answered):
             self._answers[entry.row] = entry
-            if entry.row in self._open:
-                self._open.remove(entry.row)
-        else:
+            self._open.pop(entry.row, None)
+        elif isinstance(entry, Refined):
             self.round = entry.round + 1
+        else:
+            self.detector.set_params(random_state=entry.detector_seed)
+            self._seed = entry.strategy_seed
 
-    def _replay(self) -> None:
-        """Rebuild dialogue and model from a log that already has entries."""
+    def _take_up(self, n_features: int) -> None:
+        """Bring the dialogue up to the log; the model follows when it is needed."""
+        first = next(iter(self._log))
+        if not isinstance(first, Started):
+            raise SessionError("The log does not begin with the start of a session.")
+        if (first.n_rows, first.n_features) != (self._n_rows, n_features):
+            raise SessionError(
+                f"The log is about a table of {first.n_rows} rows and {first.n_features} "
+                f"columns, this one has {self._n_rows} and {n_features}."
+            )
         for entry in self._log:
-            if isinstance(entry, Refined):
-                self.start()
-                self.detector.refine(self.X, self.labels)
             self._apply(entry)
 
     def _candidates(self) -> NDArray[np.int64]:
@@ -225,3 +267,16 @@ class Session:
         if not 0 <= row < self._n_rows:
             raise SessionError(f"Row ids go from 0 to {self._n_rows - 1}, got {row}.")
         return int(row)
+
+
+def _shape_of(X: Any) -> tuple[int, int]:
+    """Return rows and columns of anything that a detector could take for a table."""
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    if len(shape) != 2:
+        raise SessionError(f"X must be a table with rows and columns, got shape {shape}.")
+    return int(shape[0]), int(shape[1])
+
+
+def _draw_seed(random_state: int | np.random.RandomState | None) -> int:
+    """Return a seed that can be written down and used again."""
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,9 +66,11 @@ class Schedule:
         >>> [Schedule().batch_size_at(epoch, 10_000) for epoch in (0, 10, 50, 99)]
         [128, 128, 417, 1777]
         """
-        grown = self.batch_size * self.batch_growth ** min(
-            max(epoch - self.plain_epochs, 0), 10_000
-        )
+        n_grown = max(epoch - self.plain_epochs, 0)
+        try:
+            grown = self.batch_size * float(self.batch_growth) ** n_grown
+        except OverflowError:
+            grown = math.inf
         return min(int(min(grown, self.max_batch_size)), n_rows)
 
 

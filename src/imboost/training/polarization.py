@@ -23,8 +23,8 @@ MIN_POOL = 2
 
 
 @dataclass(frozen=True)
-class PolarizationWeights:
-    """How much each part of the polarized loss counts.
+class PolarizationSettings:
+    """How much each part of the polarized loss counts, and what it leaves out.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def polarized_risk(
     unlabelled_risk: Tensor,
     inlier_risk: Tensor,
     outlier_risk: Tensor,
-    weights: PolarizationWeights,
+    weights: PolarizationSettings,
     factor: float = 1.0,
 ) -> Tensor:
     """Trimmed risk plus weighted inlier risk minus weighted outlier risk (eq. 3)."""
@@ -80,7 +80,7 @@ def polarization_steps(
     rows: Rows,
     labels: Labels,
     rng: np.random.Generator,
-    weights: PolarizationWeights,
+    weights: PolarizationSettings,
 ) -> Iterator[Step]:
     """Return the steps of phase 2 over `epochs` with the answers known so far.
 

@@ -17,9 +17,11 @@ from torch import Tensor
 
 from imboost.data.scaling import UnitScaling, scale_values
 
-CHUNK_CELLS = 1 << 18
-"""Cells read at a time for all members together when a whole table is scored: enough to drown
-the overhead of a call, and few enough to stay in the processor's cache."""
+CHUNK_CELLS = 1 << 19
+"""Cells computed at a time, over all members and samples, when a whole table is scored: enough
+to drown the overhead of a call, and few enough to stay in the processor's cache."""
+MIN_WIDTH = 32
+"""The narrowest hidden layer that matters; tables of fewer columns count as so wide."""
 
 
 class Rows:
@@ -53,9 +55,17 @@ class Rows:
         where = torch.from_numpy(index).to(self.device)
         return self._scale(self._table.index_select(0, where), dtype)
 
-    def chunks(self, n_members: int, dtype: torch.dtype) -> Iterator[tuple[slice, Tensor]]:
-        """Read the whole table in order, as slices and tensors of (features, rows)."""
-        size = max(1, CHUNK_CELLS // (n_members * max(32, self._table.shape[1])))
+    def chunks(self, n_copies: int, dtype: torch.dtype) -> Iterator[tuple[slice, Tensor]]:
+        """Read the whole table in order, as slices and tensors of (features, rows).
+
+        Parameters
+        ----------
+        n_copies : int
+            How often a row is computed: members times samples.
+        dtype : torch.dtype
+            Precision of the tensors.
+        """
+        size = max(1, CHUNK_CELLS // (n_copies * max(MIN_WIDTH, self._table.shape[1])))
         for start in range(0, len(self), size):
             part = slice(start, min(start + size, len(self)))
             yield part, self._scale(self._table[part], dtype)

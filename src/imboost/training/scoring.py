@@ -25,7 +25,8 @@ def member_losses(
 ) -> Iterator[tuple[slice, Tensor]]:
     """Yield the loss of every row in chunks: a slice and a tensor (members, rows)."""
     noise = noise.to(rows.device, dtype)
-    for part, x in rows.chunks(model.n_members, dtype):
+    n_copies = model.n_members * noise.shape[2]
+    for part, x in rows.chunks(n_copies, dtype):
         yield part, -iwae(model.log_weights(x, noise, batch_statistics=False))
 
 
