@@ -11,7 +11,7 @@ help:
 	@echo "make test    all tests"
 	@echo "make lint    format, lint, types, import layers"
 	@echo "make check   lint, then test"
-	@echo "make bench   speed and memory benchmarks"
+	@echo "make bench   speed and memory benchmarks; DATA=FOLDER times ADBench's own thyroid"
 	@echo "make format  rewrite the code in the project's format"
 
 $(READY): pyproject.toml constraints.txt
@@ -40,7 +40,7 @@ format: $(READY)
 check: lint test
 
 bench: $(READY)
-	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.speed $(DATA)
 
 clean:
 	rm -rf $(VENV) demo-report build dist

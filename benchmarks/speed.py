@@ -1,4 +1,7 @@
-"""Speed and memory, as ratios within one run: ``make bench``.
+"""Speed and memory, as ratios within one run: ``make bench [DATA=ADBENCH_FOLDER]``.
+
+With a folder of ADBench files the first figures are of thyroid itself, else of a made-up table
+of its shape.
 
 Machines differ and are shared, so nothing here is asserted: each figure is printed beside
 what it is wanted to be. Competing variants run in turns, and the fastest turn of each counts.
@@ -19,26 +22,32 @@ from numpy.typing import NDArray
 
 from benchmarks.plain_loop import plain_updates
 from imboost import IMBoost, Oracle, Session
+from imboost.data import load_dataset, split_dataset
 from imboost.session import run_rounds
 
 N_TURNS = 5
 THYROID_ROWS, THYROID_FEATURES, THYROID_OUTLIER_SHARE = 2640, 6, 0.0247
-"""The shape of thyroid's training part; time depends on nothing else of the data."""
+"""The shape of thyroid's training part."""
 
 
-def main() -> None:
+def main(data: str | None) -> None:
     """Print all figures."""
     torch.set_num_threads(1)
-    X, y = make_table(THYROID_ROWS, THYROID_FEATURES)
+    if data:
+        split = split_dataset(load_dataset(data, "thyroid"), seed=100)
+        X, y, name = split.train_X, split.train_y, "thyroid"
+    else:
+        X, y = make_table(THYROID_ROWS, THYROID_FEATURES)
+        name = "a table of thyroid's shape"
     seconds = fastest(
         {
-            "plain": lambda: time_plain(X, y),
-            "protocol": lambda: run_protocol(X, y),
-            "five": lambda: run_protocol(X, y, n_members=5),
+            "plain": partial(time_plain, X, y),
+            "protocol": partial(run_protocol, X, y),
+            "five": partial(run_protocol, X, y, n_members=5),
         }
     )
     ratio = seconds["protocol"] / seconds["plain"]
-    show("full protocol on thyroid's shape / the same updates in plain PyTorch", ratio, 1.2)
+    show(f"full protocol on {name} / the same updates in plain PyTorch", ratio, 1.2)
     print(f"    {seconds['protocol']:.2f} s against {seconds['plain']:.2f} s")
     show("five members / one member", seconds["five"] / seconds["protocol"], 2.0)
     print(f"    {seconds['five']:.2f} s against {seconds['protocol']:.2f} s")
@@ -49,9 +58,9 @@ def main() -> None:
 
     child = [sys.executable, "-m", "benchmarks.speed", "memory"]
     figures = subprocess.run(child, check=True, capture_output=True, text=True).stdout.split()
-    peak, data, seconds_taken = map(float, figures)
-    show("peak memory of the process / data, 5,000,000 x 30 float32", peak / data, 2.5)
-    print(f"    {peak / 1e6:.0f} MB for {data / 1e6:.0f} MB of data, {seconds_taken:.0f} s")
+    peak, n_bytes, seconds_taken = map(float, figures)
+    show("peak memory of the process / data, 5,000,000 x 30 float32", peak / n_bytes, 2.5)
+    print(f"    {peak / 1e6:.0f} MB for {n_bytes / 1e6:.0f} MB of data, {seconds_taken:.0f} s")
 
 
 def measure_memory() -> None:
@@ -119,4 +128,4 @@ def show(what: str, figure: float, wanted: float) -> None:
 
 
 if __name__ == "__main__":
-    measure_memory() if sys.argv[1:] == ["memory"] else main()
+    measure_memory() if sys.argv[1:] == ["memory"] else main(sys.argv[1] if sys.argv[1:] else None)

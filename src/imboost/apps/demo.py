@@ -22,6 +22,8 @@ from imboost.reporting import learning_curves, picture, render
 from imboost.session import Answer, Oracle, Session, run_rounds
 
 N_PICTURES = 20
+N_MEMBERS = 10
+"""With so many members the demo tells the same story for every seed and on every machine."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ def run_demo(out: Path, *, rounds: int, seed: int) -> Path:
 
 def _play(dataset: Dataset, rounds: int, seed: int) -> list[Stage]:
     torch.set_num_threads(1)  # for so small a model, threads cost more than they bring
-    session = Session(IMBoost(random_state=seed), dataset.X, random_state=seed)
+    detector = IMBoost(n_members=N_MEMBERS, random_state=seed)
+    session = Session(detector, dataset.X, random_state=seed)
     stages: list[Stage] = []
     asked: set[int] = set()
     progress = track(
