@@ -179,8 +179,10 @@ def _prepare_worker() -> None:
 def _use_one_thread() -> None:
     """Compute on one core: the models are small, and times stay comparable."""
     import torch
+    from threadpoolctl import threadpool_limits
 
     torch.set_num_threads(1)
+    threadpool_limits(limits=1)  # scikit-learn's k-means would take all cores otherwise
 
 
 def _end_with_parent() -> None:
