@@ -1,6 +1,7 @@
 """Every detector against the package's contract, PyOD's way of use."""
 
 import numpy as np
+import pandas
 import pytest
 from pyod.models.hbos import HBOS
 from sklearn.base import BaseEstimator, clone
@@ -45,7 +46,6 @@ def test_the_contract_suite_tells_a_detector_whose_scores_change():
 
 
 def test_feature_names_are_kept(quick_detector):
-    pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), columns=["a", "b"])
     assert quick_detector.fit(table).feature_names_in_.tolist() == ["a", "b"]
     with pytest.raises(ValueError, match="feature names"):
