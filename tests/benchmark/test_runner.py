@@ -2,6 +2,7 @@ import os
 from dataclasses import replace
 
 import pytest
+import torch
 
 from adbench_folder import write_planted, write_set
 from imboost.benchmark import ResultFile, make_plan, run_all
@@ -166,3 +167,13 @@ def test_a_worker_that_dies_costs_its_own_run_alone(data, results):
     assert [line.reason for line in results.read() if line.status == "failed"] == [
         "the worker process died (out of memory?)"
     ]
+
+
+def test_a_run_in_this_process_leaves_its_threads_alone(data, results):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        run_and_tell(plan_for(data, datasets=("ash",)), results)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

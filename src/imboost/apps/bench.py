@@ -14,7 +14,6 @@ def run_benchmark(plan: Plan, out: Path) -> bool:
     """Do what is left of a plan, tell how it went, and return whether no run failed."""
     out.mkdir(parents=True, exist_ok=True)
     results = ResultFile(out / "results.csv")
-    results.repair()
     finished = results.finished()
     n_before = sum(spec in finished for spec in plan.specs)
     console = Console(stderr=True)

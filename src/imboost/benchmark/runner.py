@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -126,7 +127,6 @@ def run_all(
 def _execute(todo: Sequence[RunSpec], plan: Plan) -> Iterator[tuple[RunSpec, list[RoundResult]]]:
     """Yield the lines of each run, in the order in which runs end."""
     if plan.jobs == 1:
-        _use_one_thread()
         for spec in todo:
             yield spec, _run_one(spec, plan.files[spec.dataset], plan.device)
         return
@@ -171,18 +171,8 @@ def _in_pool(
 
 
 def _prepare_worker() -> None:
-    """Keep workers from competing for the cores they share, and from outliving the program."""
-    _use_one_thread()
+    """Keep a worker from outliving the program."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _use_one_thread() -> None:
-    """Compute on one core: the models are small, and times stay comparable."""
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    torch.set_num_threads(1)
-    threadpool_limits(limits=1)  # scikit-learn's k-means would take all cores otherwise
 
 
 def _end_with_parent() -> None:
@@ -194,11 +184,27 @@ def _end_with_parent() -> None:
 
 
 def _run_one(spec: RunSpec, file: ADBenchFile, device: str) -> list[RoundResult]:
-    """Do one run; whatever goes wrong in it becomes its one line."""
+    """Do one run on one core; whatever goes wrong in it becomes its one line."""
     try:
-        return list(run(spec, read_dataset(file), device))
+        with one_thread():
+            return list(run(spec, read_dataset(file), device))
     except Exception as error:
         return [_failure(spec, file.group, f"{type(error).__name__}: {error}")]
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute on one core for a while: the models are small, and times stay comparable."""
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(limits=1):  # scikit-learn's k-means takes all cores otherwise
+            yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _failure(spec: RunSpec, group: str, reason: str) -> RoundResult:
