@@ -2,9 +2,19 @@ import numpy as np
 import pytest
 
 from imboost.checks import check_query_strategy
-from imboost.errors import UnknownNameError
+from imboost.errors import SettingError, UnknownNameError
 from imboost.mixture import fit_two_gaussians
-from imboost.query import STRATEGIES, ConfidencePoles, MixtureBoundary, make_strategy
+from imboost.query import (
+    STRATEGIES,
+    AdaptiveBoundary,
+    ConfidencePoles,
+    DecisionBoundary,
+    HighestScores,
+    LearningStrategy,
+    Mix,
+    MixtureBoundary,
+    make_strategy,
+)
 
 RNG = np.random.default_rng
 
@@ -85,3 +95,85 @@ def test_equal_scores_hold_no_two_clusters():
 def test_an_unknown_name_suggests_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'mm'"):
         make_strategy("mmm")
+
+
+def test_highest_scores_come_highest_first_and_ties_by_row():
+    scores = np.array([1.0, 5.0, 5.0, 2.0, 9.0])
+    chosen = HighestScores().select(scores, np.array([0, 1, 2, 3]), 3, RNG(0))
+    assert chosen.tolist() == [1, 2, 3]
+
+
+def test_the_decision_boundary_leaves_its_share_outside():
+    scores = np.arange(101.0)
+    chosen = DecisionBoundary(outside=0.1).select(scores, np.arange(101), 3, RNG(0))
+    assert chosen.tolist() == [90, 89, 91]
+
+
+def test_the_boundary_is_that_of_all_rows_not_of_the_candidates():
+    scores = np.arange(101.0)
+    chosen = DecisionBoundary(outside=0.1).select(scores, np.arange(50), 2, RNG(0))
+    assert chosen.tolist() == [49, 48]
+
+
+def test_only_the_adaptive_boundary_learns():
+    learning = {name for name in STRATEGIES if isinstance(make_strategy(name), LearningStrategy)}
+    assert learning == {"ab"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "outside"),
+    [([1, 1, 1, 1], 0.2), ([0, 0, 0, 0], 0.05), ([0, 1, 1, 0], 0.1), ([], 0.1)],
+    ids=["outliers alone", "inliers alone", "even", "no answer"],
+)
+def test_the_adaptive_boundary_moves_to_where_answers_are_even(labels, outside):
+    boundary = AdaptiveBoundary(start=0.1, step=2.0)
+    boundary.observe(np.array(labels, dtype=np.int8))
+    assert boundary.outside == pytest.approx(outside)
+
+
+def test_the_adaptive_boundary_never_leaves_the_table():
+    boundary = AdaptiveBoundary()
+    for _ in range(50):
+        boundary.observe(np.ones(3, dtype=np.int8))
+    assert boundary.outside == 1.0
+    assert boundary.select(np.arange(9.0), np.arange(9), 1, RNG(0)).tolist() == [0]
+
+
+def test_the_adaptive_boundary_finds_the_edge_between_two_kinds():
+    rng = RNG(0)
+    scores = np.sort(rng.normal(size=20_000))
+    is_outlier = scores > np.quantile(scores, 0.98)
+    boundary, left, shares = AdaptiveBoundary(), np.arange(20_000), []
+    for _ in range(12):
+        rows = boundary.select(scores, left, 6, rng)
+        left = np.setdiff1d(left, rows)
+        shares.append(is_outlier[rows].mean())
+        boundary.observe(is_outlier[rows].astype(np.int8))
+    assert shares[0] == 0
+    assert 0 < np.mean(shares[3:]) < 1
+    assert 0.01 < boundary.outside < 0.04
+
+
+def test_a_mix_takes_a_third_of_each_and_no_row_twice():
+    scores = np.linspace(0, 1, 101)
+    chosen = Mix().select(scores, np.arange(101), 31, RNG(0))
+    assert chosen[:10].tolist() == list(range(100, 90, -1))
+    assert sorted(chosen[10:20].tolist()) == list(range(45, 55)) or sorted(
+        chosen[10:20].tolist()
+    ) == list(range(46, 56))
+    assert len(set(chosen.tolist())) == 31
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "error"),
+    [
+        ("mm", {"alhpa": 0.3}, "Query strategy 'mm'.*alhpa"),
+        ("db", {"outside": 1.5}, "outside must be .*at most 1"),
+        ("ab", {"step": 0.5}, "step must be at least 1"),
+        ("ab", {"start": 0.0}, "start must be above 0"),
+        ("mm", {"alpha": 2.0}, "alpha must be .*at most 1"),
+    ],
+)
+def test_a_wrong_setting_of_a_strategy_is_named(name, settings, error):
+    with pytest.raises(SettingError, match=error):
+        make_strategy(name, **settings)

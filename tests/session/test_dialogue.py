@@ -136,7 +136,7 @@ def test_the_log_holds_who_said_what_when_and_why_it_was_asked(planted):
     assert isinstance(list(log)[-1], Refined)
 
 
-@pytest.mark.parametrize("query", ["rd", "mm"])
+@pytest.mark.parametrize("query", ["rd", "mm", "ab", "mix"])
 def test_a_session_goes_on_from_its_log_as_if_nothing_had_happened(planted, query):
     def start(log):
         return Session(make_quick("imboost"), planted.X, query=query, log=log, random_state=3)
@@ -251,3 +251,54 @@ def test_rounds_go_on_when_every_row_is_answered(planted):
 def test_an_oracle_must_know_every_label(y):
     with pytest.raises(SessionError, match="0 or 1"):
         Oracle(y)
+
+
+class Listening:
+    """A strategy that remembers what it was taught."""
+
+    def __init__(self):
+        self.heard = []
+
+    def select(self, scores, candidates, n, rng):
+        return candidates[:n]
+
+    def observe(self, labels):
+        self.heard.append(labels.tolist())
+
+
+def test_a_learning_strategy_is_taught_the_answers_of_every_round(planted):
+    session = Session(make_quick("imboost"), planted.X, query=Listening(), random_state=0)
+    session.tell(session.ask(4), ["inlier", "outlier", "unsure", "skip"])
+    session.refine()
+    session.tell(session.ask(2), ["outlier", "outlier"])
+    assert session._strategy.heard == [[INLIER, OUTLIER]]
+    session.refine()
+    assert session._strategy.heard == [[INLIER, OUTLIER], [OUTLIER, OUTLIER]]
+
+
+def test_a_learning_strategy_is_not_shared_between_sessions(planted):
+    strategy = Listening()
+    session = Session(make_quick("imboost"), planted.X, query=strategy, random_state=0)
+    session.tell(session.ask(1), ["inlier"])
+    session.refine()
+    assert strategy.heard == []
+
+
+def test_a_reopened_session_teaches_its_strategy_again(planted):
+    log = MemoryLog()
+    first = Session(make_quick("imboost"), planted.X, query=Listening(), log=log)
+    first.tell(first.ask(2), ["inlier", "outlier"])
+    first.refine()
+    again = Session(make_quick("imboost"), planted.X, query=Listening(), log=log)
+    assert again._strategy.heard == [[INLIER, OUTLIER]]
+
+
+def test_a_noisy_oracle_is_wrong_about_a_share_of_the_rows_and_stays_so():
+    y = np.repeat([0, 1], 5000)
+    oracle = Oracle(y, noise=0.1, random_state=0)
+    told = np.array([answer.label for answer in oracle.answer(range(10_000))])
+    assert (told != y).mean() == pytest.approx(0.1, abs=0.01)
+    again = [answer.label for answer in oracle.answer(range(10_000))]
+    assert told.tolist() == again
+    with pytest.raises(ValueError, match=r"noise must be .*at most 1"):
+        Oracle(y, noise=2.0)

@@ -5,30 +5,47 @@ A further strategy is one new file with a class like `RandomRows` and one line i
 """
 
 from collections.abc import Callable
+from typing import Any
 
-from imboost.errors import UnknownNameError
+from imboost.errors import SettingError, UnknownNameError
+from imboost.query.adaptive_boundary import AdaptiveBoundary
 from imboost.query.confidence_poles import ConfidencePoles
+from imboost.query.decision_boundary import DecisionBoundary
+from imboost.query.highest_scores import HighestScores
+from imboost.query.mix import Mix
 from imboost.query.mixture_boundary import MixtureBoundary
 from imboost.query.random_rows import RandomRows
-from imboost.query.strategy import QueryStrategy
+from imboost.query.strategy import LearningStrategy, QueryStrategy
 
-STRATEGIES: dict[str, Callable[[], QueryStrategy]] = {
+STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
     "rd": RandomRows,
     "cp": ConfidencePoles,
     "mm": MixtureBoundary,
+    "hc": HighestScores,
+    "db": DecisionBoundary,
+    "ab": AdaptiveBoundary,
+    "mix": Mix,
 }
 
 
-def make_strategy(name: str) -> QueryStrategy:
+def make_strategy(name: str, **settings: Any) -> QueryStrategy:
     """Return a new strategy called `name`, or raise and suggest a near name."""
     if name not in STRATEGIES:
         raise UnknownNameError("query strategy", name, STRATEGIES)
-    return STRATEGIES[name]()
+    try:
+        return STRATEGIES[name](**settings)
+    except TypeError as error:
+        raise SettingError(f"Query strategy '{name}': {error}.") from None
 
 
 __all__ = [
     "STRATEGIES",
+    "AdaptiveBoundary",
     "ConfidencePoles",
+    "DecisionBoundary",
+    "HighestScores",
+    "LearningStrategy",
+    "Mix",
     "MixtureBoundary",
     "QueryStrategy",
     "RandomRows",

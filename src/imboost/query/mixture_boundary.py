@@ -9,6 +9,7 @@ import numpy as np
 from imboost.mixture import fit_two_gaussians
 from imboost.query.random_rows import RandomRows
 from imboost.query.strategy import Indices, Scores
+from imboost.validation import check_number
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,10 @@ class MixtureBoundary:
     """
 
     alpha: float = 0.4
+
+    def __post_init__(self) -> None:
+        """Refuse what is no probability."""
+        check_number("alpha", self.alpha, minimum=0.0, maximum=1.0)
 
     def select(
         self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator

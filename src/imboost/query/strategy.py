@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from imboost.labels import Labels
 
 Indices = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -30,4 +32,13 @@ class QueryStrategy(Protocol):
         rng : numpy Generator
             Source of all randomness.
         """
+        ...
+
+
+@runtime_checkable
+class LearningStrategy(QueryStrategy, Protocol):
+    """A strategy that keeps state between rounds: what it learned from the answers."""
+
+    def observe(self, labels: Labels) -> None:
+        """Take the answers of a round that has ended, each INLIER or OUTLIER."""
         ...

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from imboost.errors import SessionError
 from imboost.labels import INLIER, OUTLIER
 from imboost.session.answers import Answer
 from imboost.session.session import Session
+from imboost.validation import check_number
 
 
 class Oracle:
@@ -21,6 +23,11 @@ class Oracle:
     ----------
     y : array of shape (n_rows,)
         The true label of every row, 0 or 1.
+    noise : float
+        Chance that the oracle takes a row for the other kind. It is wrong about the same
+        rows however often it is asked.
+    random_state : int, RandomState or None
+        Chooses these rows.
 
     Examples
     --------
@@ -28,14 +35,23 @@ class Oracle:
     [<Answer.OUTLIER: 'outlier'>]
     """
 
-    def __init__(self, y: NDArray[Any]) -> None:
-        self._y = np.asarray(y)
-        if self._y.ndim != 1 or not np.isin(self._y, (INLIER, OUTLIER)).all():
+    def __init__(
+        self,
+        y: NDArray[Any],
+        *,
+        noise: float = 0.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        labels = np.asarray(y)
+        if labels.ndim != 1 or not np.isin(labels, (INLIER, OUTLIER)).all():
             raise SessionError("An oracle needs one known label, 0 or 1, for every row.")
+        check_number("noise", noise, minimum=0.0, maximum=1.0)
+        wrong = check_random_state(random_state).random_sample(len(labels)) < noise
+        self._says_outlier = (labels == OUTLIER) ^ wrong
 
     def answer(self, rows: Sequence[int]) -> list[Answer]:
         """Return the answer about each row."""
-        return [Answer.OUTLIER if self._y[row] == OUTLIER else Answer.INLIER for row in rows]
+        return [Answer.OUTLIER if self._says_outlier[row] else Answer.INLIER for row in rows]
 
 
 def run_rounds(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from copy import deepcopy
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,8 +15,8 @@ from sklearn.utils import check_random_state
 
 from imboost.detectors.base import BaseDetector
 from imboost.errors import SessionError
-from imboost.labels import Labels, unlabelled
-from imboost.query import QueryStrategy, make_strategy
+from imboost.labels import UNLABELLED, Labels, unlabelled
+from imboost.query import LearningStrategy, QueryStrategy, make_strategy
 from imboost.session.answers import Answer
 from imboost.session.log import (
     Answered,
@@ -58,7 +59,8 @@ class Session:
     X : array-like of shape (n_rows, n_features)
         The table. A row's id is its position.
     query : str or QueryStrategy, optional
-        What chooses the rows; the detector's own default if not given.
+        What chooses the rows; the detector's own default if not given. A strategy that
+        learns from the answers is copied, and taught them again from the log.
     log : SessionLog, optional
         Where questions and answers are kept; in memory if not given.
     random_state : int, RandomState or None
@@ -89,7 +91,8 @@ class Session:
         self._n_rows, n_features = _shape_of(X)
         self.detector: BaseDetector = clone(detector)
         query = query or detector.default_query
-        self._strategy = make_strategy(query) if isinstance(query, str) else query
+        # Copied, since a strategy may learn from the answers of this one dialogue.
+        self._strategy = make_strategy(query) if isinstance(query, str) else deepcopy(query)
         self._strategy_name = query if isinstance(query, str) else type(query).__name__
         self._log: SessionLog = MemoryLog() if log is None else log
         self._answers: dict[int, Answered] = {}
@@ -236,6 +239,8 @@ class Session:
             self._answers[entry.row] = entry
             self._open.pop(entry.row, None)
         elif isinstance(entry, Refined):
+            if isinstance(self._strategy, LearningStrategy):
+                self._strategy.observe(self._labels_of_round(entry.round))
             self.round = entry.round + 1
         else:
             self.detector.set_params(random_state=entry.detector_seed)
@@ -260,6 +265,11 @@ class Session:
         for row, entry in self._answers.items():
             free[row] = entry.answer is Answer.SKIP and entry.round < self.round
         return np.flatnonzero(free)
+
+    def _labels_of_round(self, number: int) -> Labels:
+        """Return the labels that the answers of a round gave, in the order of the answers."""
+        labels = [e.answer.label for e in self._answers.values() if e.round == number]
+        return np.array([label for label in labels if label != UNLABELLED], dtype=np.int8)
 
     def _check_row(self, row: int) -> int:
         if isinstance(row, bool) or not isinstance(row, int | np.integer):

@@ -1,0 +1,49 @@
+"""DB: the rows on the boundary of a soft-boundary detector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imboost.query.strategy import Indices, Scores
+from imboost.validation import check_number
+
+
+@dataclass(frozen=True)
+class DecisionBoundary:
+    """Choose the rows whose scores are nearest to a boundary that leaves a share outside.
+
+    Soft-boundary Deep SVDD sets its radius so that a share nu of the rows lies outside; with
+    the same share this is the distance to that sphere. Other detectors have no such radius,
+    but the same quantile of their scores. Keeps no state.
+
+    Parameters
+    ----------
+    outside : float
+        nu, the share of all rows beyond the boundary.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> DecisionBoundary(outside=0.2).select(np.arange(11.0), np.arange(11), 3, rng).tolist()
+    [8, 7, 9]
+    """
+
+    outside: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Refuse a share that is none."""
+        check_number("outside", self.outside, minimum=0.0, maximum=1.0)
+
+    def select(
+        self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
+    ) -> Indices:
+        """Return the `n` candidates nearest to the boundary, nearest first."""
+        return nearest_to(np.quantile(scores, 1.0 - self.outside), scores, candidates, n)
+
+
+def nearest_to(level: float, scores: Scores, candidates: Indices, n: int) -> Indices:
+    """Return the `n` candidates whose scores are nearest to `level`, nearest first."""
+    distance = np.abs(scores[candidates] - level)
+    return candidates[np.argsort(distance, kind="stable")[:n]]
