@@ -4,10 +4,17 @@ import torch
 from imboost.data import planted_outliers
 from imboost.detectors import DETECTORS
 
+ONE_CLASS = {"pretrain_epochs": 3, "train_epochs": 3, "round_epochs": 2, "boundary_epochs": 1}
 QUICK = {
     "imboost": {"plain_epochs": 2, "trimmed_epochs": 4, "round_epochs": 2, "label_rounds": 1},
     "altbi": {"plain_epochs": 2, "trimmed_epochs": 4, "averaged_epochs": 2},
     "odim": {"n_members": 2, "max_updates": 20, "check_every": 5},
+    **dict.fromkeys(["oc", "sb", "oc-nce", "sb-nce"], ONE_CLASS),
+    "dsad": {"pretrain_epochs": 3, "train_epochs": 3, "round_epochs": 2},
+    "xgbod": {"n_trees": 10, "max_reference_rows": 100},
+    "aad": {"n_trees": 20},
+    "pine": {"n_trees": 20, "n_spare_trees": 20},
+    "trees": {"n_trees": 20, "n_isolation_trees": 20},
 }
 """Settings that make a detector train in an instant; what it learns is not judged."""
 

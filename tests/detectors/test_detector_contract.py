@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from conftest import make_quick
 from imboost import ODIM, IMBoost
 from imboost.checks import check_detector
-from imboost.detectors import DETECTORS, find_detector
+from imboost.detectors import DETECTORS, make_detector
 from imboost.errors import UnknownNameError
 
 
@@ -145,11 +145,12 @@ def test_verbose_tells_the_stages(planted, capsys):
 
 def test_an_unknown_detector_suggests_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'imboost'"):
-        find_detector("imbost")
+        make_detector("imbost")
 
 
 @pytest.mark.parametrize("name", sorted(DETECTORS))
 def test_every_setting_is_documented(name):
-    text = DETECTORS[name].__doc__
-    for setting in DETECTORS[name]().get_params():
+    detector = make_detector(name)
+    text = type(detector).__doc__
+    for setting in detector.get_params():
         assert setting in text, f"{name}: {setting} is missing from the docstring"

@@ -4,31 +4,60 @@ A further detector is one new file with a subclass of `BaseDetector` and one lin
 `DETECTORS`.
 """
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from imboost.detectors.aad import AAD
 from imboost.detectors.altbi import ALTBI
 from imboost.detectors.base import BaseDetector
+from imboost.detectors.deep_sad import DeepSAD
+from imboost.detectors.deep_svdd import DeepSVDD
 from imboost.detectors.imboost import IMBoost
 from imboost.detectors.odim import ODIM
-from imboost.errors import UnknownNameError
+from imboost.detectors.pine import Pine
+from imboost.detectors.trees import Trees
+from imboost.detectors.xgbod import XGBOD
+from imboost.errors import SettingError, UnknownNameError
 
-DETECTORS: dict[str, type[BaseDetector]] = {
+DETECTORS: dict[str, Callable[..., BaseDetector]] = {
     "imboost": IMBoost,
     "altbi": ALTBI,
     "odim": ODIM,
+    # One-class training alone collapses at the rate that suits the others.
+    "oc": partial(DeepSVDD, objective="oc", learning_rate=1e-4),
+    "sb": partial(DeepSVDD, objective="sb"),
+    "oc-nce": partial(DeepSVDD, objective="oc-nce"),
+    "sb-nce": partial(DeepSVDD, objective="sb-nce"),
+    "dsad": DeepSAD,
+    "xgbod": XGBOD,
+    "aad": AAD,
+    "pine": Pine,
+    "trees": Trees,
 }
 
 
-def find_detector(name: str) -> type[BaseDetector]:
-    """Return the detector class called `name`, or raise and suggest a near name."""
+def make_detector(name: str, **settings: Any) -> BaseDetector:
+    """Return a new detector called `name`, or raise and suggest a near name."""
     if name not in DETECTORS:
         raise UnknownNameError("detector", name, DETECTORS)
-    return DETECTORS[name]
+    try:
+        return DETECTORS[name](**settings)
+    except TypeError as error:
+        raise SettingError(f"Detector '{name}': {error}.") from None
 
 
 __all__ = [
+    "AAD",
     "ALTBI",
     "DETECTORS",
     "ODIM",
+    "XGBOD",
     "BaseDetector",
+    "DeepSAD",
+    "DeepSVDD",
     "IMBoost",
-    "find_detector",
+    "Pine",
+    "Trees",
+    "make_detector",
 ]

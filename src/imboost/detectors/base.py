@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from imboost.detectors.device import resolve_device
 from imboost.labels import Labels, check_labels
 from imboost.validation import check_number
 
@@ -67,9 +68,14 @@ class BaseDetector(BaseEstimator, ABC):
     def _score(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Return the outlier score of every row of a checked table."""
 
+    def _score_training(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the scores of the training rows; for detectors that know a short cut."""
+        return self._score(X)
+
     def _check_settings(self) -> None:
         """Raise if a setting is out of its range."""
         check_number("contamination", self.contamination, above=0.0, maximum=0.5)
+        resolve_device(self.device)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on a table and, where there are any, on labels.
@@ -156,7 +162,7 @@ class BaseDetector(BaseEstimator, ABC):
         return X[np.linspace(0, len(X) - 1, N_PROBES).astype(np.int64)]
 
     def _set_scores(self, X: NDArray[Any]) -> None:
-        self.decision_scores_ = self._score(X)
+        self.decision_scores_ = self._score_training(X)
         self.threshold_ = float(np.quantile(self.decision_scores_, 1.0 - self.contamination))
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
         if not self._has_own_query_scores():

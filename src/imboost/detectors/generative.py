@@ -11,9 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from imboost.data.scaling import UnitScaling
-from imboost.detectors.base import BaseDetector
-from imboost.detectors.device import resolve_device
+from imboost.detectors.network import NetworkDetector
 from imboost.errors import UnknownNameError
 from imboost.models import BACKBONES, stack_states
 from imboost.training.loop import make_optimiser
@@ -22,8 +20,8 @@ from imboost.training.scoring import mean_losses, scoring_noise
 from imboost.validation import check_number
 
 
-class GenerativeDetector(BaseDetector):
-    """Scaling, model, optimiser and scoring of a loss-based detector."""
+class GenerativeDetector(NetworkDetector):
+    """Model, optimiser and scoring of a loss-based detector."""
 
     def __init__(
         self,
@@ -42,46 +40,38 @@ class GenerativeDetector(BaseDetector):
         verbose: bool,
     ) -> None:
         super().__init__(
+            n_members=n_members,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            batch_size=batch_size,
             contamination=contamination,
             random_state=random_state,
             device=device,
             verbose=verbose,
         )
         self.backbone = backbone
-        self.n_members = n_members
         self.n_samples = n_samples
         self.n_score_samples = n_score_samples
         self.logvar_weight = logvar_weight
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
 
     def _check_settings(self) -> None:
         super()._check_settings()
         if self.backbone not in BACKBONES:
             raise UnknownNameError("backbone", str(self.backbone), BACKBONES)
-        check_number("n_members", self.n_members, minimum=1, whole=True)
         check_number("n_samples", self.n_samples, minimum=1, whole=True)
         check_number("n_score_samples", self.n_score_samples, minimum=1, whole=True)
         check_number("logvar_weight", self.logvar_weight, minimum=0.0)
-        check_number("learning_rate", self.learning_rate, above=0.0)
-        check_number("weight_decay", self.weight_decay, minimum=0.0)
-        check_number("batch_size", self.batch_size, minimum=2, whole=True)
 
     def _start(self, X: NDArray[Any]) -> Rows:
-        """Make scaling, model, optimiser and scoring noise; return the training rows."""
-        self._device = resolve_device(self.device)
-        self._scaling = UnitScaling.fit(X)
+        """Make model, optimiser and scoring noise; return the training rows."""
+        rows = self._prepare(X)
         generator = torch.Generator().manual_seed(self._seed)
         self._model = self._new_model(generator, self.n_members).to(self._device)
         self._optimiser = make_optimiser(self._model, self.learning_rate, self.weight_decay)
         # Members draw their own noise and are averaged, so they share the samples out.
         per_member = math.ceil(self.n_score_samples / self.n_members)
         self._noise = scoring_noise(self._model, generator, per_member)
-        return self._rows(X)
-
-    def _rows(self, X: NDArray[Any]) -> Rows:
-        return Rows(X, self._scaling, self._device)
+        return rows
 
     def _new_model(self, generator: torch.Generator, n_members: int) -> Any:
         return BACKBONES[self.backbone](
@@ -91,16 +81,6 @@ class GenerativeDetector(BaseDetector):
             n_samples=self.n_samples,
             logvar_weight=self.logvar_weight,
         )
-
-    def _random_sources(self, stage: int) -> tuple[np.random.Generator, torch.Generator]:
-        """Return sources of batches and noise for one stage of training.
-
-        They depend on the seed and the stage alone, so that training can be taken up again
-        without a stored generator state. Noise is drawn on the CPU on every device: the same
-        seed then trains the same model everywhere.
-        """
-        rng = np.random.default_rng([self._seed, stage])
-        return rng, torch.Generator().manual_seed(int(rng.integers(2**63)))
 
     def _snapshot(self) -> dict[str, Tensor]:
         """Return a copy of the model's present state."""

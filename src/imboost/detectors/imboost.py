@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from imboost.detectors.generative import GenerativeDetector
 from imboost.labels import UNLABELLED, Labels
+from imboost.models.backbone import Backbone
 from imboost.training.batches import Schedule
 from imboost.training.loop import Step, train
 from imboost.training.polarization import PolarizationSettings, polarization_steps
 from imboost.training.rows import Rows
 from imboost.training.scoring import mean_losses, scoring_noise
-from imboost.training.warmup import warmup_steps
+from imboost.training.warmup import trimmed_risk, warmup_steps
 from imboost.validation import check_number
 
 
@@ -189,7 +191,9 @@ class IMBoost(GenerativeDetector):
         rows = self._start(X)
         schedule = self._schedule
         rng, generator = self._random_sources(stage=0)
-        steps = warmup_steps(schedule, len(rows), rng, trim_quantile=self.trim_quantile)
+        steps = warmup_steps(
+            schedule, len(rows), rng, trim_quantile=self.trim_quantile, trim=self._trim
+        )
         self._report(f"warm-up: {schedule.warmup_epochs} epochs on {len(rows)} rows")
         self._run(rows, steps, generator, range(schedule.warmup_epochs))
         if (labels != UNLABELLED).any():
@@ -211,13 +215,17 @@ class IMBoost(GenerativeDetector):
         )
         rng, generator = self._random_sources(stage=first)
         epochs = range(first, first + n_epochs)
-        steps = polarization_steps(self._schedule, epochs, rows, labels, rng, weights)
+        steps = polarization_steps(self._schedule, epochs, rows, labels, rng, weights, self._trim)
         known = int((labels != UNLABELLED).sum())
         self._report(f"polarization: epochs {first} to {epochs.stop - 1}, {known} labels")
         self._run(rows, steps, generator, epochs)
 
     def _run(
-        self, rows: Rows, steps: Iterator[Step], generator: torch.Generator, epochs: range
+        self,
+        rows: Rows,
+        steps: Iterator[Step[Backbone]],
+        generator: torch.Generator,
+        epochs: range,
     ) -> None:
         """Take the steps of `epochs`; average the last ones' losses as query scores (eq. 6)."""
         averaged = epochs[-self.round_epochs :]
@@ -228,6 +236,10 @@ class IMBoost(GenerativeDetector):
                 total += mean_losses(self._model, rows, noise)
         self.query_scores_ = total.astype(np.float64) / len(averaged)
         self._next_epoch = epochs.stop
+
+    def _trim(self, losses: Tensor, threshold: Tensor) -> Tensor:
+        """Return the trimmed risk (eq. 2); a subclass may look at the kept rows here."""
+        return trimmed_risk(losses, threshold)
 
     def _has_own_query_scores(self) -> bool:
         return True

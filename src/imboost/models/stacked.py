@@ -60,6 +60,18 @@ class HiddenLayer(nn.Module):
         return normal
 
 
+class LinearLayer(nn.Module):
+    """Linear map without bias."""
+
+    def __init__(self, n_members: int, n_in: int, n_out: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.weight = _uniform_weight(n_members, n_out, n_in, generator)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Map (members, n_in, rows) to (members, n_out, rows)."""
+        return torch.matmul(self.weight, hidden)
+
+
 class GaussianHead(nn.Module):
     """The mean (no bias) and the clamped log-variance (with bias) of a Gaussian."""
 

@@ -8,35 +8,44 @@ look at the model in between.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
-from imboost.models.backbone import Backbone
-from imboost.training.batches import Schedule, draw_batch
+from imboost.training.batches import Passes, Schedule, draw_batch
 from imboost.training.rows import Rows
 
-Objective = Callable[[Backbone, Tensor, torch.Generator], Tensor]
+Model = TypeVar("Model")
+
+Objective = Callable[[Model, Tensor, torch.Generator], Tensor]
 """Turns a model, a batch (features, rows) and a noise source into a risk (members,)."""
 
 
-class Step(NamedTuple):
+class Trainable(Protocol):
+    """A model as the optimiser sees it."""
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Return what the optimiser may change."""
+        ...
+
+
+class Step(NamedTuple, Generic[Model]):
     """One update: its rows, the risk to lower, and where in time it stands.
 
     All members see the same rows; they differ in their initial weights and latent noise.
     """
 
     rows: NDArray[np.int64]
-    objective: Objective
+    objective: Objective[Model]
     epoch: int
     ends_epoch: bool
 
 
 def make_optimiser(
-    model: Backbone, learning_rate: float, weight_decay: float
+    model: Trainable, learning_rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
     """Return the Adam that serves a model for its whole life."""
     return torch.optim.Adam(
@@ -45,12 +54,12 @@ def make_optimiser(
 
 
 def train(
-    model: Backbone,
+    model: Model,
     optimiser: torch.optim.Optimizer,
     rows: Rows,
-    steps: Iterable[Step],
+    steps: Iterable[Step[Model]],
     generator: torch.Generator,
-) -> Iterator[Step]:
+) -> Iterator[Step[Model]]:
     """Make one update per step and yield the step after it."""
     for step in steps:
         risk = step.objective(model, rows.take(step.rows), generator)  # (members,)
@@ -66,8 +75,8 @@ def epoch_steps(
     epochs: range,
     pool: int | NDArray[np.int64],
     rng: np.random.Generator,
-    objective_at: Callable[[int], Objective],
-) -> Iterator[Step]:
+    objective_at: Callable[[int], Objective[Model]],
+) -> Iterator[Step[Model]]:
     """Return the steps of `epochs`, each epoch with its batch size and its objective."""
     n_rows = pool if isinstance(pool, int) else len(pool)
     for epoch in epochs:
@@ -76,3 +85,17 @@ def epoch_steps(
         for update in range(1, schedule.updates_per_epoch + 1):
             rows = draw_batch(pool, size, rng)
             yield Step(rows, objective, epoch, update == schedule.updates_per_epoch)
+
+
+def pass_steps(
+    passes: Passes,
+    pool: NDArray[np.int64],
+    n_epochs: int,
+    rng: np.random.Generator,
+    objective_for: Callable[[NDArray[np.int64]], Objective[Model]],
+) -> Iterator[Step[Model]]:
+    """Return the steps of epochs that are passes over the rows of `pool`."""
+    for epoch in range(n_epochs):
+        batches = passes.draw(pool, rng)
+        for number, rows in enumerate(batches, start=1):
+            yield Step(rows, objective_for(rows), epoch, number == len(batches))

@@ -13,10 +13,10 @@ from torch import Tensor
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 from imboost.models.backbone import Backbone
 from imboost.models.bounds import cubo, iwae
-from imboost.training.batches import Schedule
+from imboost.training.batches import Schedule, draw_at_most
 from imboost.training.loop import Objective, Step, epoch_steps
 from imboost.training.rows import Rows
-from imboost.training.warmup import draw_noise, inlier_losses, loss_quantile, trimmed_risk
+from imboost.training.warmup import Trim, draw_noise, inlier_losses, loss_quantile, trimmed_risk
 
 MIN_POOL = 2
 """With fewer unlabelled rows than this there is no batch to normalise, and no trimmed loss."""
@@ -81,7 +81,8 @@ def polarization_steps(
     labels: Labels,
     rng: np.random.Generator,
     weights: PolarizationSettings,
-) -> Iterator[Step]:
+    trim: Trim = trimmed_risk,
+) -> Iterator[Step[Backbone]]:
     """Return the steps of phase 2 over `epochs` with the answers known so far.
 
     Answered rows leave the unlabelled pool. Without answered inliers the threshold is the
@@ -93,12 +94,12 @@ def polarization_steps(
     inliers = np.flatnonzero(labels == INLIER)
     outliers = np.flatnonzero(labels == OUTLIER)
 
-    def objective_at(epoch: int) -> Objective:
+    def objective_at(epoch: int) -> Objective[Backbone]:
         size = schedule.batch_size_at(epoch, len(labels))
         factor = weights.factor_at(epoch, schedule)
 
         def objective(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
-            known = [_at_most(inliers, size, rng), _at_most(outliers, size, rng)]
+            known = [draw_at_most(inliers, size, rng), draw_at_most(outliers, size, rng)]
             inlier_risk, outlier_risk = answered_risks(model, rows, known, generator)
             unlabelled_risk = torch.zeros_like(inlier_risk)
             if x.shape[-1]:
@@ -107,7 +108,7 @@ def polarization_steps(
                 if len(inliers):
                     risk = inlier_risk.detach()
                     threshold = mixed_threshold(threshold, risk, weights.threshold_mix)
-                unlabelled_risk = trimmed_risk(losses, threshold)
+                unlabelled_risk = trim(losses, threshold)
             return polarized_risk(unlabelled_risk, inlier_risk, outlier_risk, weights, factor)
 
         return objective
@@ -145,8 +146,3 @@ def answered_risks(
     inlier_risk = -iwae(inlier_w).sum(-1) / max(counts[0], 1)
     outlier_risk = -cubo(outlier_w).sum(-1) / max(counts[1], 1)
     return inlier_risk, outlier_risk
-
-
-def _at_most(index: NDArray[np.int64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return `index`, or a random part of it where it is longer than `size`."""
-    return index if len(index) <= size else rng.choice(index, size, replace=False)

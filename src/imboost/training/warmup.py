@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +14,9 @@ from imboost.models.backbone import Backbone
 from imboost.models.bounds import iwae
 from imboost.training.batches import Schedule
 from imboost.training.loop import Objective, Step, epoch_steps
+
+Trim = Callable[[Tensor, Tensor], Tensor]
+"""Turns losses (members, rows) and a threshold (members,) into a risk (members,)."""
 
 
 def inlier_losses(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
@@ -43,8 +46,13 @@ def trimmed_risk(losses: Tensor, threshold: Tensor) -> Tensor:
     threshold : Tensor of shape (members,)
         tau_t.
     """
-    kept = losses.detach() <= threshold.unsqueeze(-1)
+    kept = kept_rows(losses, threshold)
     return (losses * kept).sum(-1) / kept.sum(-1).clamp(min=1)
+
+
+def kept_rows(losses: Tensor, threshold: Tensor) -> Tensor:
+    """Return which rows are inside the trimmed loss: (members, rows), not differentiable."""
+    return losses.detach() <= threshold.unsqueeze(-1)
 
 
 def loss_quantile(losses: Tensor, quantile: float) -> Tensor:
@@ -59,7 +67,8 @@ def warmup_steps(
     rng: np.random.Generator,
     *,
     trim_quantile: float,
-) -> Iterator[Step]:
+    trim: Trim = trimmed_risk,
+) -> Iterator[Step[Backbone]]:
     """Return the steps of phase 1: plain epochs, then trimmed ones, batches growing.
 
     Parameters
@@ -72,13 +81,15 @@ def warmup_steps(
         Source of the batches.
     trim_quantile : float
         rho, the share of a batch that stays in the trimmed loss.
+    trim : callable
+        What computes the trimmed risk; one that also looks at the kept rows may stand here.
     """
 
     def trimmed(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
         losses = inlier_losses(model, x, generator)
-        return trimmed_risk(losses, loss_quantile(losses, trim_quantile))
+        return trim(losses, loss_quantile(losses, trim_quantile))
 
-    def objective_at(epoch: int) -> Objective:
+    def objective_at(epoch: int) -> Objective[Backbone]:
         return plain_objective if epoch < schedule.plain_epochs else trimmed
 
     epochs = range(schedule.warmup_epochs)
@@ -87,7 +98,7 @@ def warmup_steps(
 
 def plain_steps(
     schedule: Schedule, n_epochs: int, n_rows: int, rng: np.random.Generator
-) -> Iterator[Step]:
+) -> Iterator[Step[Backbone]]:
     """Return steps on the plain loss alone, with batches that do not grow."""
     constant = replace(schedule, plain_epochs=n_epochs)
     return epoch_steps(constant, range(n_epochs), n_rows, rng, lambda _: plain_objective)

@@ -1,0 +1,140 @@
+"""Trees: a forest of classifiers on the columns and two unsupervised views of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
+from sklearn.neighbors import NearestNeighbors
+
+from imboost.detectors.classic import ClassicDetector, Ranking, Table, has_both_classes
+from imboost.labels import UNLABELLED, Labels
+from imboost.validation import check_number
+
+CHUNK_ROWS = 1024
+"""Rows whose neighbours are gathered at a time."""
+
+
+class Trees(ClassicDetector):
+    """The strongest simple alternative: extremely randomised trees on good features.
+
+    The features of a row are its columns, its isolation-forest score and its distances to
+    near rows. The score is the share of trees that call a row an outlier. Until both kinds
+    are known, it is the mean rank of the isolation-forest score and of the distances; later
+    that rank decides between rows of equal share.
+
+    Parameters
+    ----------
+    n_trees : int
+        Trees that learn from labels.
+    n_isolation_trees : int
+        Trees of the isolation forest.
+    n_neighbors : tuple of int
+        The neighbours whose distances are features, counted from the nearest.
+    max_reference_rows : int
+        Neighbours are looked for among so many rows at most, drawn at random.
+    contamination, random_state, device, verbose
+        As in `IMBoost`.
+
+    Attributes
+    ----------
+    decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
+        As in `IMBoost`; `query_scores_` is `decision_scores_`.
+
+    References
+    ----------
+    Geurts et al., "Extremely randomized trees", Machine Learning 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from imboost.detectors import Trees
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
+    >>> rows[0] += 9
+    >>> int(Trees(random_state=0).fit(rows).decision_scores_.argmax())
+    0
+    """
+
+    default_query = "mix"
+
+    def __init__(
+        self,
+        *,
+        n_trees: int = 300,
+        n_isolation_trees: int = 100,
+        n_neighbors: tuple[int, ...] = (5, 20),
+        max_reference_rows: int = 20_000,
+        contamination: float = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        device: str = "auto",
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            contamination=contamination,
+            random_state=random_state,
+            device=device,
+            verbose=verbose,
+        )
+        self.n_trees = n_trees
+        self.n_isolation_trees = n_isolation_trees
+        self.n_neighbors = n_neighbors
+        self.max_reference_rows = max_reference_rows
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_number("n_trees", self.n_trees, minimum=1, whole=True)
+        check_number("n_isolation_trees", self.n_isolation_trees, minimum=1, whole=True)
+        check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
+        for number in self.n_neighbors:
+            check_number("n_neighbors", number, minimum=1, whole=True)
+
+    def _build(self, table: Table) -> None:
+        rng = np.random.default_rng(self._seed)
+        self._isolation = IsolationForest(
+            n_estimators=self.n_isolation_trees, random_state=self._seed
+        ).fit(table)
+        n_reference = min(len(table), self.max_reference_rows)
+        self._reference = table[np.sort(rng.choice(len(table), n_reference, replace=False))]
+        self._neighbours = NearestNeighbors().fit(self._reference)
+
+    def _learn(self, table: Table, views: NDArray[np.float64], labels: Labels) -> None:
+        self._ranking = Ranking(views)
+        self._classifier: ExtraTreesClassifier | None = None
+        if not has_both_classes(labels):
+            return
+        known = labels != UNLABELLED
+        features = np.hstack([table[known], views[known]])
+        self._classifier = ExtraTreesClassifier(self.n_trees, random_state=self._seed)
+        self._classifier.fit(features, labels[known])
+
+    def _judge(self, table: Table, views: NDArray[np.float64]) -> NDArray[np.float64]:
+        rank = self._ranking.mean_rank(views)
+        if self._classifier is None:
+            return rank
+        share = self._classifier.predict_proba(np.hstack([table, views]))[:, 1]
+        return np.asarray(share + rank / self.n_trees)  # less than the vote of one tree
+
+    def _views(self, table: Table) -> NDArray[np.float64]:
+        """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""
+        isolation = -self._isolation.score_samples(table)
+        parts = [
+            self._distances(table[start : start + CHUNK_ROWS])
+            for start in range(0, len(table), CHUNK_ROWS)
+        ]
+        return np.column_stack([isolation, np.concatenate(parts)])
+
+    def _distances(self, rows: Table) -> NDArray[np.float64]:
+        """Return the distances to the wanted neighbours, not counting one copy of the row.
+
+        A training row among the reference rows thus does not count itself, whenever it is
+        scored. The distances are computed anew from the differences: those of the search
+        depend, in their last digits, on how rows are batched.
+        """
+        n_found = min(max(self.n_neighbors) + 1, len(self._reference))
+        found = self._neighbours.kneighbors(rows, n_found, return_distance=False)
+        offsets = self._reference[found] - rows[:, None, :]  # (rows, found, features)
+        distances = np.sort(np.sqrt(np.square(offsets).sum(-1)), axis=1)
+        first = (distances[:, 0] == 0).astype(np.int64)
+        wanted = np.minimum(first[:, None] + np.array(self.n_neighbors) - 1, n_found - 1)
+        nearest = np.take_along_axis(distances, wanted, axis=1)
+        return nearest.astype(np.float32).astype(np.float64)

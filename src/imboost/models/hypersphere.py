@@ -1,0 +1,110 @@
+"""Models of the one-class detectors: an autoencoder, and a sphere in its latent space."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from imboost.models.mlp_vae import Widths
+from imboost.models.stacked import HiddenLayer, LinearLayer
+
+MIN_WIDTHS = Widths(outer=128, inner=64, latent=32)
+"""Narrower encoders, such as the generative models have on tables of few columns, find fewer
+outliers: a mean AUC of 0.67 instead of 0.74 over 16 tables without labels."""
+
+MIN_CENTRE = 0.1
+"""A centre nearer to 0 than this could be reached by weights that are all 0."""
+
+
+class MLPEncoder(nn.Module):
+    """A stack of two-layer perceptrons without biases, from rows to codes.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    generator : torch.Generator
+        Source of the initial weights.
+    n_members : int
+        How many models are stacked.
+    """
+
+    def __init__(self, n_features: int, generator: torch.Generator, n_members: int) -> None:
+        super().__init__()
+        width = _widths(n_features)
+        self.outer = HiddenLayer(n_members, n_features, width.outer, generator)
+        self.inner = HiddenLayer(n_members, width.outer, width.inner, generator)
+        self.code = LinearLayer(n_members, width.inner, width.latent, generator)
+
+    def forward(self, x: Tensor, *, batch_statistics: bool) -> Tensor:
+        """Map (features, rows) to codes (members, latent, rows)."""
+        hidden = self.inner(self.outer(x, batch_statistics), batch_statistics)
+        code: Tensor = self.code(hidden)
+        return code
+
+
+class MLPAutoencoder(nn.Module):
+    """An encoder and its mirror image, for the training before the one-class loss.
+
+    Parameters are those of `MLPEncoder`.
+    """
+
+    def __init__(self, n_features: int, generator: torch.Generator, n_members: int) -> None:
+        super().__init__()
+        width = _widths(n_features)
+        self.encoder = MLPEncoder(n_features, generator, n_members)
+        self.inner = HiddenLayer(n_members, width.latent, width.inner, generator)
+        self.outer = HiddenLayer(n_members, width.inner, width.outer, generator)
+        self.output = LinearLayer(n_members, width.outer, n_features, generator)
+
+    def reconstruct(self, x: Tensor) -> Tensor:
+        """Return the rows as the codes tell them: (members, features, rows)."""
+        code = self.encoder(x, batch_statistics=True)
+        hidden = self.outer(self.inner(code, True), True)
+        return torch.sigmoid(self.output(hidden))
+
+
+class Hypersphere(nn.Module):
+    """An encoder and the point that the codes of inliers gather around.
+
+    Parameters
+    ----------
+    encoder : MLPEncoder
+        Trained as part of an autoencoder.
+    centre : Tensor of shape (members, latent)
+        c, fixed from now on.
+    """
+
+    centre: Tensor
+
+    def __init__(self, encoder: MLPEncoder, centre: Tensor) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.register_buffer("centre", centre.unsqueeze(-1))
+        self.level = nn.Parameter(torch.zeros(len(centre), device=centre.device))
+        """Logarithm of the normaliser that noise-contrastive estimation learns, (members,)."""
+
+    @property
+    def n_members(self) -> int:
+        """How many models are stacked."""
+        return len(self.centre)
+
+    def distances(self, x: Tensor, *, batch_statistics: bool) -> Tensor:
+        """Return the squared distances of rows (features, rows) to the centre: (members, rows)."""
+        code = self.encoder(x, batch_statistics=batch_statistics)
+        squared: Tensor = (code - self.centre).square().sum(1)
+        return squared
+
+
+def away_from_zero(centre: Tensor) -> Tensor:
+    """Move the coordinates of a centre that are all but 0 to `MIN_CENTRE`, signs kept.
+
+    >>> away_from_zero(torch.tensor([0.5, -0.01, 0.0]))
+    tensor([ 0.5000, -0.1000,  0.1000])
+    """
+    sign = torch.where(centre < 0, -1.0, 1.0)
+    return torch.where(centre.abs() < MIN_CENTRE, sign * MIN_CENTRE, centre)
+
+
+def _widths(n_features: int) -> Widths:
+    return max(Widths.for_features(n_features), MIN_WIDTHS, key=lambda width: width.outer)
