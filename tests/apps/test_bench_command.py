@@ -55,7 +55,7 @@ def test_a_benchmark_tells_what_was_done_and_what_to_do_next(benchmark):
 def test_a_failure_is_told_as_it_comes(benchmark):
     _, _, result = benchmark
     told = " ".join(result.stderr.split())
-    assert "failed: imboost/mm on cedar, seed 1: DataError" in told
+    assert "failed: imboost/mm on cedar, seed 1, rounds 1: DataError" in told
 
 
 def test_finished_runs_are_not_repeated(benchmark, tmp_path):
@@ -73,13 +73,13 @@ def test_a_report_follows_from_the_results(report):
     out, result = report
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
-        f"wrote {out / name}" for name in ("report.html", "report.md")
+        f"wrote {out / name}" for name in ("report.html", "report.md", "tables")
     ]
     page = (out / "report.html").read_text(encoding="utf-8")
     assert outside_addresses(page) == []
     for name in ("ash", "birch", "cedar"):
         assert name in page
-    assert "2 finished runs, 1 failed" in page
+    assert "2 finished runs · 1 failed" in page
 
 
 def test_the_report_in_markdown_shows_the_figures_of_the_results(report):
@@ -89,3 +89,61 @@ def test_the_report_in_markdown_shows_the_figures_of_the_results(report):
         final = {row["dataset"]: row for row in csv.DictReader(file) if row["round"] == "1"}
     for name in ("ash", "birch"):
         assert f"| {name} | {float(final[name]['test_auc']):.3f} |" in text
+
+
+def results_of(out):
+    with (out / "results.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def one_set(tmp_path):
+    return write_planted(tmp_path / "data", "ash"), tmp_path / "out"
+
+
+def test_a_budget_and_a_wrong_oracle_are_written_down(one_set):
+    data, out = one_set
+    options = ("--seed", 1, "--rounds", 1, "--budget", "9rows", "--oracle-noise", 0.5)
+    result = invoke("bench", "run", "--data", data, "--out", out, "--device", "cpu", *options)
+    assert result.exit_code == 0
+    last = results_of(out)[-1]
+    assert (last["budget"], last["oracle_noise"], last["n_labelled"]) == ("9rows", "0.5", "9")
+
+
+def test_a_suite_runs_all_of_its_methods(one_set):
+    data, out = one_set
+    options = ("--seed", 1, "--rounds", 1, "--suite", "peers")
+    assert invoke("bench", "run", "--data", data, "--out", out, *options).exit_code == 0
+    done = {(row["detector"], row["query"]) for row in results_of(out)}
+    assert done == {
+        ("aad", "rd"),
+        ("aad", "hc"),
+        ("pine", "rd"),
+        ("pine", "hc"),
+        ("trees", "mix"),
+    }
+
+
+def test_a_skipped_run_is_told_and_is_no_failure(one_set):
+    data, out = one_set
+    options = ("--seed", 1, "--rounds", 1, "--time-limit", 0.01)
+    result = invoke("bench", "run", "--data", data, "--out", out, *options)
+    assert result.exit_code == 0
+    assert "skipped: imboost/mm on ash" in result.stderr
+    assert "0 failed, 1 skipped" in result.stderr
+
+
+def test_an_ablation_runs_every_value_and_its_table_follows(one_set):
+    data, out = one_set
+    result = invoke("bench", "ablate", "alpha", "--data", data, "--out", out, "--seed", 1)
+    assert result.exit_code == 0
+    finals = [row for row in results_of(out) if row["round"] == "5"]
+    assert [row["settings"] for row in finals] == [
+        "query__alpha=0.3",
+        "",
+        "query__alpha=0.5",
+        "query__alpha=0.6",
+        "query__alpha=0.7",
+    ]
+    assert invoke("bench", "report", out).exit_code == 0
+    assert (out / "tables" / "c11_alpha.csv").is_file()

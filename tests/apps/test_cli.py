@@ -45,7 +45,11 @@ def run_python(code, *arguments):
         (("bench",), ("run", "report")),
         (("bench", "run"), ("--data", "--out", "--detector", "--query", "--dataset")),
         (("bench", "run"), ("--seed", "--rounds", "--jobs", "--device")),
+        (("bench", "run"), ("--suite", "--set", "--large-seed", "--time-limit")),
+        (("bench", "run"), ("--budget", "20rows", "--oracle-noise")),
+        (("bench", "ablate"), ("lambda1", "--data", "--out", "--dataset", "--seed")),
         (("bench", "report"), ("out", "results.csv")),
+        (("bench", "trace"), ("dataset", "--data", "--out", "--seed", "--query", "--rounds")),
     ],
     ids=lambda part: " ".join(part),
 )
@@ -80,6 +84,13 @@ def test_the_version_is_that_of_the_package(program):
         (("--query", "mmm"), "Unknown query strategy 'mmm'. Did you mean 'mm'?"),
         (("--dataset", "ahs"), "Unknown data set 'ahs'. Did you mean 'ash'?"),
         (("--device", "abacus"), "device must be 'auto', 'cpu' or"),
+        (("--suite", "papers"), "Unknown suite 'papers'. Did you mean 'paper'?"),
+        (("--suite", "paper", "--query", "rd"), "--suite names its own methods"),
+        (("--budget", "many"), "budget must be 'paper', a share of the rows such as 0.002"),
+        (("--set", "inlier_weight"), "A setting is written name=value"),
+        (("--set", "inlier_wieght=1"), "unexpected keyword argument 'inlier_wieght'"),
+        (("--set", "query__alpha=3"), "alpha must be at least 0 and at most 1"),
+        (("--time-limit", "0"), "time_limit must be above 0"),
     ],
 )
 def test_a_wrong_name_ends_with_one_line_and_code_2(program, tmp_path, wrong, message):
@@ -91,6 +102,14 @@ def test_a_wrong_name_ends_with_one_line_and_code_2(program, tmp_path, wrong, me
     assert errors[0].startswith("imboost: ")
     assert message in errors[0]
     assert not out.exists()
+
+
+def test_an_unknown_ablation_ends_with_one_line_and_code_2(program, tmp_path):
+    data = write_planted(tmp_path / "data", "ash")
+    folders = ("--data", data, "--out", tmp_path / "out")
+    code, _, errors = program("bench", "ablate", "lambda3", *folders)
+    assert code == 2
+    assert errors[0].startswith("imboost: Unknown ablation 'lambda3'. Did you mean 'lambda")
 
 
 def test_the_real_program_shows_no_traceback(tmp_path):

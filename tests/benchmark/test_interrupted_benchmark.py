@@ -4,11 +4,12 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from adbench_folder import write_planted
-from imboost.benchmark import ResultFile, make_plan, run_all
+from imboost.benchmark import Method, ResultFile, make_plan, run_all
 
 SEEDS = (1, 2, 3, 4, 5)
 PROGRAM = [sys.executable, "-c", "from imboost.apps.cli import main; main()"]
@@ -52,8 +53,14 @@ def kill_in_the_middle(process, results):
         pytest.fail("The workers outlived the program.")
 
 
+def figures_of(results):
+    """Return all that was measured but the time, in a fixed order."""
+    lines = [replace(line, seconds=0.0) for line in results.read()]
+    return sorted(lines, key=lambda line: (line.dataset, line.seed, line.round))
+
+
 def test_a_killed_benchmark_loses_no_finished_run_and_repeats_none(data, results):
-    plan = make_plan(data, detector="imboost", seeds=SEEDS, rounds=1)
+    plan = make_plan(data, methods=[Method.named("imboost")], seeds=SEEDS, rounds=1)
     kill_in_the_middle(start_benchmark(data, results), results)
     before, left = results.finished(), results.path.read_bytes()
     assert 0 < len(before) < len(plan.specs)
@@ -67,3 +74,7 @@ def test_a_killed_benchmark_loses_no_finished_run_and_repeats_none(data, results
     with results.path.open(encoding="utf-8", newline="") as file:
         ends = [row for row in csv.DictReader(file) if row["round"] == "1"]
     assert len(ends) == len(plan.specs)
+
+    uninterrupted = ResultFile(results.path.with_name("uninterrupted.csv"))
+    run_all(plan, uninterrupted, lambda *_: None)
+    assert figures_of(results) == figures_of(uninterrupted)

@@ -1,6 +1,11 @@
 import pytest
 
-from imboost.benchmark.paper import METHODS, paper_figures, paper_rounds
+from imboost.benchmark.paper import (
+    METHODS,
+    paper_figures,
+    paper_round_deviations,
+    paper_rounds,
+)
 from imboost.benchmark.tables import EMBEDDING_GROUPS, METRICS
 
 ADBENCH_TABLES = """
@@ -54,8 +59,14 @@ def test_rounds_are_those_of_table_c7():
     assert paper_rounds("rd")[5] == 0.839
 
 
+def test_deviations_of_the_last_round_are_those_of_table_c6():
+    last = {query: paper_round_deviations(query)[5] for query in ("rd", "cp", "mm")}
+    assert last == {"rd": 0.040, "cp": 0.035, "mm": 0.031}
+
+
 def test_a_query_the_paper_did_not_try_has_no_rounds():
     assert paper_rounds("hc") == {}
+    assert paper_round_deviations("hc") == {}
 
 
 def test_the_last_round_of_mm_is_the_average_of_the_main_table():

@@ -1,12 +1,14 @@
 from dataclasses import replace
+from importlib.metadata import version
 from itertools import pairwise
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from imboost.benchmark import RunSpec, protocol, run
+from imboost.benchmark import Budget, RunSpec, Settings, protocol, run
 from imboost.benchmark.metrics import quality
-from imboost.data import planted_outliers
+from imboost.data import Dataset, planted_outliers
 
 SPEC = RunSpec("imboost", "mm", "small", seed=100, rounds=2)
 SMALL = planted_outliers(100, 3, 0.1)
@@ -100,4 +102,69 @@ def test_a_run_without_rounds_is_its_warm_up(results):
 
 
 def test_a_specification_reads_as_a_phrase():
-    assert str(SPEC) == "imboost/mm on small, seed 100"
+    assert str(replace(SPEC, rounds=5)) == "imboost/mm on small, seed 100"
+    other = replace(
+        SPEC,
+        budget=Budget(share=0.002),
+        oracle_noise=0.1,
+        settings=Settings.parse(["inlier_weight=0"]),
+    )
+    assert str(other) == (
+        "imboost/mm on small, seed 100, rounds 2, budget 0.002, oracle noise 0.1, inlier_weight=0"
+    )
+
+
+def test_the_identity_of_a_run_seeds_its_randomness():
+    seeds = {part: SPEC.seed_of(part) for part in ("detector", "strategy", "oracle")}
+    assert len(set(seeds.values())) == 3
+    assert {part: replace(SPEC).seed_of(part) for part in seeds} == seeds
+    for other in (replace(SPEC, seed=200), replace(SPEC, dataset="large")):
+        assert all(other.seed_of(part) != seed for part, seed in seeds.items())
+
+
+def test_methods_compared_on_a_set_share_what_they_have_in_common():
+    other_query = replace(SPEC, query="rd")
+    assert other_query.seed_of("detector") == SPEC.seed_of("detector")
+    assert other_query.seed_of("oracle") == SPEC.seed_of("oracle")
+    assert other_query.seed_of("strategy") != SPEC.seed_of("strategy")
+    other_detector = replace(SPEC, detector="oc")
+    assert other_detector.seed_of("strategy") == SPEC.seed_of("strategy")
+
+
+@pytest.mark.parametrize(("text", "asked"), [("0.1", 7), ("20rows", 20), ("paper", 6)])
+def test_a_budget_sets_the_questions_of_a_round(text, asked):
+    spec = replace(SPEC, rounds=1, budget=Budget.parse(text))
+    assert [line.n_labelled for line in run(spec, SMALL)] == [0, asked]
+
+
+def test_settings_reach_the_detector_and_the_strategy(monkeypatch):
+    made = {}
+
+    def remember(kind, original):
+        def make(name, **settings):
+            made[kind] = settings
+            return original(name, **settings)
+
+        return make
+
+    monkeypatch.setattr(protocol, "make_detector", remember("detector", protocol.make_detector))
+    monkeypatch.setattr(protocol, "make_strategy", remember("strategy", protocol.make_strategy))
+    settings = Settings.parse(["inlier_weight=0", "query__alpha=0.3"])
+    list(run(replace(SPEC, rounds=0, settings=settings), SMALL))
+    assert made == {"detector": {"inlier_weight": 0}, "strategy": {"alpha": 0.3}}
+
+
+def test_an_oracle_that_is_always_wrong_turns_the_ranking_round():
+    rng = np.random.default_rng(0)
+    y = (rng.random(300) < 0.4).astype(np.int8)
+    apart = Dataset("apart", "apart", rng.normal(size=(300, 2)) + 8 * y[:, None], y)
+
+    def final_auc(noise):
+        return list(run(RunSpec("trees", "rd", "apart", 100, oracle_noise=noise), apart))[-1]
+
+    assert final_auc(0.0).test_auc > 0.99
+    assert final_auc(1.0).test_auc < 0.01
+
+
+def test_a_line_says_which_version_and_device_it_comes_from(results):
+    assert {(line.version, line.device) for line in results} == {(version("imboost"), "cpu")}

@@ -3,13 +3,14 @@ from dataclasses import replace
 
 import pytest
 
-from imboost.benchmark import ResultFile, RoundResult
+from imboost.benchmark import Budget, ResultFile, RoundResult, RunSpec, Settings
 from imboost.errors import ResultsError
 
 
 def lines_of(dataset="thyroid", seed=100, rounds=2, **figures):
     """Return the lines of a made-up run that went well."""
-    start = RoundResult("imboost", "mm", dataset, dataset, seed, rounds, 0, 70, 3, **figures)
+    spec = RunSpec("imboost", "mm", dataset, seed, rounds)
+    start = RoundResult.of(spec, dataset, round=0, n_train=70, n_features=3, **figures)
     return [
         replace(start, round=number, n_labelled=6 * number, test_auc=0.5 + number / 8, seconds=1.5)
         for number in range(rounds + 1)
@@ -17,9 +18,8 @@ def lines_of(dataset="thyroid", seed=100, rounds=2, **figures):
 
 
 def failure_of(dataset="thyroid", seed=100, rounds=2, reason="DataError: no"):
-    return RoundResult(
-        "imboost", "mm", dataset, dataset, seed, rounds, -1, status="failed", reason=reason
-    )
+    spec = RunSpec("imboost", "mm", dataset, seed, rounds)
+    return RoundResult.of(spec, dataset, round=-1, status="failed", reason=reason)
 
 
 def comparable(lines):
@@ -163,3 +163,27 @@ def test_a_foreign_file_is_refused_and_left_as_it_was(tmp_path, content):
     with pytest.raises(ResultsError, match="not a result file"):
         ResultFile(path).read()
     assert path.read_text(encoding="utf-8") == content
+
+
+def test_the_whole_specification_is_read_back(file):
+    spec = RunSpec(
+        "sb-nce",
+        "ab",
+        "thyroid",
+        100,
+        rounds=1,
+        budget=Budget(rows=20),
+        oracle_noise=0.1,
+        settings=Settings.parse(["query__start=0.2", "outside=0.05", "learning_rate=1e-05"]),
+    )
+    file.append([RoundResult.of(spec, "thyroid", round=number) for number in (0, 1)])
+    assert file.finished() == {spec}
+
+
+def test_runs_that_differ_in_a_setting_are_different_runs(file):
+    plain = RunSpec("imboost", "mm", "thyroid", 100, rounds=0)
+    changed = replace(plain, settings=Settings.parse(["inlier_weight=0"]))
+    for spec in (plain, changed):
+        file.append([RoundResult.of(spec, "thyroid", round=0)])
+    assert file.finished() == {plain, changed}
+    assert len(file.read()) == 2

@@ -1,12 +1,12 @@
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
 from adbench_folder import write_planted, write_set
-from imboost.benchmark import ResultFile, make_plan, run_all
-from imboost.data.adbench import ADBenchFile
+from imboost.benchmark import Method, ResultFile, make_plan, run_all
 from imboost.errors import DataError, SettingError, UnknownNameError
 
 
@@ -20,14 +20,20 @@ def results(tmp_path):
     return ResultFile(tmp_path / "results.csv")
 
 
-def plan_for(data, **settings):
-    return make_plan(data, **{"detector": "imboost", "seeds": (1,), "rounds": 1, **settings})
+def plan_for(data, detector="imboost", query=None, **settings):
+    methods = [Method.named(detector, query)]
+    return make_plan(data, **{"methods": methods, "seeds": (1,), "rounds": 1, **settings})
 
 
 def run_and_tell(plan, results):
     """Run a plan; return what was reported of each run."""
     told = {}
-    run_all(plan, results, lambda spec, well, reason: told.update({spec.dataset: (well, reason)}))
+
+    def on_done(spec, last):
+        assert last.spec == spec
+        told[spec.dataset] = (last.status, last.reason)
+
+    run_all(plan, results, on_done)
     return told
 
 
@@ -87,7 +93,7 @@ def test_a_plan_without_data_is_refused(tmp_path):
 
 def test_runs_are_appended_and_told(data, results):
     told = run_and_tell(plan_for(data), results)
-    assert told == {"ash": (True, ""), "birch": (True, "")}
+    assert told == {"ash": ("ok", ""), "birch": ("ok", "")}
     assert results.finished() == set(plan_for(data).specs)
 
 
@@ -116,8 +122,8 @@ def test_a_data_set_that_fails_becomes_one_line_and_the_others_go_on(tmp_path, r
     data = write_planted(tmp_path / "data", "ash", "birch")
     (data / "Classical" / "1_ash.npz").write_bytes(b"not an archive")
     told = run_and_tell(plan_for(data), results)
-    assert told["birch"] == (True, "")
-    assert told["ash"][0] is False
+    assert told["birch"] == ("ok", "")
+    assert told["ash"][0] == "failed"
     [line] = [line for line in results.read() if line.dataset == "ash"]
     assert (line.status, line.round) == ("failed", -1)
     assert line.reason.startswith("DataError: ")
@@ -136,9 +142,9 @@ def test_a_run_that_failed_is_tried_again_and_then_counts(tmp_path, results):
     path = data / "Classical" / "1_ash.npz"
     content = path.read_bytes()
     path.write_bytes(b"")
-    assert run_and_tell(plan_for(data), results)["ash"][0] is False
+    assert run_and_tell(plan_for(data), results)["ash"][0] == "failed"
     path.write_bytes(content)
-    assert run_and_tell(plan_for(data), results)["ash"] == (True, "")
+    assert run_and_tell(plan_for(data), results)["ash"] == ("ok", "")
     assert {line.status for line in results.read()} == {"ok"}
 
 
@@ -146,24 +152,24 @@ def test_parallel_runs_give_the_same_lines(data, results, tmp_path):
     run_and_tell(plan_for(data, jobs=1), results)
     parallel = ResultFile(tmp_path / "parallel.csv")
     told = run_and_tell(plan_for(data, jobs=2), parallel)
-    assert told == {"ash": (True, ""), "birch": (True, "")}
+    assert told == {"ash": ("ok", ""), "birch": ("ok", "")}
     assert outcome(parallel) == outcome(results)
 
 
-class DeadlyFile(ADBenchFile):
-    """A data set that ends the worker process it is sent to."""
+class DeadlyPath(type(Path())):
+    """The path of a data set that ends the process which opens it."""
 
-    def __reduce__(self):
-        return os._exit, (1,)
+    def __fspath__(self):
+        os._exit(1)
 
 
 def test_a_worker_that_dies_costs_its_own_run_alone(data, results):
     plan = plan_for(data, jobs=2)
     ash = plan.files["ash"]
-    deadly = DeadlyFile(ash.path, ash.name, ash.group)
+    deadly = replace(ash, path=DeadlyPath(str(ash.path)))
     told = run_and_tell(replace(plan, files={**plan.files, "ash": deadly}), results)
-    assert told["birch"] == (True, "")
-    assert told["ash"] == (False, "the worker process died (out of memory?)")
+    assert told["birch"] == ("ok", "")
+    assert told["ash"] == ("failed", "the worker process died (out of memory?)")
     assert [line.reason for line in results.read() if line.status == "failed"] == [
         "the worker process died (out of memory?)"
     ]
@@ -177,3 +183,30 @@ def test_a_run_in_this_process_leaves_its_threads_alone(data, results):
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
+
+
+def test_a_run_over_its_time_limit_is_skipped_with_that_reason(data, results):
+    told = run_and_tell(plan_for(data, datasets=("ash",), time_limit=0.01), results)
+    assert told == {"ash": ("skipped", "over the time limit of 0.01 s")}
+    [line] = results.read()
+    assert (line.status, line.round, line.seconds) == ("skipped", -1, 0.01)
+
+
+def test_a_skipped_run_is_tried_again_only_with_a_longer_limit(data, results):
+    def run_with(limit):
+        return run_and_tell(plan_for(data, datasets=("ash",), time_limit=limit), results)
+
+    run_with(0.02)
+    assert run_with(0.01) == {}
+    assert run_with(0.02) == {}
+    assert run_with(0.03)["ash"][0] == "skipped"
+    assert run_with(None) == {"ash": ("ok", "")}
+    assert run_with(0.01) == {}
+    assert {line.status for line in results.read()} == {"ok"}
+
+
+def test_a_run_within_its_time_limit_is_what_it_is_without(data, results, tmp_path):
+    run_and_tell(plan_for(data, datasets=("ash",)), results)
+    limited = ResultFile(tmp_path / "limited.csv")
+    run_and_tell(plan_for(data, datasets=("ash",), time_limit=300), limited)
+    assert outcome(limited) == outcome(results)

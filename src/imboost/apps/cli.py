@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from imboost.errors import IMBoostError
+from imboost.errors import IMBoostError, SettingError
 
 MAX_SEED = 2**32 - 1  # numpy's and scikit-learn's limit
 
@@ -63,43 +63,136 @@ def demo(
     run_demo(out, rounds=rounds, seed=seed)
 
 
+Data = Annotated[Path, typer.Option(help="Folder with ADBench files.")]
+Out = Annotated[Path, typer.Option(help="Folder for results.csv; appended to.")]
+Datasets = Annotated[
+    list[str] | None, typer.Option(help="Data set; may be repeated. All if not given.")
+]
+Seeds = Annotated[
+    list[int] | None,
+    typer.Option(
+        min=0, max=MAX_SEED, help="Seed; may be repeated. 100, 200 and 300 if not given."
+    ),
+]
+LargeSeeds = Annotated[
+    list[int] | None,
+    typer.Option(
+        min=0, max=MAX_SEED, help="Seed for tables of over 50,000 rows, in place of --seed."
+    ),
+]
+Rounds = Annotated[int, typer.Option(min=0, help="Rounds of questions.")]
+BudgetText = Annotated[
+    str,
+    typer.Option(
+        "--budget",
+        help="Questions per round: paper (1 % of the rows, 6 for small sets), a share such as "
+        "0.002, or a number such as 20rows.",
+    ),
+]
+OracleNoise = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Share of the rows answered wrongly.")
+]
+TimeLimit = Annotated[
+    float | None, typer.Option(help="Seconds after which a run is given up and skipped.")
+]
+Jobs = Annotated[int, typer.Option(min=1, help="Worker processes, one core each.")]
+Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+
+
 @bench.command("run")
 def bench_run(
-    data: Annotated[Path, typer.Option(help="Folder with ADBench files.")],
-    out: Annotated[Path, typer.Option(help="Folder for results.csv; appended to.")],
-    detector: Annotated[str, typer.Option(help="Name of the detector.")] = "imboost",
+    data: Data,
+    out: Out,
+    detector: Annotated[
+        str | None, typer.Option(help="Name of the detector; imboost if not given.")
+    ] = None,
     query: Annotated[
         str | None, typer.Option(help="Query strategy; the detector's own if not given.")
     ] = None,
-    dataset: Annotated[
-        list[str] | None, typer.Option(help="Data set; may be repeated. All if not given.")
-    ] = None,
-    seed: Annotated[
-        list[int] | None,
+    suite: Annotated[
+        str | None,
         typer.Option(
-            min=0, max=MAX_SEED, help="Seed; may be repeated. 100, 200 and 300 if not given."
+            help="Many methods at once, in place of --detector: paper (the 19 columns of its "
+            "tables), queries, peers, all."
         ),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=0, help="Rounds of questions.")] = 5,
-    jobs: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="A setting of the detector, such as inlier_weight=3, or of the query strategy, "
+            "such as query__alpha=0.5; may be repeated.",
+        ),
+    ] = None,
+    dataset: Datasets = None,
+    seed: Seeds = None,
+    large_seed: LargeSeeds = None,
+    rounds: Rounds = 5,
+    budget: BudgetText = "paper",
+    oracle_noise: OracleNoise = 0.0,
+    time_limit: TimeLimit = None,
+    jobs: Jobs = 1,
+    device: Device = "auto",
 ) -> None:
-    """Run a detector over data sets and seeds; finished runs are not repeated.
+    """Run detectors over data sets and seeds; finished runs are not repeated.
 
     The exit code is 1 if a run failed; the result file says why.
     """
     from imboost.apps.bench import run_benchmark
+    from imboost.benchmark import Budget, Method, Settings, make_plan
+    from imboost.benchmark.plan import SEEDS
+    from imboost.benchmark.suites import find_suite
+
+    if suite is None:
+        methods = [Method.named(detector or "imboost", query, Settings.parse(setting or ()))]
+    elif detector or query or setting:
+        raise SettingError("--suite names its own methods: leave out --detector, --query, --set.")
+    else:
+        methods = find_suite(suite)
+    plan = make_plan(
+        data,
+        methods=methods,
+        datasets=dataset or (),
+        seeds=seed or SEEDS,
+        large_seeds=large_seed or None,
+        rounds=rounds,
+        budget=Budget.parse(budget),
+        oracle_noise=oracle_noise,
+        time_limit=time_limit,
+        jobs=jobs,
+        device=device,
+    )
+    if not run_benchmark(plan, out):
+        raise typer.Exit(1)
+
+
+@bench.command("ablate")
+def bench_ablate(
+    name: Annotated[str, typer.Argument(help="lambda1, lambda2, xi, alpha or T1.")],
+    data: Data,
+    out: Out,
+    dataset: Datasets = None,
+    seed: Seeds = None,
+    large_seed: LargeSeeds = None,
+    time_limit: TimeLimit = None,
+    jobs: Jobs = 1,
+    device: Device = "auto",
+) -> None:
+    """Run IMBoost with one setting changed, over the values that the paper tried."""
+    from imboost.apps.bench import run_benchmark
     from imboost.benchmark import make_plan
+    from imboost.benchmark.ablation import find_ablation
+    from imboost.benchmark.plan import SEEDS
 
     plan = make_plan(
         data,
-        detector=detector,
-        query=query,
+        methods=find_ablation(name).methods,
         datasets=dataset or (),
-        seeds=seed or (100, 200, 300),
-        rounds=rounds,
-        device=device,
+        seeds=seed or SEEDS,
+        large_seeds=large_seed or None,
+        time_limit=time_limit,
         jobs=jobs,
+        device=device,
     )
     if not run_benchmark(plan, out):
         raise typer.Exit(1)
@@ -114,3 +207,20 @@ def bench_report(
 
     for path in write_report(out):
         typer.echo(f"wrote {path}")
+
+
+@bench.command("trace")
+def bench_trace(
+    dataset: Annotated[str, typer.Argument(help="Name of the data set.")],
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder for the table and the page.")],
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the run.")] = 100,
+    query: Annotated[str, typer.Option(help="Query strategy.")] = "mm",
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of questions.")] = 5,
+    device: Device = "cpu",
+) -> None:
+    """Follow IMBoost update by update, and say where the paper's propositions held."""
+    from imboost.apps.bench_trace import run_trace
+    from imboost.benchmark import RunSpec
+
+    run_trace(RunSpec("imboost", query, dataset, seed, rounds), data, out, device)

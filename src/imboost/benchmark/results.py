@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
@@ -42,11 +43,14 @@ class ResultFile:
         self._check_header()
         with self.path.open(newline="", encoding="utf-8", errors="replace") as file:
             lines = [_parse(row) for row in csv.DictReader(file)]
-        latest = {(line.spec, line.round): line for line in lines if line is not None}
-        finished = {line.spec for line in latest.values() if line.ends_run}
+        # The columns that make up the specification tell runs apart, cheaper than it would.
+        latest = {(line.identity, line.round): line for line in lines if line is not None}
+        finished = {line.identity for line in latest.values() if line.ends_run}
         # A failure counts only until the run has gone well.
         return [
-            line for line in latest.values() if (line.spec in finished) == (line.status == "ok")
+            line
+            for line in latest.values()
+            if (line.identity in finished) == (line.status == "ok")
         ]
 
     def finished(self) -> set[RunSpec]:
@@ -54,6 +58,17 @@ class ResultFile:
         if self._is_empty():
             return set()
         return {line.spec for line in self.read() if line.ends_run}
+
+    def settled(self, time_limit: float | None) -> set[RunSpec]:
+        """Return the runs that are finished, or met this time limit or a longer one."""
+        if self._is_empty():
+            return set()
+        limit = math.inf if time_limit is None else time_limit
+        return {
+            line.spec
+            for line in self.read()
+            if line.ends_run or (line.status == "skipped" and line.seconds >= limit)
+        }
 
     def append(self, lines: Sequence[RoundResult]) -> None:
         """Write the lines of one run; they are on disk when this returns."""

@@ -1,0 +1,78 @@
+"""Settings of a run that differ from the defaults of its detector and query strategy."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from imboost.errors import SettingError
+
+QUERY_PREFIX = "query__"
+"""Marks a setting of the query strategy, as scikit-learn marks those of a nested estimator."""
+
+Value = int | float | bool | str | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Named values, in alphabetical order.
+
+    Examples
+    --------
+    >>> settings = Settings.parse(["query__alpha=0.3", "inlier_weight=0"])
+    >>> str(settings)
+    'inlier_weight=0;query__alpha=0.3'
+    >>> settings.of_detector, settings.of_query
+    ({'inlier_weight': 0}, {'alpha': 0.3})
+    """
+
+    values: tuple[tuple[str, Value], ...] = ()
+
+    @classmethod
+    def parse(cls, texts: Iterable[str]) -> Settings:
+        """Read settings such as "inlier_weight=0"; a later one replaces an earlier one.
+
+        Raises
+        ------
+        SettingError
+            If a text has no name or no value.
+        """
+        values: dict[str, Value] = {}
+        for text in texts:
+            name, equals, value = (part.strip() for part in text.partition("="))
+            if not (name and equals and value):
+                raise SettingError(f"A setting is written name=value, got '{text}'.")
+            values[name] = _read_value(value)
+        return cls(tuple(sorted(values.items())))
+
+    @classmethod
+    def from_line(cls, text: str) -> Settings:
+        """Read what `str` has written."""
+        return cls.parse(text.split(";")) if text else cls()
+
+    @property
+    def of_detector(self) -> dict[str, Value]:
+        """Keyword arguments of the detector."""
+        return {name: v for name, v in self.values if not name.startswith(QUERY_PREFIX)}
+
+    @property
+    def of_query(self) -> dict[str, Value]:
+        """Keyword arguments of the query strategy."""
+        return {
+            name.removeprefix(QUERY_PREFIX): value
+            for name, value in self.values
+            if name.startswith(QUERY_PREFIX)
+        }
+
+    def __str__(self) -> str:
+        return ";".join(f"{name}={value}" for name, value in self.values)
+
+
+def _read_value(text: str) -> Value:
+    """Read a number, True, False or None; anything else is a word."""
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    return value if isinstance(value, int | float | bool | None) else text
