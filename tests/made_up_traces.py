@@ -1,0 +1,58 @@
+"""Made-up traces, for tests of what is said about them."""
+
+from dataclasses import replace
+
+from imboost.benchmark import RunSpec
+from imboost.benchmark.trace import Phase, Trace, Update
+
+START = Update(
+    update=1,
+    epoch=0,
+    phase=Phase.PLAIN,
+    round=0,
+    batch_size=100,
+    batch_outliers=10,
+    kept_inliers=90,
+    kept_outliers=10,
+    answered_inliers=0,
+    answered_outliers=0,
+    inlier_risk=10.0,
+    outlier_risk=11.0,
+    inlier_median=10.0,
+    outlier_median=11.0,
+    inner_product=-2.0,
+    inlier_gradient_norm=1.0,
+    outlier_gradient_norm=4.0,
+)
+STAGES = (Phase.PLAIN, Phase.TRIMMED, Phase.POLARIZATION, Phase.POLARIZATION)
+STAGE_SIZE = 8
+
+
+def made_up_trace(change=lambda update: {}):
+    """Return a trace in which every claim holds, changed update by update.
+
+    Two stages of warm-up and two rounds, eight updates each: the inlier risk falls by 1 and,
+    from the first round on, the outlier risk rises by 2 with every update.
+    """
+    updates = []
+    for number in range(1, len(STAGES) * STAGE_SIZE + 1):
+        stage = (number - 1) // STAGE_SIZE
+        n_polarized = max(0, number - 2 * STAGE_SIZE)
+        is_late = number > STAGE_SIZE * 3 // 2
+        update = replace(
+            START,
+            update=number,
+            epoch=(number - 1) // 4,
+            phase=STAGES[stage],
+            round=max(0, stage - 1),
+            answered_inliers=5 * max(0, stage - 1),
+            answered_outliers=max(0, stage - 1),
+            kept_outliers=10 if stage == 0 else 2 if is_late else 9,
+            kept_inliers=90 if stage == 0 else 88,
+            inlier_risk=11.0 - number,
+            inlier_median=11.0 - number,
+            outlier_risk=11.0 + 2 * n_polarized,
+            outlier_median=11.0 + 2 * n_polarized,
+        )
+        updates.append(replace(update, **change(update)))
+    return Trace(RunSpec("imboost", "mm", "made-up", 1, rounds=2), 900, 100, tuple(updates))
