@@ -1,52 +1,59 @@
+import csv
 import re
-from dataclasses import replace
 
 import pytest
 
-from imboost.benchmark import ResultFile, RoundResult
+from imboost.benchmark import ResultFile
 from imboost.benchmark.report import write_report
 from imboost.errors import ResultsError
 from page_reading import markdown_tables, outside_addresses, tags
+from result_lines import run_lines, trouble_line
 
-SETS = [
-    ("thyroid", "thyroid", 0.912),
-    ("wine", "wine", 0.987),
-    ("MVTec-AD_bottle", "MVTec-AD", 0.743),
-    ("MVTec-AD_pill", "MVTec-AD", 0.643),
-    ("unheard-of", "unheard-of", 0.555),
+SETS = {"thyroid": 0.912, "wine": 0.987, "cardio": 0.9, "MVTec-AD_bottle": 0.7, "own": 0.5}
+LIMIT = "over the time limit of 600 s"
+
+
+def lines_of(method, shift=0.0, names=SETS, **others):
+    """Return the runs of a method that lies `shift` above the figures of `SETS`."""
+    return [
+        line
+        for name in names
+        for seed, noise in ((100, 0.01), (200, -0.01))
+        for line in run_lines(
+            name,
+            seed,
+            0.4,
+            SETS[name] + shift + noise,
+            method=method,
+            group=name.split("_")[0],
+            **others,
+        )
+    ]
+
+
+LINES = [
+    *lines_of("imboost/mm"),
+    *lines_of("imboost/rd", -0.1),
+    *lines_of("oc-nce/ab", -0.2, seconds=3.0),
+    *lines_of("trees/mix", 0.005, names=[name for name in SETS if name != "cardio"]),
+    *(trouble_line("cardio", seed, "skipped", LIMIT, method="trees/mix") for seed in (100, 200)),
+    trouble_line("pima", 100, "failed", "DataError: <b>bad</b> & broken"),
+    *lines_of("imboost/mm", -0.3, settings="inlier_weight=0"),
+    *lines_of("imboost/mm", -0.05, oracle_noise=0.1, version="0.9"),
 ]
 
 
-def runs(query):
-    for dataset, group, auc in SETS:
-        start = RoundResult("imboost", query, dataset, group, 100, 5, 0, 70, 3, test_auc=0.5)
-        yield [start, replace(start, round=5, test_auc=auc, test_ap=0.321, seconds=2.5)]
-
-
-FAILED = RoundResult(
-    "imboost",
-    "mm",
-    "pima",
-    "pima",
-    100,
-    5,
-    -1,
-    status="failed",
-    reason="DataError: <b>bad</b> & broken",
-)
+def report_on(folder, lines):
+    ResultFile(folder / "results.csv").append(lines)
+    written = write_report(folder)
+    assert written == [folder / "report.html", folder / "report.md", folder / "tables"]
+    return folder
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """The folder of a report on two methods and a failure."""
-    folder = tmp_path_factory.mktemp("report")
-    file = ResultFile(folder / "results.csv")
-    for query in ("mm", "rd"):
-        for lines in runs(query):
-            file.append(lines)
-    file.append([FAILED])
-    assert write_report(folder) == [folder / "report.html", folder / "report.md"]
-    return folder
+    """The folder of a report on four methods, an ablation, a noisy oracle and some trouble."""
+    return report_on(tmp_path_factory.mktemp("report"), LINES)
 
 
 @pytest.fixture(scope="module")
@@ -59,78 +66,191 @@ def markdown(report):
     return (report / "report.md").read_text(encoding="utf-8")
 
 
-def cells_of(page, first):
-    """Return the cells of the first table row of a page that begins with `first`."""
-    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", page, re.DOTALL)
-    split = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL) for row in rows]
-    return next(cells for cells in split if cells and cells[0] == first)
+def sheet(folder, name):
+    """Return a table of the report by the first cell of its rows."""
+    with (folder / "tables" / f"{name}.csv").open(encoding="utf-8") as file:
+        return {next(iter(row.values())): row for row in csv.DictReader(file)}
+
+
+def words_of(page):
+    """Return the text of a page, without its figures and tables."""
+    bare = re.sub(r"<(svg|style|table).*?</\1>", " ", page, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]*>", " ", bare).split())
 
 
 def test_the_page_loads_nothing_from_outside(page):
     assert outside_addresses(page) == []
-    assert "script" not in tags(page)
-    assert "link" not in tags(page)
+    assert not {"script", "link", "img"} & set(tags(page))
     assert "@import" not in page
     assert set(re.findall(r"url\(\s*[\"']?(.)", page)) <= {"#"}
 
 
-def test_the_page_names_every_set_and_shows_its_figures(page):
-    for name, auc in (("thyroid", "0.912"), ("wine", "0.987"), ("unheard-of", "0.555")):
-        assert cells_of(page, name)[1] == auc
-    assert cells_of(page, "MVTec-AD (2 parts)")[1] == "0.693"
+def test_the_page_holds_every_figure(page):
+    # Means, differences, ranks, queries, families, settings with times, and sets.
+    assert tags(page).count("svg") == 7
 
 
-def test_the_page_sets_figures_beside_the_papers(page):
-    _, _, _, paper, difference, *_ = cells_of(page, "thyroid")
-    assert paper == "0.970"
-    assert "-0.058" in difference
-    assert 'class="down"' in difference
+def test_the_page_opens_with_what_was_found(page):
+    words = words_of(page)
+    # Without cardio, 0.005 above imboost/mm's (0.912 + 0.987 + 0.7 + 0.5) / 4.
+    assert "Over the 4 data sets that all 4 methods have, trees/mix has the highest mean" in words
+    assert "test AUC, 0.780" in words
+    assert "imboost/mm reaches 0.775 and is number 2 of 4 by mean rank (2.0)" in words
+    assert "1 of the 3 other methods is better than imboost/mm, 2 worse, and 0 not" in words
 
 
-def test_a_set_the_paper_does_not_have_gets_a_dash(page):
-    assert cells_of(page, "unheard-of")[3] == "–"
+def test_the_page_says_that_the_results_are_of_several_versions(page):
+    assert "versions 1.0 (48 runs), 0.9 (10 runs)" in words_of(page)
+    assert "Runs of several versions of the package" in words_of(page)
 
 
-def test_the_page_draws_curves_bars_and_panels(page):
-    # Mean curves, bars of the one method the paper has, and the panels.
-    assert tags(page).count("svg") == 3
+def test_the_summary_is_sorted_and_compares_on_shared_sets_alone(report):
+    summary = sheet(report, "summary")
+    assert list(summary) == ["trees/mix", "imboost/mm", "imboost/rd", "oc-nce/ab"]
+    row = summary["imboost/mm"]
+    assert (row["sets"], row["seeds"]) == ("5", "2")
+    assert float(row["test AUC"]) == pytest.approx((0.912 + 0.987 + 0.7 + 0.5) / 4, abs=1e-5)
+    # The paper has no set called own.
+    assert float(row["paper AUC"]) == pytest.approx((0.970 + 0.994 + 0.762) / 3, abs=1e-5)
+    assert float(row["AUC difference"]) == pytest.approx((-0.058 - 0.007 - 0.062) / 3, abs=1e-5)
+    assert float(row["AUC, tables"]) == pytest.approx((0.912 + 0.987 + 0.5) / 3, abs=1e-5)
+    assert float(row["AUC, embeddings"]) == pytest.approx(0.7)
+    assert (summary["trees/mix"]["wins"], summary["trees/mix"]["paper AUC"]) == ("4", "")
+    assert summary["oc-nce/ab"]["AUC against imboost/mm"] == "worse"
 
 
-def test_a_failed_run_is_shown_with_its_reason_as_text(page, markdown):
-    assert "10 finished runs, 1 failed" in page
+def test_figures_of_all_sets_stand_in_the_table_and_below_it_those_of_the_shared(report):
+    table = sheet(report, "c4_test_auc")
+    assert list(table)[:5] == ["cardio *", "own", "thyroid", "wine", "MVTec-AD"]
+    assert table["cardio *"]["trees/mix"] == ""
+    assert table["thyroid"]["imboost/mm"] == "0.912"
+    assert table["mean rank"]["imboost/mm"] == "2"
+    assert float(table["deviation over seeds"]["imboost/mm"]) == pytest.approx(0.0141421)
+
+
+def test_differences_to_the_paper_stand_in_a_table_of_their_own(report):
+    table = sheet(report, "c4_test_auc_minus_paper")
+    assert list(table["thyroid"]) == ["data set", "imboost/mm", "oc-nce/ab"]
+    assert float(table["thyroid"]["imboost/mm"]) == pytest.approx(0.912 - 0.970)
+    assert "own" not in table
+
+
+def test_training_figures_are_compared_with_the_papers_training_tables(report):
+    with (report / "tables" / "all_figures.csv").open(encoding="utf-8") as file:
+        papers = {
+            row["metric"]: row["paper"]
+            for row in csv.DictReader(file)
+            if row["method"] == "imboost/mm" and row["data set"] == "thyroid"
+        }
+    assert papers == {
+        "test_auc": "0.97",
+        "test_ap": "0.582",
+        "train_auc": "0.957",
+        "train_ap": "0.588",
+    }
+
+
+def test_differences_have_intervals_and_a_verdict(report):
+    row = sheet(report, "paired_differences")["imboost/rd"]
+    assert (row["sets"], row["difference"], row["so it is"]) == ("5", "-0.1", "worse")
+    assert float(row["95 % from"]) <= -0.1 <= float(row["to"])
+
+
+def test_queries_stand_beside_the_paper_round_by_round(report):
+    with (report / "tables" / "c6_c7_queries.csv").open(encoding="utf-8") as file:
+        rows = {(row["query"], row["round"]): row for row in csv.DictReader(file)}
+    assert rows["mm", "5"]["test AUC"] == "0.7998"
+    assert (rows["mm", "5"]["paper"], rows["mm", "5"]["± seeds, paper"]) == ("0.847", "0.031")
+    assert rows["rd", "4"]["test AUC"] == "0.4"
+
+
+def test_an_ablation_has_a_table_and_is_no_method_of_the_summary(report):
+    table = sheet(report, "c8_lambda1")
+    assert float(table["0"]["minus default"]) == pytest.approx(-0.3)
+    assert (table["2"]["paper"], table["10"]["test AUC"]) == ("0.847", "")
+
+
+def test_running_times_are_ratios_to_imboost(report):
+    times = sheet(report, "c13_running_times")
+    assert (times["oc-nce/ab"]["ratio"], times["oc-nce/ab"]["runs"]) == ("3", "10")
+    assert float(times["oc-nce/ab"]["paper"]) == pytest.approx(1.53885, abs=1e-4)
+
+
+def test_a_noisy_oracle_is_compared_with_the_honest_one(report):
+    row = sheet(report, "other_protocols")["imboost/mm · noise 0.1"]
+    assert float(row["difference to the main protocol"]) == pytest.approx(-0.05)
+
+
+def test_sets_left_out_are_named_with_the_methods_and_the_reason(report):
+    assert sheet(report, "left_out")["cardio"]["skipped"] == "trees/mix"
+
+
+def test_runs_without_a_result_are_shown_with_their_reason_as_text(page, markdown):
+    assert "58 finished runs · 1 failed · 2 skipped" in page
     assert "&lt;b&gt;bad&lt;/b&gt; &amp; broken" in page
-    assert "- imboost/mm on pima, seed 100: DataError: <b>bad</b> & broken" in markdown
+    assert "trees/mix on cardio (seeds 100, 200)" in page
+    assert "&lt;b>bad&lt;/b> &amp; broken" in markdown
 
 
 def test_every_markdown_table_has_a_rule_and_rows_of_one_width(markdown):
     tables = markdown_tables(markdown)
-    assert len(tables) == 4
+    # Summary, differences, queries, one ablation, times, 4 and 4 of all sets, one method's
+    # sets, protocols, sets left out, runs without a result.
+    assert len(tables) == 17
     for header, rule, *rows in tables:
         assert set(rule) == {"---"}
         assert rows
         assert {len(row) for row in (header, rule, *rows)} == {len(header)}
 
 
-def test_markdown_shows_the_same_figures_as_the_page(page, markdown):
-    rows = {row[0]: row for table in markdown_tables(markdown)[2:3] for row in table}
-    assert rows["thyroid"][:4] == ["thyroid", "0.912", "–", "0.970"]
-    for name in ("thyroid", "wine", "unheard-of"):
-        assert rows[name][1] == cells_of(page, name)[1]
+def test_markdown_shows_the_same_figures_as_the_sheets(report, markdown):
+    header, _, *rows = markdown_tables(markdown)[0]
+    found = {row[0]: dict(zip(header, row, strict=True)) for row in rows}
+    for name, row in sheet(report, "summary").items():
+        assert float(found[name]["test AUC"]) == pytest.approx(float(row["test AUC"]), abs=5e-4)
 
 
-def test_the_summary_splits_tables_from_embeddings(markdown):
-    summary = {row[0]: row for row in markdown_tables(markdown)[0]}
-    assert summary["imboost · mm (tabular)"][1:4] == ["3", "1", "0.818"]
-    assert summary["imboost · mm (embeddings)"][1:4] == ["1", "1", "0.693"]
-    assert summary["imboost · mm"][1:4] == ["4", "1", "0.787"]
+def test_every_sheet_reads_back_with_columns_of_different_names(report):
+    sheets = sorted((report / "tables").glob("*.csv"))
+    assert len(sheets) == 18  # the tables of the page, and all figures
+    for path in sheets:
+        with path.open(encoding="utf-8") as file:
+            header, *rows = csv.reader(file)
+        assert len(set(header)) == len(header)
+        assert rows
+        assert {len(row) for row in rows} == {len(header)}
 
 
-def test_rounds_stand_beside_those_of_the_paper(markdown):
-    header, _, *rows = markdown_tables(markdown)[1]
-    by_name = {row[0]: dict(zip(header, row, strict=True)) for row in rows}
-    assert by_name["imboost · mm"]["round 0"] == "0.500"
-    assert by_name["imboost · mm"]["round 5"] == "0.787"
-    assert by_name["paper · mm"]["round 5"] == "0.847"
+SMALL = {
+    "one run": run_lines("thyroid", 100, 0.4, 0.9),
+    "one run without rounds": run_lines("thyroid", 100, 0.4, rounds=0),
+    "one method the paper does not have": lines_of("trees/mix"),
+    "one set": [*lines_of("imboost/mm", names=["wine"]), *lines_of("oc/rd", names=["wine"])],
+    "no set in common": [*run_lines("a", 1, 0.9), *run_lines("b", 1, 0.9, method="oc/rd")],
+    "all alike": [li for m in ("imboost/mm", "oc/rd", "sb/rd") for li in lines_of(m)],
+    "ablations alone": lines_of("imboost/mm", settings="inlier_weight=0"),
+    "another protocol alone": lines_of("imboost/mm", budget="20rows"),
+    "old lines without a device": lines_of("imboost/mm", device="", version=""),
+    "no time measured": [*lines_of("imboost/mm", seconds=0.0), *lines_of("oc/rd", seconds=0.0)],
+    "parts of a set that others lack": [
+        *run_lines("I_x", 1, 0.9, group="I"),
+        *run_lines("I_y", 1, 0.9, group="I"),
+        *run_lines("I_x", 1, 0.8, group="I", method="oc/rd"),
+    ],
+}
+
+
+@pytest.mark.parametrize("lines", SMALL.values(), ids=SMALL)
+def test_small_and_odd_results_have_a_report_too(tmp_path, lines):
+    report_on(tmp_path, lines)
+    words = words_of((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "nan" not in words.split()
+    assert sheet(tmp_path, "summary")
+
+
+def test_one_seed_has_a_dash_for_its_deviation(tmp_path):
+    report_on(tmp_path, SMALL["one run"])
+    assert sheet(tmp_path, "set_by_set")["thyroid"]["AUC ± seeds"] == ""
 
 
 def test_a_report_without_results_says_what_to_run_first(tmp_path):
@@ -139,6 +259,6 @@ def test_a_report_without_results_says_what_to_run_first(tmp_path):
 
 
 def test_a_report_on_failures_alone_gives_their_reason(tmp_path):
-    ResultFile(tmp_path / "results.csv").append([FAILED])
-    with pytest.raises(ResultsError, match=r"no finished run\. All 1 runs failed: DataError"):
+    ResultFile(tmp_path / "results.csv").append([trouble_line("pima", 1, "failed", "DataError")])
+    with pytest.raises(ResultsError, match=r"no finished run\. Of 1 run none went well: DataErr"):
         write_report(tmp_path)

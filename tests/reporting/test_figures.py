@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from imboost.reporting import difference_bars, learning_curves, picture, small_multiples
-from imboost.reporting.figures import COLOURS
+from imboost.reporting import learning_curves, picture, small_multiples
+from imboost.reporting.canvas import COLOURS
 
 CURVES = {"mm": {0: 0.5, 1: 0.7, 2: 0.9}, "rd": {0: 0.5, 1: 0.6, 2: 0.6}}
 PANELS = {"thyroid": CURVES, "wine": {"rd": {0: 0.4, 1: 0.5}}}
@@ -22,7 +22,9 @@ FIGURES = {
     "more panels than a row": lambda: small_multiples(
         {f"set {number}": CURVES for number in range(5)}, label="test AUC"
     ),
-    "bars": lambda: difference_bars(["thyroid", "wine"], [-0.1, 0.2], label="difference"),
+    "curves beside others": lambda: learning_curves(
+        CURVES, label="test AUC", reference={"rd": {1: 0.55, 2: 0.65}}
+    ),
 }
 
 
@@ -48,13 +50,12 @@ def test_a_figure_keeps_its_words_as_words():
     assert {"mm", "rd", "test AUC", "A title"} <= found
 
 
-def test_a_single_curve_needs_no_legend():
+def test_a_single_curve_needs_no_name():
     assert "mm" not in texts(FIGURES["one curve"]())
 
 
-def test_panels_and_bars_carry_the_names_of_the_sets():
+def test_panels_carry_the_names_of_the_sets():
     assert {"thyroid", "wine", "mm", "rd"} <= texts(FIGURES["small multiples"]())
-    assert {"thyroid", "wine", "difference"} <= texts(FIGURES["bars"]())
 
 
 def curve_colours(svg):
@@ -81,6 +82,19 @@ def curve_colours(svg):
 def test_a_method_keeps_its_colour_in_panels_where_others_are_missing():
     first, second = (colour.lower() for colour in COLOURS[:2])
     assert curve_colours(FIGURES["small multiples"]())[:2] == [{first, second}, {second}]
+
+
+def test_a_curve_to_compare_with_has_the_colour_of_its_name_and_hollow_marks():
+    colour = COLOURS[1].lower()
+    plain, beside = FIGURES["learning curves"](), FIGURES["curves beside others"]()
+    assert beside.lower().count(colour) > plain.lower().count(colour)
+    assert beside.count("fill: #ffffff") > plain.count("fill: #ffffff")
+
+
+def test_curves_may_be_given_the_looks_of_their_families():
+    svg = small_multiples(PANELS, label="test AUC", looks={"mm": 1, "rd": 0})
+    first, second = (colour.lower() for colour in COLOURS[:2])
+    assert curve_colours(svg)[:2] == [{first, second}, {first}]
 
 
 def test_the_legend_names_methods_that_the_first_panel_lacks():

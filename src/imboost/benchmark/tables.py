@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
-from imboost.benchmark.paper import METHODS, PAPER_ROUNDS, paper_figures
+from imboost.benchmark.method_key import MethodKey
+from imboost.benchmark.paper import paper_figures
 from imboost.benchmark.protocol import RoundResult
 
 METRICS = ("test_auc", "test_ap", "train_auc", "train_ap")
@@ -18,13 +20,30 @@ TEXT_GROUPS = ("20news", "agnews", "amazon", "imdb", "yelp")
 EMBEDDING_GROUPS = frozenset((*IMAGE_GROUPS, *TEXT_GROUPS))
 """The paper's image and text rows; all others are tabular."""
 
+Run = tuple[str, int]
+"""A data set and a seed."""
+
+_Key = TypeVar("_Key")
+_Item = TypeVar("_Item")
+
+
+def is_tabular(group: str) -> bool:
+    """Whether a set is a table rather than embeddings of images or text."""
+    return group.rpartition("/")[2] not in EMBEDDING_GROUPS
+
+
+def reading_order(group: str) -> tuple[bool, str]:
+    """Sort tables before embeddings, each by name."""
+    return not is_tabular(group), group.lower()
+
 
 @dataclass(frozen=True)
 class Cell:
-    """A mean, its deviation over seeds, and the paper's figure where there is one."""
+    """A mean over seeds, its deviation, and the paper's figure where there is one."""
 
     mean: float
-    deviation: float
+    deviation: float = math.nan
+    n_seeds: int = 1
     paper: float | None = None
 
     @property
@@ -33,137 +52,139 @@ class Cell:
         return None if self.paper is None else self.mean - self.paper
 
 
-@dataclass
-class GroupTable:
-    """One row of a table: a data set, or the mean of the parts of an image or text set."""
+@dataclass(frozen=True)
+class SetTable:
+    """A method on one row of the tables: a data set, or the parts of an image or text set.
+
+    Parameters
+    ----------
+    group : str
+        The row.
+    parts : frozenset of str
+        The data sets in it.
+    seconds : float
+        Mean over its runs.
+    cells : dict
+        Figures after the last round, by metric.
+    curve : dict
+        Test AUC by round.
+    """
 
     group: str
-    n_parts: int
-    n_seeds: int
-    cells: dict[str, Cell]
+    parts: frozenset[str]
     seconds: float
-    curve: dict[int, float]
-    """Mean test AUC by round."""
-
-    @property
-    def is_tabular(self) -> bool:
-        """Whether the set is a table rather than embeddings of images or text."""
-        return self.group.rpartition("/")[2] not in EMBEDDING_GROUPS
+    cells: dict[str, Cell]
+    curve: dict[int, Cell]
 
 
-@dataclass
+@dataclass(frozen=True)
 class MethodTable:
-    """All results of one detector with one query strategy and number of rounds."""
+    """All results of one method.
 
-    detector: str
-    query: str
-    rounds: int = PAPER_ROUNDS
-    groups: list[GroupTable] = field(default_factory=list)
+    Parameters
+    ----------
+    key : MethodKey
+    sets : dict
+        By row of the tables, in reading order.
+    runs : dict
+        The last line of every run.
+    """
+
+    key: MethodKey
+    sets: dict[str, SetTable]
+    runs: dict[Run, RoundResult]
 
     @property
     def name(self) -> str:
         """How the method is called in tables and figures."""
-        suffix = "" if self.rounds == PAPER_ROUNDS else f" · {self.rounds} rounds"
-        return f"{self.detector} · {self.query}{suffix}"
+        return self.key.name
 
-    def mean(self, metric: str, *, tabular: bool | None = None) -> float:
-        """Mean of the final figures over the data sets (of one kind)."""
-        return _mean(group.cells[metric].mean for group in self.of_kind(tabular))
+    def mean(self, metric: str, groups: Iterable[str]) -> float:
+        """Mean of the final figures over data sets, every set with the same weight."""
+        return _mean(self.sets[group].cells[metric].mean for group in groups)
 
-    def paper_mean(self, metric: str, *, tabular: bool | None = None) -> float:
-        """Mean of the paper's figures over the same data sets; none if it lacks one of them."""
-        papers = [group.cells[metric].paper for group in self.of_kind(tabular)]
-        return _mean(math.nan if value is None else value for value in papers)
+    def paper_mean(self, metric: str, groups: Iterable[str]) -> float:
+        """Mean of the paper's figures over those of the data sets that it has."""
+        papers = [self.sets[group].cells[metric].paper for group in groups]
+        return _mean(paper for paper in papers if paper is not None)
 
-    def count(self, *, tabular: bool | None = None) -> int:
-        """Return the number of data sets (of one kind)."""
-        return len(self.of_kind(tabular))
+    def mean_difference(self, metric: str, groups: Iterable[str]) -> float:
+        """Mean of the differences to the paper, over those of the data sets that it has."""
+        found = [self.sets[group].cells[metric].difference for group in groups]
+        return _mean(difference for difference in found if difference is not None)
 
-    def n_near_paper(self, margin: float = 0.05, *, tabular: bool | None = None) -> int:
-        """How many sets have a test AUC no more than `margin` below the paper's."""
-        differences = [group.cells["test_auc"].difference for group in self.of_kind(tabular)]
-        return sum(value is not None and value >= -margin for value in differences)
+    def deviation(self, metric: str, groups: Iterable[str]) -> float:
+        """Mean over data sets of the deviation over seeds, as in the paper's last row."""
+        return _mean_known(self.sets[group].cells[metric].deviation for group in groups)
 
-    def curve(self, names: Collection[str] | None = None) -> dict[int, float]:
-        """Mean test AUC over the data sets (or those of these names), by round."""
-        groups = [g for g in self.groups if names is None or g.group in names]
-        rounds = sorted({number for group in groups for number in group.curve})
+    def mean_curve(self, groups: Iterable[str]) -> dict[int, Cell]:
+        """Mean test AUC by round, and the mean deviation over seeds."""
+        curves = [self.sets[group].curve for group in groups]
+        rounds = sorted(set.intersection(*(set(curve) for curve in curves))) if curves else []
         return {
-            number: _mean(g.curve[number] for g in groups if number in g.curve)
+            number: Cell(
+                _mean(curve[number].mean for curve in curves),
+                _mean_known(curve[number].deviation for curve in curves),
+            )
             for number in rounds
         }
 
-    def of_kind(self, tabular: bool | None) -> list[GroupTable]:
-        """Return the rows of tables, of embeddings, or all."""
-        return [g for g in self.groups if tabular is None or g.is_tabular == tabular]
 
-
-def method_tables(lines: Sequence[RoundResult]) -> list[MethodTable]:
+def method_tables(lines: Iterable[RoundResult]) -> list[MethodTable]:
     """Condense finished runs, methods in the order in which they first appear."""
-    by_method: dict[tuple[str, str, int], list[RoundResult]] = defaultdict(list)
-    for line in lines:
-        if line.status == "ok":
-            by_method[line.detector, line.query, line.rounds].append(line)
-    return [
-        MethodTable(*method, groups=_group_tables(method, own))
-        for method, own in by_method.items()
-    ]
+    by_method = _grouped((MethodKey.of(line), line) for line in lines if line.status == "ok")
+    tables = [_method_table(key, own) for key, own in by_method.items()]
+    return [table for table in tables if table.sets]
 
 
-def shared_sets(methods: Sequence[MethodTable]) -> list[str]:
-    """Return the data sets that all methods have, the only fair ground to compare means on."""
-    names = [[group.group for group in method.groups] for method in methods]
-    return [name for name in names[0] if all(name in own for own in names)]
+def _method_table(key: MethodKey, lines: list[RoundResult]) -> MethodTable:
+    # A figure that is not a number would make every mean over it one.
+    by_group = _grouped((li.group, li) for li in lines if not math.isnan(li.test_auc))
+    runs = {(li.dataset, li.seed): li for own in by_group.values() for li in own if li.ends_run}
+    sets = {
+        group: _set_table(key.paper_column, group, by_group[group])
+        for group in sorted(by_group, key=reading_order)
+        if any(line.ends_run for line in by_group[group])
+    }
+    return MethodTable(key, sets, runs)
 
 
-def failures(lines: Iterable[RoundResult]) -> list[RoundResult]:
-    """Return the lines of runs that failed."""
-    return [line for line in lines if line.status != "ok"]
-
-
-def _group_tables(method: tuple[str, str, int], lines: list[RoundResult]) -> list[GroupTable]:
-    detector, query, rounds = method
-    column = METHODS.get((detector, query)) if rounds == PAPER_ROUNDS else None
-    by_group: dict[str, list[RoundResult]] = defaultdict(list)
-    for line in lines:
-        by_group[line.group].append(line)
-    tables = [_group_table(column, group, own) for group, own in by_group.items()]
-    return sorted(tables, key=lambda table: (not table.is_tabular, table.group.lower()))
-
-
-def _group_table(column: str | None, group: str, lines: list[RoundResult]) -> GroupTable:
+def _set_table(column: str | None, group: str, lines: list[RoundResult]) -> SetTable:
     final = [line for line in lines if line.ends_run]
-    cells = {}
-    for metric in METRICS:
-        paper = paper_figures(metric, column).get(group.lower()) if column else None
-        by_seed = _by_seed(final, metric)
-        means = list(by_seed.values())
-        deviation = float(np.std(means)) if len(means) > 1 else math.nan
-        cells[metric] = Cell(_mean(means), deviation, paper)
-    rounds = sorted({line.round for line in lines})
-    return GroupTable(
+    by_round = _grouped((line.round, line) for line in lines)
+    return SetTable(
         group=group,
-        n_parts=len({line.dataset for line in final}),
-        n_seeds=len({line.seed for line in final}),
-        cells=cells,
+        parts=frozenset(line.dataset for line in final),
         seconds=_mean(line.seconds for line in final),
-        curve={
-            number: _mean(
-                _by_seed([li for li in lines if li.round == number], "test_auc").values()
-            )
-            for number in rounds
-        },
+        cells={metric: _cell(final, metric, _paper(metric, column, group)) for metric in METRICS},
+        curve={number: _cell(by_round[number], "test_auc") for number in sorted(by_round)},
     )
 
 
-def _by_seed(lines: Iterable[RoundResult], metric: str) -> dict[int, float]:
-    """Mean of a metric over the parts of a set, for every seed."""
-    values: dict[int, list[float]] = defaultdict(list)
-    for line in lines:
-        values[line.seed].append(getattr(line, metric))
-    return {seed: _mean(own) for seed, own in values.items()}
+def _cell(lines: Iterable[RoundResult], metric: str, paper: float | None = None) -> Cell:
+    """Average the parts of a set for every seed, then the seeds."""
+    by_seed = _grouped((line.seed, float(getattr(line, metric))) for line in lines)
+    means = [_mean(values) for values in by_seed.values()]
+    deviation = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
+    return Cell(_mean(means), deviation, len(means), paper)
+
+
+def _paper(metric: str, column: str | None, group: str) -> float | None:
+    return paper_figures(metric, column).get(group.lower()) if column else None
+
+
+def _grouped(pairs: Iterable[tuple[_Key, _Item]]) -> dict[_Key, list[_Item]]:
+    """Collect the items of every key, keys in the order of their first item."""
+    groups: dict[_Key, list[_Item]] = defaultdict(list)
+    for key, item in pairs:
+        groups[key].append(item)
+    return dict(groups)
 
 
 def _mean(values: Iterable[float]) -> float:
     found = list(values)
     return float(np.mean(found)) if found else math.nan
+
+
+def _mean_known(values: Iterable[float]) -> float:
+    return _mean(value for value in values if not math.isnan(value))

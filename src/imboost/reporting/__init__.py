@@ -1,11 +1,28 @@
-"""Pictures and pages, shared by the benchmark and the applications."""
+"""Pictures, tables and pages, shared by the benchmark and the applications."""
 
+from imboost.reporting.charts import Mark, Panel, mark_rows, rank_line, setting_panels
 from imboost.reporting.figures import (
-    difference_bars,
     learning_curves,
     picture,
     small_multiples,
 )
 from imboost.reporting.page import render
+from imboost.reporting.table import Column, Matrix, Table, write
+from imboost.reporting.training_curves import update_curves
 
-__all__ = ["difference_bars", "learning_curves", "picture", "render", "small_multiples"]
+__all__ = [
+    "Column",
+    "Mark",
+    "Matrix",
+    "Panel",
+    "Table",
+    "learning_curves",
+    "mark_rows",
+    "picture",
+    "rank_line",
+    "render",
+    "setting_panels",
+    "small_multiples",
+    "update_curves",
+    "write",
+]
