@@ -56,9 +56,9 @@ def test_a_wrong_number_is_refused(data, wrong, message):
 
 
 def test_a_wrong_setting_of_a_method_is_refused_when_it_is_named():
-    with pytest.raises(SettingError, match="Detector 'oc'.*alpha"):
+    with pytest.raises(SettingError, match=r"Detector 'oc'.*alpha"):
         Method.named("oc", None, Settings.parse(["alpha=1"]))
-    with pytest.raises(SettingError, match="Query strategy 'rd'.*alpha"):
+    with pytest.raises(SettingError, match=r"Query strategy 'rd'.*alpha"):
         Method.named("oc", "rd", Settings.parse(["query__alpha=1"]))
 
 

@@ -54,3 +54,16 @@ def test_a_method_the_paper_did_not_time_has_no_ratio_of_the_paper():
     )
     assert ratios["oc/rd", "cpu"].paper is None
     assert ratios["imboost/mm · n_members=5", "cpu"].paper is None
+
+
+def test_machines_are_never_mixed():
+    tables = method_tables(
+        [
+            *run_lines("a", 1, 0.9, seconds=8.0, host="here"),
+            *run_lines("b", 1, 0.9, seconds=2.0, host="there"),
+            *run_lines("a", 1, 0.9, method="oc/rd", seconds=4.0, host="here"),
+            *run_lines("b", 1, 0.9, method="oc/rd", seconds=90.0, host="here"),
+        ]
+    )
+    [_, ratio] = sorted(time_ratios(tables, tables[0]), key=lambda ratio: ratio.key.detector)
+    assert (ratio.n_runs, ratio.ratio) == (1, 0.5)

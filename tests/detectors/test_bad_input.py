@@ -159,7 +159,7 @@ BAD_SETTINGS = [
     ("outside", 0.0, "outside must be above 0"),
     ("pretrain_epochs", -1, "pretrain_epochs must be at least 0"),
     ("pretrain_learning_rate", 0.0, "pretrain_learning_rate must be above 0"),
-    ("max_pass_rows", 1, "max_pass_rows must be at least 2"),
+    ("max_batches", 0, "max_batches must be at least 1"),
     ("label_weight", -1.0, "label_weight must be at least 0"),
     ("n_trees", 0, "n_trees must be at least 1"),
     ("n_subsamples", 1, "n_subsamples must be at least 2"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -104,6 +105,7 @@ class RoundResult:
     test_ap: float = float("nan")
     seconds: float = 0.0
     device: str = ""
+    host: str = ""
     version: str = ""
     status: str = "ok"
     reason: str = ""
@@ -121,6 +123,7 @@ class RoundResult:
             budget=str(spec.budget),
             oracle_noise=spec.oracle_noise,
             settings=str(spec.settings),
+            host=platform.node(),
             version=version("imboost"),
             **values,
         )

@@ -13,7 +13,7 @@ from imboost.benchmark.tables import MethodTable, Run
 
 @dataclass(frozen=True)
 class TimeRatio:
-    """The time of a method over that of another, on runs that both did on one device.
+    """The time of a method over that of another, on runs that both did on one machine.
 
     Parameters
     ----------
@@ -47,14 +47,15 @@ class TimeRatio:
 def time_ratios(tables: Iterable[MethodTable], base: MethodTable) -> list[TimeRatio]:
     """Compare the times of methods with those of `base`, device by device, fastest first.
 
-    A run counts if `base` has one of the same data set and seed on the same device.
+    A run counts if `base` has one of the same data set and seed, done on the same machine.
     """
     ratios = []
     for table in tables:
         by_device: dict[str, list[Run]] = defaultdict(list)
         for run in table.runs.keys() & base.runs.keys():
-            if table.runs[run].device == base.runs[run].device:
-                by_device[table.runs[run].device].append(run)
+            own, other = table.runs[run], base.runs[run]
+            if (own.device, own.host) == (other.device, other.host):
+                by_device[own.device].append(run)
         for device, runs in by_device.items():
             seconds = sum(table.runs[run].seconds for run in runs)
             base_seconds = sum(base.runs[run].seconds for run in runs)

@@ -54,8 +54,6 @@ class DeepSVDD(OneClassDetector):
         Rows of a batch.
     max_batches : int
         Batches of a pass at most: on a large table, batches grow.
-    max_pass_rows : int
-        Rows of a pass at most: on a still larger table, a pass sees a random part of them.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -98,7 +96,6 @@ class DeepSVDD(OneClassDetector):
         weight_decay: float = 5e-7,
         batch_size: int = 128,
         max_batches: int = 100,
-        max_pass_rows: int = 50_000,
         contamination: float = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
@@ -114,7 +111,6 @@ class DeepSVDD(OneClassDetector):
             weight_decay=weight_decay,
             batch_size=batch_size,
             max_batches=max_batches,
-            max_pass_rows=max_pass_rows,
             contamination=contamination,
             random_state=random_state,
             device=device,

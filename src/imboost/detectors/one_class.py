@@ -36,7 +36,6 @@ class OneClassDetector(NetworkDetector):
         weight_decay: float,
         batch_size: int,
         max_batches: int,
-        max_pass_rows: int,
         contamination: float,
         random_state: int | np.random.RandomState | None,
         device: str,
@@ -57,7 +56,6 @@ class OneClassDetector(NetworkDetector):
         self.train_epochs = train_epochs
         self.round_epochs = round_epochs
         self.max_batches = max_batches
-        self.max_pass_rows = max_pass_rows
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -69,7 +67,7 @@ class OneClassDetector(NetworkDetector):
 
     @property
     def _passes(self) -> Passes:
-        return Passes(self.batch_size, self.max_batches, self.max_pass_rows)
+        return Passes(self.batch_size, self.max_batches)
 
     @abstractmethod
     def _steps(

@@ -91,19 +91,15 @@ class Passes:
         Rows of a batch.
     max_batches : int
         Batches of a pass at most: on a large table, batches grow.
-    max_rows : int
-        Rows of a pass at most: on a still larger one, a pass sees a random part of them.
     """
 
     batch_size: int = 128
     max_batches: int = 100
-    max_rows: int = 50_000
 
     def check(self) -> None:
         """Raise if a setting is out of its range."""
         check_number("batch_size", self.batch_size, minimum=2, whole=True)
         check_number("max_batches", self.max_batches, minimum=1, whole=True)
-        check_number("max_pass_rows", self.max_rows, minimum=2, whole=True)
 
     def draw(self, pool: NDArray[np.int64], rng: np.random.Generator) -> list[NDArray[np.int64]]:
         """Deal the rows of `pool` into batches, as even as can be.
@@ -111,12 +107,11 @@ class Passes:
         >>> rng = np.random.default_rng(0)
         >>> [len(batch) for batch in Passes(batch_size=4).draw(np.arange(10), rng)]
         [4, 3, 3]
-        >>> [len(batch) for batch in Passes(4, max_batches=2, max_rows=8).draw(np.arange(10), rng)]
-        [4, 4]
+        >>> [len(batch) for batch in Passes(4, max_batches=2).draw(np.arange(10), rng)]
+        [5, 5]
         """
-        rows = rng.permutation(pool)[: self.max_rows]
-        n_batches = min(math.ceil(len(rows) / self.batch_size), self.max_batches)
-        return np.array_split(rows, n_batches)
+        n_batches = min(math.ceil(len(pool) / self.batch_size), self.max_batches)
+        return np.array_split(rng.permutation(pool), n_batches)
 
 
 def draw_at_most(
