@@ -40,7 +40,7 @@ def test_the_contributors_example_keeps_the_contract():
     names = {}
     for block in code_blocks("CONTRIBUTING.md"):
         exec(compile(block, "CONTRIBUTING.md", "exec"), names)
-    check_query_strategy(names["HighestScores"])
+    check_query_strategy(names["TypicalRows"])
 
 
 @pytest.mark.parametrize("name", [*DETECTORS, *STRATEGIES, *BACKBONES])
@@ -60,7 +60,9 @@ def test_every_setting_of_imboost_is_in_the_reference_with_its_default():
         assert ast.literal_eval(written[setting].strip()) == default, setting
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/reference.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", "docs/reference.md", "docs/results.md"]
+)
 def test_links_between_documents_lead_somewhere(name):
     path = ROOT / name
     for target in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8")):
@@ -73,9 +75,10 @@ def test_commands_in_the_documents_exist():
 
     from imboost.apps.cli import app
 
-    text = (ROOT / "README.md").read_text() + (ROOT / "docs/reference.md").read_text()
+    documents = ("README.md", "docs/reference.md", "docs/results.md")
+    text = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in documents)
     commands = set(re.findall(r"(?m)(?:^|`)imboost ((?:bench )?[a-z]+)", text))
-    assert {"demo", "bench run", "bench report"} <= commands
+    assert {"demo", "bench run", "bench ablate", "bench report", "bench trace"} <= commands
     for command in commands:
         result = CliRunner().invoke(app, [*command.split(), "--help"])
         assert result.exit_code == 0, command

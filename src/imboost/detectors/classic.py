@@ -56,6 +56,12 @@ class ClassicDetector(BaseDetector):
         """Return the outlier score of every row of a scaled table."""
 
 
+def sample_rows(table: Table, n_rows: int, rng: np.random.Generator) -> Table:
+    """Return at most `n_rows` rows of a table, drawn at random, in their order."""
+    n_drawn = min(len(table), n_rows)
+    return table[np.sort(rng.choice(len(table), n_drawn, replace=False))]
+
+
 def has_both_classes(labels: Labels) -> bool:
     """Whether a classifier could be trained on the labels."""
     return bool((labels == INLIER).any() and (labels == OUTLIER).any())

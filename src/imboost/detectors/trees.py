@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
 from sklearn.neighbors import NearestNeighbors
 
-from imboost.detectors.classic import ClassicDetector, Ranking, Table, has_both_classes
+from imboost.detectors.classic import (
+    ClassicDetector,
+    Ranking,
+    Table,
+    has_both_classes,
+    sample_rows,
+)
 from imboost.labels import UNLABELLED, Labels
 from imboost.validation import check_number
 
@@ -89,12 +95,11 @@ class Trees(ClassicDetector):
             check_number("n_neighbors", number, minimum=1, whole=True)
 
     def _build(self, table: Table) -> None:
-        rng = np.random.default_rng(self._seed)
         self._isolation = IsolationForest(
             n_estimators=self.n_isolation_trees, random_state=self._seed
         ).fit(table)
-        n_reference = min(len(table), self.max_reference_rows)
-        self._reference = table[np.sort(rng.choice(len(table), n_reference, replace=False))]
+        rng = np.random.default_rng(self._seed)
+        self._reference = sample_rows(table, self.max_reference_rows, rng)
         self._neighbours = NearestNeighbors().fit(self._reference)
 
     def _learn(self, table: Table, views: NDArray[np.float64], labels: Labels) -> None:

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.detectors.classic import ClassicDetector, Ranking, Table, has_both_classes
+from imboost.detectors.classic import (
+    ClassicDetector,
+    Ranking,
+    Table,
+    has_both_classes,
+    sample_rows,
+)
 from imboost.labels import UNLABELLED, Labels
 from imboost.validation import check_number
 
@@ -95,12 +101,10 @@ class XGBOD(ClassicDetector):
 
     def _build(self, table: Table) -> None:
         rng = np.random.default_rng(self._seed)
-        n_reference = min(len(table), self.max_reference_rows)
-        chosen = np.sort(rng.choice(len(table), n_reference, replace=False))
-        reference = table[chosen]
+        reference = sample_rows(table, self.max_reference_rows, rng)
         self._mean, self._spread = reference.mean(0), reference.std(0)
         self._spread[self._spread == 0] = 1.0
-        self._pool = _make_pool(n_reference, self._seed)
+        self._pool = _make_pool(len(reference), self._seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyOD's remarks on duplicates and constant columns
             for detector in self._pool:
