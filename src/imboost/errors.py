@@ -25,6 +25,16 @@ class SettingError(IMBoostError):
     """A setting outside its range."""
 
 
+class MissingPackageError(IMBoostError):
+    """A detector whose packages are not installed."""
+
+    def __init__(self, detector: str, packages: Iterable[str]) -> None:
+        super().__init__(
+            f"{detector} needs the package {' and '.join(packages)}: "
+            "install imboost with its extra 'peers'."
+        )
+
+
 class DataError(IMBoostError):
     """A data file that is missing, damaged or not of the expected layout."""
 

@@ -88,7 +88,7 @@ def test_the_version_is_that_of_the_package(program):
         (("--suite", "paper", "--query", "rd"), "--suite names its own methods"),
         (("--budget", "many"), "budget must be 'paper', a share of the rows such as 0.002"),
         (("--set", "inlier_weight"), "A setting is written name=value"),
-        (("--set", "inlier_wieght=1"), "unexpected keyword argument 'inlier_wieght'"),
+        (("--set", "inlier_wieght=1"), "Did you mean 'inlier_weight'?"),
         (("--set", "query__alpha=3"), "alpha must be at least 0 and at most 1"),
         (("--time-limit", "0"), "time_limit must be above 0"),
     ],

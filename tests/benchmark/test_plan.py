@@ -6,7 +6,7 @@ from imboost.benchmark.ablation import ABLATIONS, find_ablation
 from imboost.benchmark.paper import METHODS, paper_figures
 from imboost.benchmark.suites import SUITES, find_suite
 from imboost.detectors import make_detector
-from imboost.errors import SettingError, UnknownNameError
+from imboost.errors import MissingPackageError, SettingError, UnknownNameError
 from imboost.query import make_strategy
 
 
@@ -56,10 +56,25 @@ def test_a_wrong_number_is_refused(data, wrong, message):
 
 
 def test_a_wrong_setting_of_a_method_is_refused_when_it_is_named():
-    with pytest.raises(SettingError, match=r"Detector 'oc'.*alpha"):
-        Method.named("oc", None, Settings.parse(["alpha=1"]))
-    with pytest.raises(SettingError, match=r"Query strategy 'rd'.*alpha"):
+    with pytest.raises(UnknownNameError, match=r"setting of imboost 'inlier_wieght'.*_weight'"):
+        Method.named("imboost", None, Settings.parse(["inlier_wieght=1"]))
+    with pytest.raises(UnknownNameError, match="Unknown setting of rd 'alpha'"):
         Method.named("oc", "rd", Settings.parse(["query__alpha=1"]))
+    with pytest.raises(SettingError, match="inlier_weight must be at least 0"):
+        Method.named("imboost", None, Settings.parse(["inlier_weight=-1"]))
+
+
+@pytest.mark.parametrize("name", ["random_state", "device"])
+def test_what_a_run_sets_itself_is_no_setting_of_a_method(name):
+    with pytest.raises(SettingError, match=f"The benchmark itself sets {name}"):
+        Method.named("imboost", None, Settings.parse([f"{name}=1"]))
+
+
+def test_a_method_whose_packages_are_missing_is_refused_before_anything_runs(monkeypatch):
+    monkeypatch.setattr("imboost.detectors.base.find_spec", lambda name: None)
+    with pytest.raises(MissingPackageError, match="XGBOD needs the package pyod and xgboost"):
+        Method.named("xgbod")
+    Method.named("trees")
 
 
 @pytest.mark.parametrize(
@@ -76,6 +91,11 @@ def test_a_budget_is_read_and_written(text, budget, written):
     assert Budget.parse(text) == budget
     assert str(budget) == written
     assert Budget.parse(written) == budget
+
+
+def test_a_budget_is_a_share_or_a_number():
+    with pytest.raises(SettingError, match="not both"):
+        Budget(share=0.1, rows=5).check()
 
 
 @pytest.mark.parametrize("text", ["many", "0", "-0.1", "1.5", "0rows", "2.5rows", "nan", ""])
@@ -108,7 +128,14 @@ def test_settings_are_told_by_their_values_not_their_order():
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("a=1", 1), ("a=1e-3", 0.001), ("a=True", True), ("a=None", None), ("a=flow", "flow")],
+    [
+        ("a=1", 1),
+        ("a=1e-3", 0.001),
+        ("a=True", True),
+        ("a=None", None),
+        ("a=flow", "flow"),
+        ("a=(5, 10)", (5, 10)),
+    ],
 )
 def test_a_setting_has_the_type_it_is_written_in(text, value):
     assert Settings.parse([text]).of_detector == {"a": value}

@@ -262,3 +262,57 @@ def test_a_report_on_failures_alone_gives_their_reason(tmp_path):
     ResultFile(tmp_path / "results.csv").append([trouble_line("pima", 1, "failed", "DataError")])
     with pytest.raises(ResultsError, match=r"no finished run\. Of 1 run none went well: DataErr"):
         write_report(tmp_path)
+
+
+def write_results(folder, lines):
+    file = ResultFile(folder / "results.csv")
+    for line in lines:
+        file.append([line])
+    return write_report(folder)
+
+
+def test_a_later_report_leaves_no_table_of_an_earlier_one(tmp_path):
+    plain = run_lines("wine", 1, 0.9)
+    write_results(tmp_path, [*plain, *run_lines("wine", 1, 0.8, oracle_noise=0.1)])
+    assert (tmp_path / "tables" / "other_protocols.csv").is_file()
+    (tmp_path / "results.csv").unlink()
+    write_results(tmp_path, plain)
+    assert not (tmp_path / "tables" / "other_protocols.csv").exists()
+
+
+def test_without_a_shared_set_the_summary_shows_each_methods_own_mean(tmp_path):
+    lines = [*run_lines("wine", 1, 0.9), *run_lines("WBC", 1, 0.6, method="oc/rd")]
+    write_results(tmp_path, lines)
+    with (tmp_path / "tables" / "summary.csv").open(encoding="utf-8", newline="") as file:
+        aucs = {row["method"]: float(row["test AUC"]) for row in csv.DictReader(file)}
+    assert aucs == {"imboost/mm": 0.9, "oc/rd": 0.6}
+    assert "not comparable" in (tmp_path / "report.md").read_text(encoding="utf-8")
+
+
+def test_one_shared_set_is_too_few_to_tell_methods_apart(tmp_path):
+    lines = [*run_lines("wine", 1, 0.9), *run_lines("wine", 1, 0.6, method="oc/rd")]
+    write_results(tmp_path, lines)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "too few data sets" in text
+    assert "not distinguishable" not in text
+
+
+def test_uneven_seeds_are_told(tmp_path):
+    lines = [
+        *run_lines("wine", 1, 0.9),
+        *run_lines("wine", 2, 0.9),
+        *run_lines("wine", 1, 0.6, method="oc/rd"),
+    ]
+    write_results(tmp_path, lines)
+    assert "fewer seeds" in (tmp_path / "report.md").read_text(encoding="utf-8")
+
+
+def test_times_of_several_machines_are_told_apart(tmp_path):
+    lines = []
+    for name, host in (("wine", "here"), ("WBC", "there")):
+        lines += run_lines(name, 1, 0.9, host=host, seconds=2.0)
+        lines += run_lines(name, 1, 0.8, method="oc/rd", host=host, seconds=8.0)
+    write_results(tmp_path, lines)
+    with (tmp_path / "tables" / "c13_running_times.csv").open(encoding="utf-8", newline="") as f:
+        rows = [row for row in csv.DictReader(f) if row["method"] == "oc/rd"]
+    assert [(row["machine"], float(row["ratio"])) for row in rows] == [("here", 4), ("there", 4)]

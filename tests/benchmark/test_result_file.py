@@ -187,3 +187,17 @@ def test_runs_that_differ_in_a_setting_are_different_runs(file):
         file.append([RoundResult.of(spec, "thyroid", round=0)])
     assert file.finished() == {plain, changed}
     assert len(file.read()) == 2
+
+
+def test_a_share_of_wrong_answers_is_read_back_in_full(file):
+    spec = RunSpec("imboost", "mm", "thyroid", 100, rounds=0, oracle_noise=1 / 3)
+    file.append([RoundResult.of(spec, "thyroid", round=0)])
+    assert file.finished() == {spec}
+
+
+def test_a_time_limit_is_read_back_in_full(file):
+    spec = RunSpec("imboost", "mm", "thyroid", 100)
+    skipped = {"round": -1, "status": "skipped", "seconds": 100 / 3}
+    file.append([RoundResult.of(spec, "thyroid", **skipped)])
+    assert file.settled(100 / 3) == {spec}
+    assert file.settled(34.0) == set()

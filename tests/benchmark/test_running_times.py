@@ -61,9 +61,24 @@ def test_machines_are_never_mixed():
         [
             *run_lines("a", 1, 0.9, seconds=8.0, host="here"),
             *run_lines("b", 1, 0.9, seconds=2.0, host="there"),
+            *run_lines("c", 1, 0.9, seconds=1.0, host="here"),
             *run_lines("a", 1, 0.9, method="oc/rd", seconds=4.0, host="here"),
-            *run_lines("b", 1, 0.9, method="oc/rd", seconds=90.0, host="here"),
+            *run_lines("b", 1, 0.9, method="oc/rd", seconds=8.0, host="there"),
+            *run_lines("c", 1, 0.9, method="oc/rd", seconds=90.0, host="there"),
         ]
     )
-    [_, ratio] = sorted(time_ratios(tables, tables[0]), key=lambda ratio: ratio.key.detector)
-    assert (ratio.n_runs, ratio.ratio) == (1, 0.5)
+    found = {(r.host, r.n_runs, r.ratio) for r in time_ratios(tables[1:], tables[0])}
+    assert found == {("here", 1, 0.5), ("there", 1, 4.0)}
+
+
+def test_the_papers_ratio_is_to_the_same_method():
+    lines = [
+        *run_lines("a", 1, 0.9, seconds=1.0),
+        *run_lines("a", 1, 0.9, method="oc-nce/ab", seconds=2.0),
+        *run_lines("a", 1, 0.9, method="trees/mix", seconds=1.0),
+    ]
+    imboost, nce, trees = method_tables(lines)
+    [to_imboost] = time_ratios([nce], imboost)
+    assert to_imboost.paper == pytest.approx(6900.44 / 4484.17)
+    [to_trees] = time_ratios([nce], trees)
+    assert to_trees.paper is None

@@ -112,3 +112,16 @@ def test_a_figure_that_is_not_a_number_spoils_no_mean():
     [table] = method_tables([*LINES, *run_lines("thyroid", 3, math.nan)])
     assert table.sets["thyroid"].cells["test_auc"].mean == pytest.approx(0.85)
     assert method_tables(run_lines("thyroid", 3, math.nan)) == []
+
+
+def test_a_part_with_more_seeds_counts_no_more_than_the_others():
+    [table] = method_tables(
+        [
+            *run_lines("MVTec-AD_a", 1, 0.5, group="MVTec-AD"),
+            *run_lines("MVTec-AD_b", 1, 0.7, group="MVTec-AD"),
+            *run_lines("MVTec-AD_b", 2, 0.9, group="MVTec-AD"),
+        ]
+    )
+    cell = table.sets["MVTec-AD"].cells["test_auc"]
+    assert cell.mean == pytest.approx((0.5 + 0.8) / 2)
+    assert math.isnan(cell.deviation)  # one seed alone has both parts

@@ -7,7 +7,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from conftest import make_quick
 from imboost.detectors import AAD, XGBOD, Pine, Trees
-from imboost.detectors.classic import Ranking, has_both_classes
+from imboost.detectors.classic import RankScale, has_both_classes
 from imboost.detectors.xgbod import _make_pool
 
 LEARNING = {"aad": {"n_trees": 100}, "pine": {"n_trees": 20, "n_spare_trees": 1000}}
@@ -63,7 +63,7 @@ def test_has_both_classes_asks_for_either_kind():
 
 
 def test_ranks_are_shares_of_the_training_rows_below_and_ties_count_half():
-    ranking = Ranking(np.array([[1.0, 10.0], [2.0, 10.0], [2.0, 30.0], [4.0, 20.0]]))
+    ranking = RankScale(np.array([[1.0, 10.0], [2.0, 10.0], [2.0, 30.0], [4.0, 20.0]]))
     found = ranking.mean_rank(np.array([[2.0, 10.0], [9.0, 0.0]]))
     assert found.tolist() == [(0.5 + 0.25) / 2, (1.0 + 0.0) / 2]
 
@@ -94,9 +94,14 @@ def test_neighbours_are_looked_for_among_a_part_of_a_large_table():
 def test_equal_shares_of_trees_are_ordered_by_the_unsupervised_rank(odd):
     X, y = odd
     detector = Trees(n_trees=5, random_state=0).fit(X).refine(X, y)
-    shares = np.floor(detector.decision_scores_ * 5 + 1e-9)
-    assert len(np.unique(shares)) <= 6
-    assert len(np.unique(detector.decision_scores_)) > 300
+    rank = Trees(n_trees=5, random_state=0).fit(X).decision_scores_
+    shares = np.round((detector.decision_scores_ - rank / 5) * 5).astype(int)
+    assert set(shares) <= set(range(6))
+    order = np.argsort(detector.decision_scores_)
+    assert (np.diff(shares[order]) >= 0).all()  # no rank outweighs the vote of a tree
+    for share in range(6):
+        own = detector.decision_scores_[shares == share]
+        assert (np.diff(own[np.argsort(rank[shares == share])]) >= 0).all()
 
 
 def test_xgbods_pool_is_pyods():

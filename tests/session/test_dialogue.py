@@ -302,3 +302,16 @@ def test_a_noisy_oracle_is_wrong_about_a_share_of_the_rows_and_stays_so():
     assert told.tolist() == again
     with pytest.raises(ValueError, match=r"noise must be .*at most 1"):
         Oracle(y, noise=2.0)
+
+
+def test_a_strategy_is_not_taught_what_it_did_not_ask(planted):
+    session = Session(make_quick("imboost"), planted.X, query=Listening(), random_state=0)
+    rows = session.ask(2)
+    session.tell(rows, ["inlier", "inlier"])
+    session.tell([200], ["outlier"])  # not asked
+    session.tell(rows[:1], ["outlier"])  # a correction
+    session.refine()
+    session.tell(rows[1:], ["outlier"])  # of a round that has ended
+    session.tell(session.ask(1), ["inlier"])
+    session.refine()
+    assert session._strategy.heard == [[OUTLIER, INLIER], [INLIER]]

@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from imboost.apps.progress import progress_bar
 from imboost.benchmark import Plan, ResultFile, RoundResult, RunSpec, run_all
 
 
@@ -18,14 +18,8 @@ def run_benchmark(plan: Plan, out: Path) -> bool:
     settled = results.settled(plan.time_limit)
     n_before = sum(spec in settled for spec in plan.specs)
     console = Console(stderr=True)
-    columns = (
-        TextColumn("[progress.description]{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
     counts: Counter[str] = Counter()
-    with Progress(*columns, console=console) as progress:
+    with progress_bar(console) as progress:
         task = progress.add_task("runs", total=len(plan.specs), completed=n_before)
 
         def on_done(spec: RunSpec, last: RoundResult) -> None:

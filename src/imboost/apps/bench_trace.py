@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from imboost.apps.progress import progress_bar
 from imboost.benchmark import RunSpec
 from imboost.benchmark.runner import one_thread
 from imboost.benchmark.trace import Trace, trace
@@ -24,13 +24,7 @@ def run_trace(spec: RunSpec, data: Path, out: Path, device: str) -> None:
     resolve_device(device)
     dataset = load_dataset(data, spec.dataset)
     out.mkdir(parents=True, exist_ok=True)
-    columns = (
-        TextColumn("[progress.description]{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as progress, one_thread():
+    with progress_bar() as progress, one_thread():
         task = progress.add_task("updates", total=None)
         result = trace(
             spec,

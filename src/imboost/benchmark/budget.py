@@ -56,7 +56,9 @@ class Budget:
         return budget
 
     def check(self) -> None:
-        """Raise if a number is out of its range."""
+        """Raise if a number is out of its range, or there are two."""
+        if self.share is not None and self.rows is not None:
+            raise SettingError("A budget is a share of the rows or a number of rows, not both.")
         if self.share is not None:
             check_number("budget", self.share, above=0.0, maximum=1.0)
         if self.rows is not None:

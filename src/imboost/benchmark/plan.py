@@ -19,6 +19,9 @@ from imboost.validation import check_number
 SEEDS = (100, 200, 300)
 """The paper's."""
 
+OWN_SETTINGS = {"random_state", "device"}
+"""Settings of detectors that a run gives."""
+
 
 @dataclass(frozen=True)
 class Method:
@@ -34,7 +37,10 @@ class Method:
     ) -> Method:
         """Check names and settings; without `query` the detector's own default is taken."""
         settings = settings or Settings()
+        for name in OWN_SETTINGS & settings.of_detector.keys():
+            raise SettingError(f"The benchmark itself sets {name}: leave it out of the settings.")
         made = make_detector(detector, **settings.of_detector)
+        made.check_settings()
         query = query or made.default_query
         make_strategy(query, **settings.of_query)
         return cls(detector, query, settings)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from imboost.benchmark.method_key import IMBOOST, MethodKey
+from imboost.benchmark.method_key import MethodKey
 from imboost.benchmark.paper import RUNNING_TIMES
 from imboost.benchmark.tables import MethodTable, Run
 
@@ -18,47 +18,51 @@ class TimeRatio:
     Parameters
     ----------
     key : MethodKey
-    device : str
+    device, host : str
+        The machine.
     n_runs : int
     seconds, base_seconds : float
         Of all these runs, by the method and by the one it is compared with.
+    paper : float, optional
+        The same ratio of the paper's running times, where it has both.
     """
 
     key: MethodKey
     device: str
+    host: str
     n_runs: int
     seconds: float
     base_seconds: float
+    paper: float | None = None
 
     @property
     def ratio(self) -> float:
         """How many times as long the method takes."""
         return self.seconds / self.base_seconds
 
-    @property
-    def paper(self) -> float | None:
-        """The same of the paper's running times, where it has them."""
-        seconds = RUNNING_TIMES.get((self.key.detector, self.key.query))
-        if seconds is None or not self.key.is_plain:
-            return None
-        return seconds / RUNNING_TIMES[IMBOOST.detector, IMBOOST.query]
-
 
 def time_ratios(tables: Iterable[MethodTable], base: MethodTable) -> list[TimeRatio]:
-    """Compare the times of methods with those of `base`, device by device, fastest first.
+    """Compare the times of methods with those of `base`, machine by machine, fastest first.
 
     A run counts if `base` has one of the same data set and seed, done on the same machine.
     """
     ratios = []
     for table in tables:
-        by_device: dict[str, list[Run]] = defaultdict(list)
+        by_machine: dict[tuple[str, str], list[Run]] = defaultdict(list)
         for run in table.runs.keys() & base.runs.keys():
             own, other = table.runs[run], base.runs[run]
             if (own.device, own.host) == (other.device, other.host):
-                by_device[own.device].append(run)
-        for device, runs in by_device.items():
+                by_machine[own.device, own.host].append(run)
+        paper = _paper_ratio(table.key, base.key)
+        for machine, runs in by_machine.items():
             seconds = sum(table.runs[run].seconds for run in runs)
             base_seconds = sum(base.runs[run].seconds for run in runs)
             if base_seconds > 0:
-                ratios.append(TimeRatio(table.key, device, len(runs), seconds, base_seconds))
-    return sorted(ratios, key=lambda ratio: (ratio.device, ratio.ratio))
+                times = (seconds, base_seconds)
+                ratios.append(TimeRatio(table.key, *machine, len(runs), *times, paper))
+    return sorted(ratios, key=lambda ratio: (ratio.device, ratio.host, ratio.ratio))
+
+
+def _paper_ratio(key: MethodKey, base: MethodKey) -> float | None:
+    times = [RUNNING_TIMES.get((k.detector, k.query)) if k.is_plain else None for k in (key, base)]
+    return times[0] / times[1] if times[0] and times[1] else None

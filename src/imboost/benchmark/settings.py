@@ -11,7 +11,7 @@ from imboost.errors import SettingError
 QUERY_PREFIX = "query__"
 """Marks a setting of the query strategy, as scikit-learn marks those of a nested estimator."""
 
-Value = int | float | bool | str | None
+Value = int | float | bool | str | tuple[int | float, ...] | None
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,10 @@ class Settings:
 
 
 def _read_value(text: str) -> Value:
-    """Read a number, True, False or None; anything else is a word."""
+    """Read a number, several in brackets, True, False or None; anything else is a word."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
-    return value if isinstance(value, int | float | bool | None) else text
+    is_value = isinstance(value, int | float | bool | tuple | None)
+    return value if is_value else text

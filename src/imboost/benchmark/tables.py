@@ -162,11 +162,16 @@ def _set_table(column: str | None, group: str, lines: list[RoundResult]) -> SetT
 
 
 def _cell(lines: Iterable[RoundResult], metric: str, paper: float | None = None) -> Cell:
-    """Average the parts of a set for every seed, then the seeds."""
-    by_seed = _grouped((line.seed, float(getattr(line, metric))) for line in lines)
-    means = [_mean(values) for values in by_seed.values()]
-    deviation = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
-    return Cell(_mean(means), deviation, len(means), paper)
+    """Average the seeds of every part of a set, then the parts.
+
+    The deviation is that of the seeds which all parts have.
+    """
+    values = {(line.dataset, line.seed): float(getattr(line, metric)) for line in lines}
+    by_part = _grouped((part, value) for (part, _), value in values.items())
+    by_seed = _grouped((seed, value) for (_, seed), value in values.items())
+    whole = [_mean(own) for own in by_seed.values() if len(own) == len(by_part)]
+    deviation = float(np.std(whole, ddof=1)) if len(whole) > 1 else math.nan
+    return Cell(_mean(_mean(own) for own in by_part.values()), deviation, len(by_seed), paper)
 
 
 def _paper(metric: str, column: str | None, group: str) -> float | None:

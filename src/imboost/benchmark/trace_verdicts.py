@@ -139,7 +139,7 @@ def _both_at_once(polarization: Stage, rounds: Sequence[Stage]) -> Verdict:
         finding = Finding.PARTLY
     count = f"{len(good)} of {len(rounds)} rounds"
     words = (
-        f"From its first to its last update, {count} did both"
+        f"From the update before it to its last, {count} did both"
         f"{': ' + ', '.join(good) if good else ''}. The polarization as a whole "
         f"{'did' if overall else 'did not'}. Of the single updates {_percent(share)} did."
     )

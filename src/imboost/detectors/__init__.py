@@ -18,7 +18,7 @@ from imboost.detectors.odim import ODIM
 from imboost.detectors.pine import Pine
 from imboost.detectors.trees import Trees
 from imboost.detectors.xgbod import XGBOD
-from imboost.errors import SettingError, UnknownNameError
+from imboost.errors import UnknownNameError
 
 DETECTORS: dict[str, Callable[..., BaseDetector]] = {
     "imboost": IMBoost,
@@ -41,10 +41,12 @@ def make_detector(name: str, **settings: Any) -> BaseDetector:
     """Return a new detector called `name`, or raise and suggest a near name."""
     if name not in DETECTORS:
         raise UnknownNameError("detector", name, DETECTORS)
-    try:
-        return DETECTORS[name](**settings)
-    except TypeError as error:
-        raise SettingError(f"Detector '{name}': {error}.") from None
+    make = DETECTORS[name]
+    if settings:
+        known = make().get_params()
+        for setting in settings.keys() - known.keys():
+            raise UnknownNameError(f"setting of {name}", setting, known)
+    return make(**settings)
 
 
 __all__ = [

@@ -7,6 +7,7 @@ oracle or a query strategy: it takes rows and what is known of their labels.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from importlib.util import find_spec
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imboost.detectors.device import resolve_device
+from imboost.errors import MissingPackageError
 from imboost.labels import Labels, check_labels
 from imboost.validation import check_number
 
@@ -31,6 +33,9 @@ class BaseDetector(BaseEstimator, ABC):
 
     default_query: ClassVar[str] = "mm"
     """Name of the query strategy that suits the detector; it never calls one itself."""
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Packages of the extra `peers` that the detector is built on."""
 
     decision_scores_: NDArray[np.float64]
     query_scores_: NDArray[np.float64]
@@ -72,6 +77,13 @@ class BaseDetector(BaseEstimator, ABC):
         """Return the scores of the training rows; for detectors that know a short cut."""
         return self._score(X)
 
+    def check_settings(self) -> None:
+        """Raise if a setting is out of its range, or a package is missing; `fit` does so too."""
+        missing = [name for name in self.needs if find_spec(name) is None]
+        if missing:
+            raise MissingPackageError(type(self).__name__, missing)
+        self._check_settings()
+
     def _check_settings(self) -> None:
         """Raise if a setting is out of its range."""
         check_number("contamination", self.contamination, above=0.0, maximum=0.5)
@@ -91,7 +103,7 @@ class BaseDetector(BaseEstimator, ABC):
         -------
         self
         """
-        self._check_settings()
+        self.check_settings()
         X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)
         labels = check_labels(y, len(X))
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))

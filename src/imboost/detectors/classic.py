@@ -12,7 +12,7 @@ from imboost.data.scaling import UnitScaling
 from imboost.detectors.base import BaseDetector
 from imboost.labels import INLIER, OUTLIER, Labels
 
-Table = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 class ClassicDetector(BaseDetector):
@@ -40,23 +40,23 @@ class ClassicDetector(BaseDetector):
         return self._judge(self._scaling.apply(X), self._training_views)
 
     @abstractmethod
-    def _build(self, table: Table) -> None:
+    def _build(self, table: Floats) -> None:
         """Prepare what depends on the rows alone."""
 
-    def _views(self, table: Table) -> NDArray[np.float64]:
+    def _views(self, table: Floats) -> NDArray[np.float64]:
         """Return what unsupervised detectors say of the rows: (rows, views), maybe none."""
         return np.empty((len(table), 0))
 
     @abstractmethod
-    def _learn(self, table: Table, views: NDArray[np.float64], labels: Labels) -> None:
+    def _learn(self, table: Floats, views: NDArray[np.float64], labels: Labels) -> None:
         """Learn from all labels known by now; there may be none."""
 
     @abstractmethod
-    def _judge(self, table: Table, views: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _judge(self, table: Floats, views: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the outlier score of every row of a scaled table."""
 
 
-def sample_rows(table: Table, n_rows: int, rng: np.random.Generator) -> Table:
+def sample_rows(table: Floats, n_rows: int, rng: np.random.Generator) -> Floats:
     """Return at most `n_rows` rows of a table, drawn at random, in their order."""
     n_drawn = min(len(table), n_rows)
     return table[np.sort(rng.choice(len(table), n_drawn, replace=False))]
@@ -67,7 +67,7 @@ def has_both_classes(labels: Labels) -> bool:
     return bool((labels == INLIER).any() and (labels == OUTLIER).any())
 
 
-class Ranking:
+class RankScale:
     """Puts scores of several detectors on one scale: their ranks among the training rows.
 
     Parameters
@@ -77,7 +77,7 @@ class Ranking:
 
     Examples
     --------
-    >>> ranking = Ranking(np.array([[0.0], [1.0], [2.0], [3.0]]))
+    >>> ranking = RankScale(np.array([[0.0], [1.0], [2.0], [3.0]]))
     >>> ranking.mean_rank(np.array([[-5.0], [1.0], [1.5], [9.0]])).tolist()
     [0.0, 0.375, 0.5, 1.0]
     """

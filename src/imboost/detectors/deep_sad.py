@@ -105,6 +105,12 @@ class DeepSAD(OneClassDetector):
         check_number("label_weight", self.label_weight, minimum=0.0)
 
     def _steps(
-        self, rows: Rows, labels: Labels, n_epochs: int, rng: np.random.Generator
+        self,
+        rows: Rows,
+        labels: Labels,
+        n_epochs: int,
+        rng: np.random.Generator,
+        *,
+        is_first: bool,
     ) -> Iterator[Step[Hypersphere]]:
         return sad_steps(self._passes, labels, n_epochs, rng, self.label_weight)

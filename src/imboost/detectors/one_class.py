@@ -20,6 +20,9 @@ from imboost.training.one_class import reconstruction_steps
 from imboost.training.rows import Rows
 from imboost.validation import check_number
 
+FIRST_STAGE = 1
+"""The one-class training of `fit`; before it comes that of the autoencoder."""
+
 
 class OneClassDetector(NetworkDetector):
     """Autoencoder first, then a one-class loss on its encoder; the score is the distance."""
@@ -71,7 +74,13 @@ class OneClassDetector(NetworkDetector):
 
     @abstractmethod
     def _steps(
-        self, rows: Rows, labels: Labels, n_epochs: int, rng: np.random.Generator
+        self,
+        rows: Rows,
+        labels: Labels,
+        n_epochs: int,
+        rng: np.random.Generator,
+        *,
+        is_first: bool,
     ) -> Iterator[Step[Hypersphere]]:
         """Return the steps of the one-class training with the labels known by now."""
 
@@ -79,7 +88,7 @@ class OneClassDetector(NetworkDetector):
         rows = self._prepare(X)
         self._model = self._pretrained(rows)
         self._optimiser = make_optimiser(self._model, self.learning_rate, self.weight_decay)
-        self._stage = 1
+        self._stage = FIRST_STAGE
         self._learn(rows, labels, self.train_epochs)
 
     def _train_further(self, X: NDArray[Any], labels: Labels) -> None:
@@ -104,9 +113,10 @@ class OneClassDetector(NetworkDetector):
 
     def _learn(self, rows: Rows, labels: Labels, n_epochs: int) -> None:
         rng, generator = self._random_sources(self._stage)
+        is_first = self._stage == FIRST_STAGE
         self._stage += 1
         self._report(f"one-class training: {n_epochs} epochs")
-        steps = self._steps(rows, labels, n_epochs, rng)
+        steps = self._steps(rows, labels, n_epochs, rng, is_first=is_first)
         for _ in train(self._model, self._optimiser, rows, steps, generator):
             pass
         # Double precision, rounded to single: the last digits depend on how rows are batched.

@@ -9,8 +9,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from imboost.detectors.classic import (
     ClassicDetector,
-    Ranking,
-    Table,
+    Floats,
+    RankScale,
     has_both_classes,
     sample_rows,
 )
@@ -94,7 +94,7 @@ class Trees(ClassicDetector):
         for number in self.n_neighbors:
             check_number("n_neighbors", number, minimum=1, whole=True)
 
-    def _build(self, table: Table) -> None:
+    def _build(self, table: Floats) -> None:
         self._isolation = IsolationForest(
             n_estimators=self.n_isolation_trees, random_state=self._seed
         ).fit(table)
@@ -102,8 +102,8 @@ class Trees(ClassicDetector):
         self._reference = sample_rows(table, self.max_reference_rows, rng)
         self._neighbours = NearestNeighbors().fit(self._reference)
 
-    def _learn(self, table: Table, views: NDArray[np.float64], labels: Labels) -> None:
-        self._ranking = Ranking(views)
+    def _learn(self, table: Floats, views: NDArray[np.float64], labels: Labels) -> None:
+        self._ranking = RankScale(views)
         self._classifier: ExtraTreesClassifier | None = None
         if not has_both_classes(labels):
             return
@@ -112,14 +112,14 @@ class Trees(ClassicDetector):
         self._classifier = ExtraTreesClassifier(self.n_trees, random_state=self._seed)
         self._classifier.fit(features, labels[known])
 
-    def _judge(self, table: Table, views: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _judge(self, table: Floats, views: NDArray[np.float64]) -> NDArray[np.float64]:
         rank = self._ranking.mean_rank(views)
         if self._classifier is None:
             return rank
         share = self._classifier.predict_proba(np.hstack([table, views]))[:, 1]
         return np.asarray(share + rank / self.n_trees)  # less than the vote of one tree
 
-    def _views(self, table: Table) -> NDArray[np.float64]:
+    def _views(self, table: Floats) -> NDArray[np.float64]:
         """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""
         isolation = -self._isolation.score_samples(table)
         parts = [
@@ -128,7 +128,7 @@ class Trees(ClassicDetector):
         ]
         return np.column_stack([isolation, np.concatenate(parts)])
 
-    def _distances(self, rows: Table) -> NDArray[np.float64]:
+    def _distances(self, rows: Floats) -> NDArray[np.float64]:
         """Return the distances to the wanted neighbours, not counting one copy of the row.
 
         A training row among the reference rows thus does not count itself, whenever it is

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from imboost.detectors.classic import (
     ClassicDetector,
-    Ranking,
-    Table,
+    Floats,
+    RankScale,
     has_both_classes,
     sample_rows,
 )
@@ -68,6 +68,7 @@ class XGBOD(ClassicDetector):
     """
 
     default_query = "rd"
+    needs = ("pyod", "xgboost")
 
     def __init__(
         self,
@@ -99,7 +100,7 @@ class XGBOD(ClassicDetector):
         check_number("learning_rate", self.learning_rate, above=0.0)
         check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
 
-    def _build(self, table: Table) -> None:
+    def _build(self, table: Floats) -> None:
         rng = np.random.default_rng(self._seed)
         reference = sample_rows(table, self.max_reference_rows, rng)
         self._mean, self._spread = reference.mean(0), reference.std(0)
@@ -114,10 +115,10 @@ class XGBOD(ClassicDetector):
         self._known_rows = {row.tobytes(): n for n, row in enumerate(reference)}
         self._known_scores = _tame(own_scores)
 
-    def _learn(self, table: Table, views: NDArray[np.float64], labels: Labels) -> None:
+    def _learn(self, table: Floats, views: NDArray[np.float64], labels: Labels) -> None:
         from xgboost import XGBClassifier
 
-        self._ranking = Ranking(views)
+        self._ranking = RankScale(views)
         self._classifier: Any = None
         if not has_both_classes(labels):
             return
@@ -133,13 +134,13 @@ class XGBOD(ClassicDetector):
         features = np.hstack([table[known], views[known]])
         self._classifier.fit(features, labels[known])
 
-    def _judge(self, table: Table, views: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _judge(self, table: Floats, views: NDArray[np.float64]) -> NDArray[np.float64]:
         if self._classifier is None:
             return self._ranking.mean_rank(views)
         shares = self._classifier.predict_proba(np.hstack([table, views]))[:, 1]
         return np.asarray(shares, dtype=np.float64)
 
-    def _views(self, table: Table) -> NDArray[np.float64]:
+    def _views(self, table: Floats) -> NDArray[np.float64]:
         """Return the pool's scores: (rows, detectors)."""
         rows = self._standardise(table)
         with warnings.catch_warnings():
@@ -151,7 +152,7 @@ class XGBOD(ClassicDetector):
                 scores[number] = self._known_scores[known]
         return scores
 
-    def _standardise(self, table: Table) -> Table:
+    def _standardise(self, table: Floats) -> Floats:
         return np.asarray((table - self._mean) / self._spread)
 
 

@@ -5,9 +5,10 @@ A further strategy is one new file with a class like `RandomRows` and one line i
 """
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
-from imboost.errors import SettingError, UnknownNameError
+from imboost.errors import UnknownNameError
 from imboost.query.adaptive_boundary import AdaptiveBoundary
 from imboost.query.confidence_poles import ConfidencePoles
 from imboost.query.decision_boundary import DecisionBoundary
@@ -32,10 +33,11 @@ def make_strategy(name: str, **settings: Any) -> QueryStrategy:
     """Return a new strategy called `name`, or raise and suggest a near name."""
     if name not in STRATEGIES:
         raise UnknownNameError("query strategy", name, STRATEGIES)
-    try:
-        return STRATEGIES[name](**settings)
-    except TypeError as error:
-        raise SettingError(f"Query strategy '{name}': {error}.") from None
+    make = STRATEGIES[name]
+    known = signature(make).parameters
+    for setting in settings.keys() - known.keys():
+        raise UnknownNameError(f"setting of {name}", setting, known)
+    return make(**settings)
 
 
 __all__ = [

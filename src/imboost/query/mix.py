@@ -16,9 +16,9 @@ from imboost.query.strategy import Indices, Scores
 class Mix:
     """Choose a third by the highest scores, a third by doubt and a third at random.
 
-    In doubt are the rows whose scores are nearest to the middle of the scores' range, which
-    for the probability that a classifier gives is one half. What is left over when `n` is
-    divided by three goes to the random rows. Keeps no state.
+    In doubt are the rows whose scores are nearest to the middle of the scores' range. Where a
+    classifier is sure of some rows of either kind, that is a probability of one half. What is
+    left over when `n` is divided by three goes to the random rows. Keeps no state.
 
     >>> rng = np.random.default_rng(0)
     >>> Mix().select(np.linspace(0, 1, 11), np.arange(11), 6, rng)[:4].tolist()

@@ -146,7 +146,10 @@ def setting_panels(
     n_panels = len(panels) + (ratios is not None)
     columns = min(columns, n_panels)
     rows = -(-n_panels // columns)
-    figure, axes_list = new_grid(2.9 * columns, 2.5 * rows + 0.3, rows, columns, share=False)
+    # The names of methods stand beside their panel and need room.
+    longest = max((len(name) for name in ratios.values), default=0) if ratios else 0
+    width = max(2.9, 1.6 + 0.085 * longest) if n_panels == 1 else 2.9
+    figure, axes_list = new_grid(width * columns, 2.5 * rows + 0.3, rows, columns, share=False)
     everything = [
         v for panel in panels for v in (*panel.values.values(), *panel.reference.values())
     ]

@@ -97,6 +97,7 @@ class Session:
         self._log: SessionLog = MemoryLog() if log is None else log
         self._answers: dict[int, Answered] = {}
         self._open: dict[int, Asked] = {}
+        self._asked_in: dict[int, int] = {}  # the last round in which a row was asked
         self._n_asked = 0
         self._is_trained = False
         self.round = 0
@@ -234,6 +235,7 @@ class Session:
         """Bring the state of the dialogue up to an entry of the log."""
         if isinstance(entry, Asked):
             self._open[entry.row] = entry
+            self._asked_in[entry.row] = entry.round
             self._n_asked += 1
         elif isinstance(entry, Answered):
             self._answers[entry.row] = entry
@@ -267,8 +269,12 @@ class Session:
         return np.flatnonzero(free)
 
     def _labels_of_round(self, number: int) -> Labels:
-        """Return the labels that the answers of a round gave, in the order of the answers."""
-        labels = [e.answer.label for e in self._answers.values() if e.round == number]
+        """Return the labels of the rows asked in a round, as they stand."""
+        labels = [
+            entry.answer.label
+            for row, entry in self._answers.items()
+            if self._asked_in.get(row) == number
+        ]
         return np.array([label for label in labels if label != UNLABELLED], dtype=np.int8)
 
     def _check_row(self, row: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from imboost.benchmark.comparison import alike
 from imboost.benchmark.paper import paper_rounds
 from imboost.benchmark.report.study import FAMILY_ORDER, Study
@@ -115,11 +117,16 @@ def _family_looks(study: Study) -> dict[str, int]:
 
 
 def time_panel(study: Study) -> Panel | None:
-    """Show the methods whose times the paper has, then the best of each family."""
-    devices = {ratio.device for ratio in study.times}
+    """Show the methods whose times the paper has, then the best of each family.
+
+    Of several machines, the one with the most methods is shown.
+    """
+    machines = Counter((ratio.device, ratio.host) for ratio in study.times)
     shown = {table.key for table in study.leaders}
-    chosen = [ratio for ratio in study.times if ratio.paper is not None or ratio.key in shown]
-    if len(devices) != 1 or len(chosen) < 2:
+    wanted = [ratio for ratio in study.times if ratio.paper is not None or ratio.key in shown]
+    most = max(machines, key=lambda machine: machines[machine], default=None)
+    chosen = [ratio for ratio in wanted if (ratio.device, ratio.host) == most]
+    if len(chosen) < 2:
         return None
     chosen = sorted(chosen, key=lambda ratio: ratio.paper is None)[:MAX_TIMES]
     chosen.sort(key=lambda ratio: ratio.ratio)

@@ -115,8 +115,9 @@ def tidy_figures(study: Study) -> Table:
 
 def row_name(study: Study, group: str) -> str:
     """Name a data set, its parts if there are several, and a star if it is not shared."""
-    n_parts = max(len(t.sets[group].parts) for t in study.tables.values() if group in t.sets)
-    parts = f" ({n_parts} parts)" if n_parts > 1 else ""
+    counts = {len(t.sets[group].parts) for t in study.tables.values() if group in t.sets}
+    low, high = min(counts), max(counts)
+    parts = f" ({high if low == high else f'{low} to {high}'} parts)" if high > 1 else ""
     return group + parts + ("" if group in study.shared else " *")
 
 

@@ -69,6 +69,16 @@ class Study:
         """The compared methods, best first."""
         return self.coverage.methods
 
+    @cached_property
+    def has_even_seeds(self) -> bool:
+        """Whether the compared methods have the same runs of the shared data sets."""
+        shared = set(self.shared)
+        runs = [
+            {run for run, line in table.runs.items() if line.group in shared}
+            for table in self.methods
+        ]
+        return all(own == runs[0] for own in runs)
+
     @property
     def shared(self) -> list[str]:
         """The data sets that all compared methods have."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from imboost.benchmark.ablation_tables import AblationTable
@@ -66,11 +67,9 @@ def _metric_columns(name: str, *, has_paper: bool) -> list[Column]:
 def _metric_values(
     study: Study, table: MethodTable, metric: str, *, has_paper: bool
 ) -> list[float]:
-    own = [table.mean(metric, study.shared)]
-    papers = [
-        table.paper_mean(metric, study.shared),
-        table.mean_difference(metric, study.shared),
-    ]
+    groups = study.shared or list(table.sets)
+    own = [table.mean(metric, groups)]
+    papers = [table.paper_mean(metric, groups), table.mean_difference(metric, groups)]
     return [*own, *papers] if has_paper else own
 
 
@@ -129,9 +128,11 @@ def ablation_table(table: AblationTable) -> Table:
 
 def time_table(study: Study) -> Table:
     """Return running times as ratios to the reference's (table C.13)."""
+    machines = {(time.device, time.host) for time in study.times}
     columns = [
         Column("method"),
         Column("device"),
+        *([Column("machine")] if len(machines) > 1 else []),
         Column("runs", "count"),
         Column("seconds", "number"),
         Column(f"seconds of {study.reference.name}", "number"),
@@ -139,7 +140,16 @@ def time_table(study: Study) -> Table:
         Column("paper", "ratio"),
     ]
     rows = [
-        [t.key.name, t.device, t.n_runs, t.seconds, t.base_seconds, t.ratio, t.paper]
+        [
+            t.key.name,
+            t.device,
+            *([t.host] if len(machines) > 1 else []),
+            t.n_runs,
+            t.seconds,
+            t.base_seconds,
+            t.ratio,
+            t.paper,
+        ]
         for t in study.times
     ]
     return Table(columns, rows, marked=study.reference.name)
@@ -207,6 +217,8 @@ def trouble_table(study: Study) -> Table:
 
 def verdict(gain: Interval) -> str:
     """Say what an interval of differences means."""
+    if math.isnan(gain.low):
+        return "too few data sets"
     if not gain.excludes_zero:
         return "not distinguishable"
     return "better" if gain.mean > 0 else "worse"

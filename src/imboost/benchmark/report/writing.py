@@ -128,6 +128,8 @@ def _write_sheets(folder: Path, study: Study, context: dict[str, Any]) -> None:
         number = _file_name(PAPER_TABLES[metric][0])
         sheets |= {f"{number}_{metric}{suffix}": matrix for suffix, matrix in found.items()}
     folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.csv"):  # of an earlier report, which may have had other tables
+        old.unlink()
     for name, sheet in sheets.items():
         if not sheet.rows:
             continue
