@@ -2,7 +2,7 @@ import pytest
 
 from adbench_folder import write_planted
 from imboost.benchmark import Budget, Method, Settings, make_plan
-from imboost.benchmark.ablation import ABLATIONS, find_ablation
+from imboost.benchmark.ablation import ABLATIONS, find_ablations
 from imboost.benchmark.paper import METHODS, paper_figures
 from imboost.benchmark.suites import SUITES, find_suite
 from imboost.detectors import make_detector
@@ -166,7 +166,7 @@ def test_every_suite_names_methods_that_exist():
 
 @pytest.mark.parametrize("name", sorted(ABLATIONS))
 def test_an_ablation_changes_one_setting_and_keeps_its_default(name):
-    ablation = find_ablation(name)
+    [ablation] = find_ablations(name)
     settings = [dict(method.settings.values) for method in ablation.methods]
     assert settings.count({}) == 1  # the default is the method itself
     changed = [value for own in settings for value in own.items()]
@@ -180,4 +180,8 @@ def test_an_ablation_changes_one_setting_and_keeps_its_default(name):
 
 def test_an_unknown_ablation_suggests_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'lambda1'"):
-        find_ablation("lamda1")
+        find_ablations("lamda1")
+
+
+def test_all_ablations_can_be_named_at_once():
+    assert find_ablations("all") == list(ABLATIONS.values())

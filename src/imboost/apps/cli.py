@@ -168,7 +168,7 @@ def bench_run(
 
 @bench.command("ablate")
 def bench_ablate(
-    name: Annotated[str, typer.Argument(help="lambda1, lambda2, xi, alpha or T1.")],
+    name: Annotated[str, typer.Argument(help="lambda1, lambda2, xi, alpha, T1 or all.")],
     data: Data,
     out: Out,
     dataset: Datasets = None,
@@ -181,12 +181,12 @@ def bench_ablate(
     """Run IMBoost with one setting changed, over the values that the paper tried."""
     from imboost.apps.bench import run_benchmark
     from imboost.benchmark import make_plan
-    from imboost.benchmark.ablation import find_ablation
+    from imboost.benchmark.ablation import find_ablations
     from imboost.benchmark.plan import SEEDS
 
     plan = make_plan(
         data,
-        methods=find_ablation(name).methods,
+        methods=[method for ablation in find_ablations(name) for method in ablation.methods],
         datasets=dataset or (),
         seeds=seed or SEEDS,
         large_seeds=large_seed or None,

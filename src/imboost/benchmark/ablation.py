@@ -83,8 +83,13 @@ ABLATIONS: dict[str, Ablation] = {
 }
 
 
-def find_ablation(name: str) -> Ablation:
-    """Return the ablation called `name`, or raise and suggest a near name."""
+ALL = "all"
+
+
+def find_ablations(name: str) -> list[Ablation]:
+    """Return the ablation called `name`, or all of them; raise and suggest a near name."""
+    if name == ALL:
+        return list(ABLATIONS.values())
     if name not in ABLATIONS:
-        raise UnknownNameError("ablation", name, ABLATIONS)
-    return ABLATIONS[name]
+        raise UnknownNameError("ablation", name, [*ABLATIONS, ALL])
+    return [ABLATIONS[name]]
