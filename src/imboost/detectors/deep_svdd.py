@@ -99,7 +99,7 @@ class DeepSVDD(OneClassDetector):
         self,
         *,
         objective: str = "oc-nce",
-        outside: float = 0.1,
+        outside: float = 0.3,
         boundary_epochs: int = 10,
         contrastive_weight: float = 1.0,
         n_members: int = 1,

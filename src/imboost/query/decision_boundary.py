@@ -30,7 +30,7 @@ class DecisionBoundary:
     [8, 7, 9]
     """
 
-    outside: float = 0.1
+    outside: float = 0.3
 
     def __post_init__(self) -> None:
         """Refuse a share that is none."""
