@@ -5,6 +5,8 @@ import pytest
 
 from imboost.benchmark import ResultFile
 from imboost.benchmark.report import write_report
+from imboost.benchmark.report.figures import time_panel
+from imboost.benchmark.report.study import Study
 from imboost.errors import ResultsError
 from page_reading import markdown_tables, outside_addresses, tags
 from result_lines import run_lines, trouble_line
@@ -316,3 +318,13 @@ def test_times_of_several_machines_are_told_apart(tmp_path):
     with (tmp_path / "tables" / "c13_running_times.csv").open(encoding="utf-8", newline="") as f:
         rows = [row for row in csv.DictReader(f) if row["method"] == "oc/rd"]
     assert [(row["machine"], float(row["ratio"])) for row in rows] == [("here", 4), ("there", 4)]
+
+
+def test_the_time_panel_shows_the_machine_with_the_most_runs():
+    lines = []
+    for name, host in (("wine", "here"), ("WBC", "there"), ("Pima", "there")):
+        seconds = 2.0 if host == "here" else 6.0
+        lines += run_lines(name, 1, 0.9, host=host, seconds=1.0)
+        lines += run_lines(name, 1, 0.8, method="oc/rd", host=host, seconds=seconds)
+    panel = time_panel(Study(lines))
+    assert panel.values == {"imboost/mm": 1.0, "oc/rd": 6.0}

@@ -119,9 +119,11 @@ def _family_looks(study: Study) -> dict[str, int]:
 def time_panel(study: Study) -> Panel | None:
     """Show the methods whose times the paper has, then the best of each family.
 
-    Of several machines, the one with the most methods is shown.
+    Of several machines, the one with the most runs is shown.
     """
-    machines = Counter((ratio.device, ratio.host) for ratio in study.times)
+    machines: Counter[tuple[str, str]] = Counter()
+    for ratio in study.times:
+        machines[ratio.device, ratio.host] += ratio.n_runs
     shown = {table.key for table in study.leaders}
     wanted = [ratio for ratio in study.times if ratio.paper is not None or ratio.key in shown]
     most = max(machines, key=lambda machine: machines[machine], default=None)
