@@ -31,7 +31,7 @@ def test_large_tables_may_have_seeds_of_their_own(data):
 
 def test_every_method_is_run_on_every_set_and_seed_and_none_twice(data):
     methods = [Method.named("imboost"), Method.named("oc"), Method.named("imboost", "mm")]
-    plan = make_plan(data, methods=methods, seeds=(1,))
+    plan = make_plan(data, methods=iter(methods), seeds=(1,))
     assert [(spec.dataset, spec.detector, spec.query) for spec in plan.specs] == [
         ("birch", "imboost", "mm"),
         ("birch", "oc", "ab"),

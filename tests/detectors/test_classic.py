@@ -7,7 +7,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from conftest import make_quick
 from imboost.detectors import AAD, XGBOD, Pine, Trees
-from imboost.detectors.classic import RankScale, has_both_classes
+from imboost.detectors.views import RankScale, has_both_classes
 from imboost.detectors.xgbod import _make_pool
 
 LEARNING = {"aad": {"n_trees": 100}, "pine": {"n_trees": 20, "n_spare_trees": 1000}}

@@ -126,6 +126,8 @@ def make_plan(
     # The largest first: the last worker then has little left when the others are done.
     chosen = sorted(dict.fromkeys(wanted), key=lambda name: -files[name].path.stat().st_size)
 
+    compared = list(dict.fromkeys(methods))
+
     def seeds_for(name: str) -> Sequence[int]:
         if large_seeds is None or count_rows(files[name]) <= large_rows:
             return seeds
@@ -144,7 +146,7 @@ def make_plan(
         )
         for name in chosen
         for seed in dict.fromkeys(seeds_for(name))
-        for method in dict.fromkeys(methods)
+        for method in compared
     )
     if not specs:
         raise SettingError("Nothing to run: name a method, a data set and a seed at least.")

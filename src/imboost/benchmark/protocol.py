@@ -12,6 +12,7 @@ from typing import Any
 
 from imboost.benchmark.budget import Budget
 from imboost.benchmark.metrics import quality
+from imboost.benchmark.paper import PAPER_ROUNDS
 from imboost.benchmark.settings import Settings
 from imboost.data.dataset import Dataset
 from imboost.data.split import split_dataset
@@ -51,7 +52,7 @@ class RunSpec:
     query: str
     dataset: str
     seed: int
-    rounds: int = 5
+    rounds: int = PAPER_ROUNDS
     budget: Budget = field(default_factory=Budget)
     oracle_noise: float = 0.0
     settings: Settings = field(default_factory=Settings)
@@ -68,7 +69,7 @@ class RunSpec:
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) // 2
 
     def __str__(self) -> str:
-        extras = [] if self.rounds == 5 else [f"rounds {self.rounds}"]
+        extras = [] if self.rounds == PAPER_ROUNDS else [f"rounds {self.rounds}"]
         extras += [] if self.budget == Budget() else [f"budget {self.budget}"]
         extras += [f"oracle noise {self.oracle_noise:g}"] if self.oracle_noise else []
         extras += [str(self.settings)] if self.settings.values else []

@@ -50,14 +50,14 @@ class ConiferousDetector(ClassicDetector):
     def _build(self, table: Floats) -> None:
         self._forest = self._new_forest(min(self.n_subsamples, len(table)))
 
-    def _learn(self, table: Floats, views: NDArray[np.float64], labels: Labels) -> None:
+    def _learn(self, table: Floats, labels: Labels) -> None:
         from coniferest.label import Label
 
         known = labels != UNLABELLED
         answers = np.where(labels[known] == OUTLIER, Label.ANOMALY, Label.REGULAR)
         self._forest.fit_known(table, table[known], answers)
 
-    def _judge(self, table: Floats, views: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _judge(self, table: Floats) -> NDArray[np.float64]:
         scores: NDArray[np.float64] = -self._forest.score_samples(table)
         # The last digits depend on how rows are batched, and are rounded away.
         return scores.astype(np.float32).astype(np.float64)

@@ -7,21 +7,15 @@ from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
 from sklearn.neighbors import NearestNeighbors
 
-from imboost.detectors.classic import (
-    ClassicDetector,
-    Floats,
-    RankScale,
-    has_both_classes,
-    sample_rows,
-)
-from imboost.labels import UNLABELLED, Labels
+from imboost.detectors.classic import Floats
+from imboost.detectors.views import ViewClassifier, sample_rows
 from imboost.validation import check_number
 
 CHUNK_ROWS = 1024
 """Rows whose neighbours are gathered at a time."""
 
 
-class Trees(ClassicDetector):
+class Trees(ViewClassifier):
     """The strongest simple alternative: extremely randomised trees on good features.
 
     The features of a row are its columns, its isolation-forest score and its distances to
@@ -94,7 +88,7 @@ class Trees(ClassicDetector):
         for number in self.n_neighbors:
             check_number("n_neighbors", number, minimum=1, whole=True)
 
-    def _build(self, table: Floats) -> None:
+    def _fit_views(self, table: Floats) -> None:
         self._isolation = IsolationForest(
             n_estimators=self.n_isolation_trees, random_state=self._seed
         ).fit(table)
@@ -102,21 +96,12 @@ class Trees(ClassicDetector):
         self._reference = sample_rows(table, self.max_reference_rows, rng)
         self._neighbours = NearestNeighbors().fit(self._reference)
 
-    def _learn(self, table: Floats, views: NDArray[np.float64], labels: Labels) -> None:
-        self._ranking = RankScale(views)
-        self._classifier: ExtraTreesClassifier | None = None
-        if not has_both_classes(labels):
-            return
-        known = labels != UNLABELLED
-        features = np.hstack([table[known], views[known]])
-        self._classifier = ExtraTreesClassifier(self.n_trees, random_state=self._seed)
-        self._classifier.fit(features, labels[known])
+    def _new_classifier(self) -> ExtraTreesClassifier:
+        return ExtraTreesClassifier(self.n_trees, random_state=self._seed)
 
-    def _judge(self, table: Floats, views: NDArray[np.float64]) -> NDArray[np.float64]:
-        rank = self._ranking.mean_rank(views)
-        if self._classifier is None:
-            return rank
-        share = self._classifier.predict_proba(np.hstack([table, views]))[:, 1]
+    def _combine(
+        self, share: NDArray[np.float64], rank: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         return np.asarray(share + rank / self.n_trees)  # less than the vote of one tree
 
     def _views(self, table: Floats) -> NDArray[np.float64]:

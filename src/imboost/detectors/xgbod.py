@@ -8,14 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.detectors.classic import (
-    ClassicDetector,
-    Floats,
-    RankScale,
-    has_both_classes,
-    sample_rows,
-)
-from imboost.labels import UNLABELLED, Labels
+from imboost.detectors.classic import Floats
+from imboost.detectors.views import ViewClassifier, sample_rows
 from imboost.validation import check_number
 
 NEIGHBOUR_COUNTS = (1, 3, 5, 10, 20, 30, 40, 50)
@@ -25,7 +19,7 @@ TREE_COUNTS = (10, 20, 50, 70, 100, 150, 200)
 """The pool of detectors that PyOD's XGBOD builds by default."""
 
 
-class XGBOD(ClassicDetector):
+class XGBOD(ViewClassifier):
     """Extreme gradient boosting outlier detection; needs the extra `peers`.
 
     PyOD's nearest neighbours, LOF, histograms, one-class SVMs and isolation forests, each
@@ -100,7 +94,7 @@ class XGBOD(ClassicDetector):
         check_number("learning_rate", self.learning_rate, above=0.0)
         check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
 
-    def _build(self, table: Floats) -> None:
+    def _fit_views(self, table: Floats) -> None:
         rng = np.random.default_rng(self._seed)
         reference = sample_rows(table, self.max_reference_rows, rng)
         self._mean, self._spread = reference.mean(0), reference.std(0)
@@ -115,15 +109,10 @@ class XGBOD(ClassicDetector):
         self._known_rows = {row.tobytes(): n for n, row in enumerate(reference)}
         self._known_scores = _tame(own_scores)
 
-    def _learn(self, table: Floats, views: NDArray[np.float64], labels: Labels) -> None:
+    def _new_classifier(self) -> Any:
         from xgboost import XGBClassifier
 
-        self._ranking = RankScale(views)
-        self._classifier: Any = None
-        if not has_both_classes(labels):
-            return
-        known = labels != UNLABELLED
-        self._classifier = XGBClassifier(
+        return XGBClassifier(
             n_estimators=self.n_trees,
             max_depth=self.max_depth,
             learning_rate=self.learning_rate,
@@ -131,14 +120,6 @@ class XGBOD(ClassicDetector):
             n_jobs=1,
             random_state=self._seed,
         )
-        features = np.hstack([table[known], views[known]])
-        self._classifier.fit(features, labels[known])
-
-    def _judge(self, table: Floats, views: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self._classifier is None:
-            return self._ranking.mean_rank(views)
-        shares = self._classifier.predict_proba(np.hstack([table, views]))[:, 1]
-        return np.asarray(shares, dtype=np.float64)
 
     def _views(self, table: Floats) -> NDArray[np.float64]:
         """Return the pool's scores: (rows, detectors)."""
