@@ -7,6 +7,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from conftest import make_quick
 from imboost.detectors import AAD, XGBOD, Pine, Trees
+from imboost.detectors.neighbours import NeighbourDistances
 from imboost.detectors.views import RankScale, has_both_classes
 from imboost.detectors.xgbod import _make_pool
 
@@ -70,25 +71,34 @@ def test_ranks_are_shares_of_the_training_rows_below_and_ties_count_half():
 
 def test_neighbour_distances_leave_the_row_itself_out():
     rows = np.random.default_rng(0).random((60, 3))
-    detector = Trees(n_neighbors=(1, 4), n_trees=5, n_isolation_trees=5, random_state=0).fit(rows)
-    table = detector._scaling.apply(rows)
-    expected, _ = NearestNeighbors(n_neighbors=4).fit(table).kneighbors()
-    found = detector._distances(table)
-    np.testing.assert_allclose(found, expected[:, [0, 3]], rtol=1e-6)
+    expected, _ = NearestNeighbors(n_neighbors=4).fit(rows).kneighbors()
+    np.testing.assert_allclose(NeighbourDistances(rows, 4)(rows), expected, rtol=1e-6)
+
+
+def test_neighbour_distances_do_not_depend_on_the_chunks(monkeypatch):
+    rows = np.random.default_rng(0).random((60, 3))
+    at_once = NeighbourDistances(rows, 4)(rows)
+    monkeypatch.setattr("imboost.detectors.neighbours.CHUNK_VALUES", 100)
+    np.testing.assert_array_equal(NeighbourDistances(rows, 4)(rows), at_once)
 
 
 def test_of_two_equal_rows_each_is_the_others_neighbour():
     rows = np.random.default_rng(0).random((30, 3))
     rows[1] = rows[0]
-    detector = Trees(n_neighbors=(1,), n_trees=5, n_isolation_trees=5, random_state=0).fit(rows)
-    assert detector._distances(detector._scaling.apply(rows))[:2].tolist() == [[0.0], [0.0]]
+    assert NeighbourDistances(rows, 1)(rows)[:2].tolist() == [[0.0], [0.0]]
+
+
+def test_a_small_table_has_no_more_neighbours_than_rows():
+    assert NeighbourDistances(np.eye(3), 10)(np.eye(3)).shape == (3, 2)
 
 
 def test_neighbours_are_looked_for_among_a_part_of_a_large_table():
     rows = np.random.default_rng(0).random((90, 3))
-    detector = Trees(max_reference_rows=20, n_trees=5, random_state=0).fit(rows)
-    assert len(detector._reference) == 20
-    assert np.isfinite(detector.decision_scores_).all()
+    settings = {"n_neighbors": (89,), "n_trees": 5, "random_state": 0}
+    part = Trees(max_reference_rows=20, **settings).fit(rows)._training_views
+    whole = Trees(**settings).fit(rows)._training_views
+    assert (part[:, 1] <= whole[:, 1]).all()  # the farthest of 20 rows, the farthest of 90
+    assert part[:, 1].sum() < whole[:, 1].sum()
 
 
 def test_equal_shares_of_trees_are_ordered_by_the_unsupervised_rank(odd):

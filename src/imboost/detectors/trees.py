@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
-from sklearn.neighbors import NearestNeighbors
 
 from imboost.detectors.classic import Floats
+from imboost.detectors.neighbours import NeighbourDistances
 from imboost.detectors.views import ViewClassifier, sample_rows
 from imboost.validation import check_number
-
-CHUNK_ROWS = 1024
-"""Rows whose neighbours are gathered at a time."""
 
 
 class Trees(ViewClassifier):
@@ -93,8 +90,8 @@ class Trees(ViewClassifier):
             n_estimators=self.n_isolation_trees, random_state=self._seed
         ).fit(table)
         rng = np.random.default_rng(self._seed)
-        self._reference = sample_rows(table, self.max_reference_rows, rng)
-        self._neighbours = NearestNeighbors().fit(self._reference)
+        reference = sample_rows(table, self.max_reference_rows, rng)
+        self._neighbours = NeighbourDistances(reference, max(self.n_neighbors))
 
     def _new_classifier(self) -> ExtraTreesClassifier:
         return ExtraTreesClassifier(self.n_trees, random_state=self._seed)
@@ -106,25 +103,6 @@ class Trees(ViewClassifier):
 
     def _views(self, table: Floats) -> NDArray[np.float64]:
         """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""
-        isolation = -self._isolation.score_samples(table)
-        parts = [
-            self._distances(table[start : start + CHUNK_ROWS])
-            for start in range(0, len(table), CHUNK_ROWS)
-        ]
-        return np.column_stack([isolation, np.concatenate(parts)])
-
-    def _distances(self, rows: Floats) -> NDArray[np.float64]:
-        """Return the distances to the wanted neighbours, not counting one copy of the row.
-
-        A training row among the reference rows thus does not count itself, whenever it is
-        scored. The distances are computed anew from the differences: those of the search
-        depend, in their last digits, on how rows are batched.
-        """
-        n_found = min(max(self.n_neighbors) + 1, len(self._reference))
-        found = self._neighbours.kneighbors(rows, n_found, return_distance=False)
-        offsets = self._reference[found] - rows[:, None, :]  # (rows, found, features)
-        distances = np.sort(np.sqrt(np.square(offsets).sum(-1)), axis=1)
-        first = (distances[:, 0] == 0).astype(np.int64)
-        wanted = np.minimum(first[:, None] + np.array(self.n_neighbors) - 1, n_found - 1)
-        nearest = np.take_along_axis(distances, wanted, axis=1)
-        return nearest.astype(np.float32).astype(np.float64)
+        distances = self._neighbours(table)
+        wanted = np.minimum(self.n_neighbors, distances.shape[1]) - 1
+        return np.column_stack([-self._isolation.score_samples(table), distances[:, wanted]])

@@ -92,11 +92,15 @@ class RankScale:
     def __init__(self, scores: NDArray[np.float64]) -> None:
         self._sorted = np.sort(scores, axis=0)
 
-    def mean_rank(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return for each row the share of training rows below it, averaged over detectors."""
-        total: NDArray[np.float64] = np.zeros(len(scores))
+    def ranks(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return for each row and detector the share of training rows below it."""
+        parts = []
         for column, known in zip(scores.T, self._sorted.T, strict=True):
             below = np.searchsorted(known, column, side="left")
             not_above = np.searchsorted(known, column, side="right")
-            total += (below + not_above) / (2 * len(known))
-        return np.asarray(total / scores.shape[1])
+            parts.append((below + not_above) / (2 * len(known)))
+        return np.column_stack(parts)
+
+    def mean_rank(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the ranks averaged over detectors."""
+        return np.asarray(self.ranks(scores).mean(axis=1))

@@ -1,0 +1,50 @@
+"""Distances of rows to the rows nearest to them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from imboost.detectors.classic import Floats
+
+CHUNK_VALUES = 20_000_000
+"""Numbers held at a time while distances are computed."""
+
+
+class NeighbourDistances:
+    """Finds the rows of a reference that are nearest to given rows.
+
+    Parameters
+    ----------
+    reference : array of shape (n_rows, n_features)
+        Rows among which neighbours are looked for.
+    n_neighbors : int
+        How many neighbours; fewer where the reference has no more.
+    """
+
+    def __init__(self, reference: Floats, n_neighbors: int) -> None:
+        self._reference = reference
+        self._n_wanted = min(n_neighbors, max(len(reference) - 1, 1))
+        self._n_found = min(n_neighbors + 1, len(reference))
+        self._search = NearestNeighbors().fit(reference)
+
+    def __call__(self, rows: Floats) -> NDArray[np.float64]:
+        """Return the distances to the nearest rows, nearest first: (rows, neighbours).
+
+        One copy of a row is not counted, so that a training row does not count itself,
+        whenever it is scored. The distances are computed anew from the differences: those of
+        the search depend, in their last digits, on how rows are batched.
+        """
+        n_chunk = max(1, CHUNK_VALUES // (self._n_found * rows.shape[1]))
+        starts = range(0, len(rows), n_chunk)
+        return np.concatenate([self._of_chunk(rows[start : start + n_chunk]) for start in starts])
+
+    def _of_chunk(self, rows: Floats) -> NDArray[np.float64]:
+        found = self._search.kneighbors(rows, self._n_found, return_distance=False)
+        offsets = self._reference[found] - rows[:, None, :]  # (rows, found, features)
+        distances = np.sort(np.sqrt(np.square(offsets).sum(-1)), axis=1)
+        first = (distances[:, 0] == 0).astype(np.int64)
+        wanted = np.minimum(first[:, None] + np.arange(self._n_wanted), self._n_found - 1)
+        nearest = np.take_along_axis(distances, wanted, axis=1)
+        return nearest.astype(np.float32).astype(np.float64)
