@@ -15,6 +15,7 @@ QUICK = {
     "aad": {"n_trees": 20},
     "pine": {"n_trees": 20, "n_spare_trees": 20},
     "trees": {"n_trees": 20, "n_isolation_trees": 20},
+    "stack": {"n_trees": 20, "n_isolation_trees": 20},
 }
 """Settings that make a detector train in an instant; what it learns is not judged."""
 

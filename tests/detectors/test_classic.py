@@ -1,4 +1,4 @@
-"""Trees, XGBOD and the forests of coniferest."""
+"""Trees, XGBOD, Stack and the forests of coniferest."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from imboost.detectors.xgbod import _make_pool
 
 LEARNING = {"aad": {"n_trees": 100}, "pine": {"n_trees": 20, "n_spare_trees": 1000}}
 """Settings with which the forests have something to choose from."""
-CLASSIC = ("trees", "xgbod", "aad", "pine")
+CLASSIC = ("trees", "xgbod", "aad", "pine", "stack")
 
 
 @pytest.fixture(scope="module")

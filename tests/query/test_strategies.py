@@ -13,6 +13,8 @@ from imboost.query import (
     LearningStrategy,
     Mix,
     MixtureBoundary,
+    Spread,
+    TableStrategy,
     make_strategy,
 )
 
@@ -115,9 +117,9 @@ def test_the_boundary_is_that_of_all_rows_not_of_the_candidates():
     assert chosen.tolist() == [49, 48]
 
 
-def test_only_the_adaptive_boundary_learns():
+def test_only_two_strategies_learn_from_answers():
     learning = {name for name in STRATEGIES if isinstance(make_strategy(name), LearningStrategy)}
-    assert learning == {"ab"}
+    assert learning == {"ab", "spread"}
 
 
 @pytest.mark.parametrize(
@@ -176,3 +178,55 @@ def test_a_mix_takes_a_third_of_each_and_no_row_twice():
 def test_a_wrong_setting_of_a_strategy_is_named(name, settings, error):
     with pytest.raises(IMBoostError, match=error):
         make_strategy(name, **settings)
+
+
+LINE = np.concatenate([np.linspace(0, 1, 90), np.linspace(50, 51, 10)])[:, None]
+"""Ninety rows at one end and ten at the other."""
+
+
+def test_spread_asks_the_highest_scores_until_both_kinds_are_known():
+    strategy = Spread(top_share=1.0)
+    strategy.look_at(LINE)
+    scores = np.linspace(0, 1, 100)
+    assert strategy.select(scores, np.arange(100), 3, RNG(0)).tolist() == [99, 98, 97]
+    strategy.observe(np.array([0, 0], dtype=np.int8))
+    assert strategy.select(scores, np.arange(97), 3, RNG(0)).tolist() == [96, 95, 94]
+
+
+def test_spread_asks_the_doubtful_once_both_kinds_are_known():
+    strategy = Spread(doubt_share=1.0)
+    strategy.look_at(LINE)
+    strategy.observe(np.array([0, 1], dtype=np.int8))
+    chosen = strategy.select(np.linspace(0, 1, 101)[:100] / 0.99, np.arange(100), 2, RNG(0))
+    assert sorted(chosen.tolist()) == [49, 50]
+
+
+def test_spread_rows_are_drawn_far_from_the_answered_ones():
+    strategy = Spread(top_share=0.0)
+    strategy.look_at(LINE)
+    unanswered = np.arange(1, 100)  # row 0 was answered
+    firsts = [strategy.select(np.zeros(100), unanswered, 1, RNG(seed))[0] for seed in range(50)]
+    assert np.mean(np.array(firsts) >= 90) > 0.8  # a tenth of the rows, nearly all of the distance
+
+
+def test_spread_rows_are_far_from_each_other():
+    strategy = Spread(top_share=0.0)
+    strategy.look_at(LINE)
+    draws = [strategy.select(np.zeros(100), np.arange(90, 100), 1, RNG(s))[0] for s in range(40)]
+    pairs = [strategy.select(np.zeros(100), np.arange(100), 2, RNG(s)) for s in range(40)]
+    at_both_ends = [len({row >= 90 for row in pair.tolist()}) == 2 for pair in pairs]
+    assert np.mean(at_both_ends) > 0.8
+    assert len(set(draws)) > 3  # drawn, not always the farthest
+
+
+def test_spread_without_a_table_draws_at_random():
+    chosen = Spread(top_share=0.0).select(np.zeros(100), np.arange(100), 30, RNG(0))
+    assert len(set(chosen.tolist())) == 30
+
+
+def test_spread_draws_from_a_part_of_a_large_table():
+    strategy = Spread(top_share=0.0, max_pool=5)
+    strategy.look_at(LINE)
+    assert len(strategy.select(np.zeros(100), np.arange(1, 100), 20, RNG(0))) == 20
+    assert isinstance(strategy, TableStrategy)
+    assert isinstance(strategy, LearningStrategy)

@@ -293,6 +293,20 @@ def test_a_reopened_session_teaches_its_strategy_again(planted):
     assert again._strategy.heard == [[INLIER, OUTLIER]]
 
 
+class Looking(Listening):
+    """A strategy that remembers what it was shown."""
+
+    def look_at(self, table):
+        self.shown = table
+
+
+def test_a_strategy_that_looks_at_rows_is_shown_the_table(planted):
+    rows = planted.X.astype(np.float32).tolist()
+    session = Session(make_quick("imboost"), rows, query=Looking(), random_state=0)
+    session.ask(2)
+    np.testing.assert_allclose(session._strategy.shown, planted.X, rtol=1e-6)
+
+
 def test_a_noisy_oracle_is_wrong_about_a_share_of_the_rows_and_stays_so():
     y = np.repeat([0, 1], 5000)
     oracle = Oracle(y, noise=0.1, random_state=0)

@@ -16,6 +16,7 @@ from imboost.detectors.deep_svdd import DeepSVDD
 from imboost.detectors.imboost import IMBoost
 from imboost.detectors.odim import ODIM
 from imboost.detectors.pine import Pine
+from imboost.detectors.stack import Stack
 from imboost.detectors.trees import Trees
 from imboost.detectors.xgbod import XGBOD
 from imboost.errors import UnknownNameError
@@ -34,6 +35,7 @@ DETECTORS: dict[str, Callable[..., BaseDetector]] = {
     "aad": AAD,
     "pine": Pine,
     "trees": Trees,
+    "stack": Stack,
 }
 
 
@@ -60,6 +62,7 @@ __all__ = [
     "DeepSVDD",
     "IMBoost",
     "Pine",
+    "Stack",
     "Trees",
     "make_detector",
 ]

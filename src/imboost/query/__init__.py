@@ -16,7 +16,8 @@ from imboost.query.highest_scores import HighestScores
 from imboost.query.mix import Mix
 from imboost.query.mixture_boundary import MixtureBoundary
 from imboost.query.random_rows import RandomRows
-from imboost.query.strategy import LearningStrategy, QueryStrategy
+from imboost.query.spread import Spread
+from imboost.query.strategy import LearningStrategy, QueryStrategy, TableStrategy
 
 STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
     "rd": RandomRows,
@@ -26,6 +27,7 @@ STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
     "db": DecisionBoundary,
     "ab": AdaptiveBoundary,
     "mix": Mix,
+    "spread": Spread,
 }
 
 
@@ -51,5 +53,7 @@ __all__ = [
     "MixtureBoundary",
     "QueryStrategy",
     "RandomRows",
+    "Spread",
+    "TableStrategy",
     "make_strategy",
 ]

@@ -42,3 +42,12 @@ class LearningStrategy(QueryStrategy, Protocol):
     def observe(self, labels: Labels) -> None:
         """Take the answers of a round that has ended, each INLIER or OUTLIER."""
         ...
+
+
+@runtime_checkable
+class TableStrategy(QueryStrategy, Protocol):
+    """A strategy that looks at the rows themselves, not at their scores alone."""
+
+    def look_at(self, table: NDArray[np.float64]) -> None:
+        """Take the table, of shape (n_rows, n_features), before the first choice."""
+        ...

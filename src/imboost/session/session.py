@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from imboost.detectors.base import BaseDetector
 from imboost.errors import SessionError
 from imboost.labels import UNLABELLED, Labels, unlabelled
-from imboost.query import LearningStrategy, QueryStrategy, make_strategy
+from imboost.query import LearningStrategy, QueryStrategy, TableStrategy, make_strategy
 from imboost.session.answers import Answer
 from imboost.session.log import (
     Answered,
@@ -147,6 +147,8 @@ class Session:
         if self._is_trained:
             return self
         self.detector.fit(self.X)
+        if isinstance(self._strategy, TableStrategy):
+            self._strategy.look_at(np.asarray(self.X, dtype=np.float64))
         labels = unlabelled(self._n_rows)
         for entry in self._log:
             if isinstance(entry, Answered):

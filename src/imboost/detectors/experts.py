@@ -1,0 +1,183 @@
+"""Experts that say how likely a row is an outlier, and how much each of them is heard.
+
+An expert learns from the answered rows and also says what it would have thought of each of
+them had it not been told its answer. By these held-out opinions `pool_weights` decides how
+much each expert is heard.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from scipy.special import expit
+from sklearn.ensemble import ExtraTreesClassifier
+
+from imboost.detectors.classic import Floats
+
+Answers = NDArray[np.int8]
+
+START_ODDS, START_WEIGHT = -2.0, 1.5
+ODDS_DEVIATION, WEIGHT_DEVIATION = 1.0, 0.5
+"""What is assumed of views before any answer: log-odds of a usual row, and how they grow with
+the views' mean; and how far answers may be expected to move these."""
+
+STEPS = 50
+SURE = 0.02
+"""No expert is heard as surer than this."""
+
+LENGTH_SCALES = (0.5, 1.0, 2.0, 4.0)
+NOISES = (0.1, 0.3, 1.0)
+MAX_PROCESS_ROWS = 1000
+CHUNK_ROWS = 4096
+
+
+class ViewExpert:
+    """Logistic regression on unsupervised views, drawn to their mean.
+
+    Without answers it trusts all views alike; answers change the trust in each of them. The
+    coefficients are those of the largest posterior, under Gaussian priors.
+
+    Parameters
+    ----------
+    views : array of shape (n_answers, n_views)
+        Views of the answered rows, on the scale of a standard normal variable.
+    answers : array of shape (n_answers,)
+        0 or 1 for each of them; there may be none.
+    """
+
+    def __init__(self, views: Floats, answers: Answers) -> None:
+        n_views = views.shape[1]
+        mean = np.array([START_ODDS] + [START_WEIGHT / n_views] * n_views)
+        spread = np.array([ODDS_DEVIATION] + [WEIGHT_DEVIATION] * n_views)
+        self._coefficients = _logistic(_with_intercept(views), answers, mean, spread)
+
+    def judge(self, views: Floats) -> NDArray[np.float64]:
+        """Return the probability of being an outlier for every row."""
+        return _probability(_with_intercept(views), self._coefficients)
+
+
+class ForestExpert:
+    """Extremely randomised trees; a row is judged, held out, by the trees that never saw it."""
+
+    def __init__(self, features: Floats, answers: Answers, n_trees: int, seed: int) -> None:
+        self._forest = ExtraTreesClassifier(
+            n_trees, bootstrap=True, oob_score=True, random_state=seed
+        )
+        with warnings.catch_warnings():  # rows that every tree saw, dealt with below
+            warnings.simplefilter("ignore")
+            self._forest.fit(features, answers)
+        usual = answers.mean()
+        unseen = self._forest.oob_decision_function_[:, 1]
+        held_out = np.where(np.isnan(unseen), usual, unseen)
+        self.held_out = np.asarray(np.clip(held_out, SURE, 1 - SURE))
+
+    def judge(self, features: Floats) -> NDArray[np.float64]:
+        """Return the probability of being an outlier for every row."""
+        return np.asarray(self._forest.predict_proba(features)[:, 1], dtype=np.float64)
+
+
+class ResidualProcess:
+    """A Gaussian process on what a first opinion got wrong.
+
+    Near answered rows it corrects the first opinion; far from all of them it leaves it as it
+    is. Length scale and noise are those with the smallest leave-one-out error, which the
+    eigenvectors of the kernel give at once.
+
+    Parameters
+    ----------
+    places : array of shape (n_answers, n_features)
+        Where the answered rows lie.
+    answers : array of shape (n_answers,)
+        0 or 1 for each of them.
+    first_opinion : array of shape (n_answers,)
+        Their probability by the first opinion.
+    rng : numpy Generator
+        Chooses the rows to learn from, where there are too many.
+    """
+
+    def __init__(
+        self,
+        places: Floats,
+        answers: Answers,
+        first_opinion: NDArray[np.float64],
+        rng: np.random.Generator,
+    ) -> None:
+        n_used = min(len(places), MAX_PROCESS_ROWS)
+        used = np.sort(rng.choice(len(places), n_used, replace=False))
+        self._places = places[used]
+        errors = (answers - first_opinion)[used]
+        distances = cdist(self._places, self._places, "sqeuclidean")
+        between = distances[np.triu_indices(n_used, 1)]
+        usual = float(np.median(between)) or 1.0
+        smallest = np.inf
+        for scale in LENGTH_SCALES:
+            precision = 1 / (2 * usual * scale**2)
+            values, vectors = np.linalg.eigh(np.exp(-precision * distances))
+            for noise in NOISES:
+                inverse = (vectors / (values + noise)) @ vectors.T
+                weights = inverse @ errors
+                misses = weights / np.diag(inverse)  # of each row, had it been left out
+                if (miss := float(np.square(misses).mean())) < smallest:
+                    smallest, best_misses = miss, misses
+                    self._precision, self._weights = precision, weights
+        held_out = first_opinion + self._correction(places)
+        held_out[used] = answers[used] - best_misses
+        self.held_out = np.clip(held_out, SURE, 1 - SURE)
+
+    def judge(self, places: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability of being an outlier for every row."""
+        return np.clip(first_opinion + self._correction(places), 0.0, 1.0)
+
+    def _correction(self, places: Floats) -> NDArray[np.float64]:
+        parts = []
+        for start in range(0, len(places), CHUNK_ROWS):
+            distances = cdist(places[start : start + CHUNK_ROWS], self._places, "sqeuclidean")
+            kernel = np.exp(-self._precision * distances)
+            parts.append(np.einsum("ij,j->i", kernel, self._weights))
+        return np.concatenate(parts)
+
+
+def pool_weights(
+    opinions: NDArray[np.float64], answers: Answers, start: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return how much each expert is heard in the mean of their opinions; the sum is 1.
+
+    The weights make the answers likeliest, under a Dirichlet prior that counts as many answers
+    for each expert as `start` says (expectation maximisation).
+
+    >>> held_out = np.array([[0.9, 0.4], [0.1, 0.6], [0.2, 0.5]])
+    >>> pool_weights(held_out, np.array([1, 0, 0]), np.array([1.0, 1.0])).round(1).tolist()
+    [0.7, 0.3]
+    """
+    likelihood = np.where(answers[:, None] == 1, opinions, 1 - opinions)
+    weights = start / start.sum()
+    for _ in range(STEPS):
+        share = weights * likelihood
+        share /= share.sum(axis=1, keepdims=True)
+        counts = share.sum(axis=0) + start
+        weights = counts / counts.sum()
+    return np.asarray(weights)
+
+
+def _with_intercept(views: Floats) -> Floats:
+    return np.column_stack([np.ones(len(views)), views])
+
+
+def _probability(inputs: Floats, coefficients: Floats) -> NDArray[np.float64]:
+    return np.asarray(expit(np.einsum("ij,j->i", inputs, coefficients)))
+
+
+def _logistic(inputs: Floats, answers: Answers, mean: Floats, spread: Floats) -> Floats:
+    """Return the likeliest coefficients under Gaussian priors, by damped Newton steps."""
+    coefficients = mean.copy()
+    trust = 1 / np.square(spread)
+    for _ in range(STEPS):
+        share = _probability(inputs, coefficients)
+        slope = inputs.T @ (share - answers) + trust * (coefficients - mean)
+        bend = (inputs * (share * (1 - share))[:, None]).T @ inputs + np.diag(trust)
+        step = np.linalg.solve(bend, slope)
+        coefficients = coefficients - step / max(1.0, np.abs(step).max() / 2)
+    return coefficients

@@ -1,0 +1,127 @@
+"""Stack, its experts and how they are heard."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from conftest import make_quick
+from imboost.detectors import experts
+from imboost.detectors.experts import ForestExpert, ResidualProcess, ViewExpert, pool_weights
+
+NO_ANSWERS = np.zeros(0, dtype=np.int8)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def test_without_answers_all_views_are_trusted_alike(rng):
+    views = rng.normal(size=(50, 3))
+    judged = ViewExpert(views[:0], NO_ANSWERS).judge(views)
+    np.testing.assert_array_equal(np.argsort(judged), np.argsort(views.mean(axis=1)))
+    assert np.median(judged) < 0.5
+
+
+def test_answers_move_the_trust_to_the_view_that_was_right(rng):
+    views = rng.normal(size=(60, 2))
+    answers = (views[:, 0] > 0.5).astype(np.int8)
+    expert = ViewExpert(views, answers)
+    by_right, by_wrong = expert.judge(np.array([[2.0, 0.0], [0.0, 2.0]]))
+    assert by_right > by_wrong + 0.3
+
+
+def test_a_view_that_misleads_loses_its_trust(rng):
+    views = np.abs(rng.normal(size=(20, 1)))
+    before = ViewExpert(views[:0], NO_ANSWERS).judge(np.array([[2.0]]))
+    after = ViewExpert(views, np.zeros(20, dtype=np.int8)).judge(np.array([[2.0]]))
+    assert after < before / 2
+
+
+def test_a_forest_holds_out_what_it_was_told(rng):
+    features = rng.normal(size=(80, 3))
+    noise = rng.integers(0, 2, 80).astype(np.int8)
+    expert = ForestExpert(features, noise, 100, 0)
+    assert roc_auc_score(noise, expert.judge(features)) > 0.95  # it knows these rows
+    assert roc_auc_score(noise, expert.held_out) < 0.7  # and does not boast of it
+
+
+def test_a_forest_of_one_tree_has_an_opinion_of_every_row():
+    answers = np.array([0, 1], dtype=np.int8)
+    expert = ForestExpert(np.array([[0.0], [1.0]]), answers, 1, 0)
+    assert np.isfinite(expert.held_out).all()
+
+
+def test_the_process_leaves_the_first_opinion_alone_far_from_all_answers(rng):
+    places = rng.normal(size=(30, 2))
+    answers = (places[:, 0] > 0).astype(np.int8)
+    process = ResidualProcess(places, answers, np.full(30, 0.2), rng)
+    assert process.judge(np.array([[500.0, 0.0]]), np.array([0.2])) == pytest.approx(0.2)
+
+
+def test_the_process_corrects_the_first_opinion_near_answers(rng):
+    places = rng.normal(size=(60, 2))
+    answers = (places[:, 0] > 0).astype(np.int8)
+    process = ResidualProcess(places, answers, np.full(60, 0.2), rng)
+    right, left = process.judge(np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([0.2, 0.2]))
+    assert right > 0.7
+    assert left < 0.15
+
+
+def test_the_processs_held_out_opinions_are_those_without_the_row(rng, monkeypatch):
+    monkeypatch.setattr(experts, "LENGTH_SCALES", (1.0,))
+    monkeypatch.setattr(experts, "NOISES", (0.3,))
+    places = rng.normal(size=(12, 2))
+    answers = rng.integers(0, 2, 12).astype(np.int8)
+    first = rng.uniform(0.3, 0.7, 12)
+    process = ResidualProcess(places, answers, first, rng)
+    kernel = np.exp(-process._precision * np.square(places[:, None] - places).sum(-1))
+    for row in range(12):
+        others = np.arange(12) != row
+        weights = np.linalg.solve(
+            kernel[np.ix_(others, others)] + 0.3 * np.eye(11), (answers - first)[others]
+        )
+        expected = first[row] + kernel[row, others] @ weights
+        assert process.held_out[row] == pytest.approx(np.clip(expected, 0.02, 0.98))
+
+
+def test_the_process_learns_from_a_part_of_many_answers(rng, monkeypatch):
+    monkeypatch.setattr(experts, "MAX_PROCESS_ROWS", 20)
+    places = rng.normal(size=(90, 2))
+    answers = (places[:, 0] > 0).astype(np.int8)
+    process = ResidualProcess(places, answers, np.full(90, 0.2), rng)
+    assert len(process._places) == 20
+    assert roc_auc_score(answers, process.held_out) > 0.8
+
+
+def test_the_pool_hears_the_expert_that_was_right():
+    answers = np.array([0, 1] * 20, dtype=np.int8)
+    right, wrong = np.where(answers == 1, 0.9, 0.1), np.where(answers == 1, 0.1, 0.9)
+    weights = pool_weights(np.column_stack([right, wrong]), answers, np.ones(2))
+    assert weights.sum() == pytest.approx(1)
+    assert weights[0] > 0.9
+
+
+def test_the_pool_starts_from_what_was_trusted_before():
+    answers = np.array([0, 1], dtype=np.int8)
+    alike = np.full((2, 3), 0.5)
+    weights = pool_weights(alike, answers, np.array([1.0, 1.0, 2.0]))
+    np.testing.assert_allclose(weights, [0.25, 0.25, 0.5])
+
+
+def test_answers_of_one_kind_change_the_trust_in_the_views(planted):
+    detector = make_quick("stack").fit(planted.X)
+    before = detector.decision_scores_
+    labels = np.full(len(planted.X), -1)
+    labels[np.argsort(-before)[:20]] = 0  # all that looked odd is usual
+    after = detector.refine(planted.X, labels).decision_scores_
+    assert after.max() < before.max()
+
+
+def test_the_experts_are_known_once_both_kinds_are(planted):
+    detector = make_quick("stack").fit(planted.X)
+    assert len(detector.weights_) == 0
+    detector.refine(planted.X, np.where(np.arange(300) % 3, planted.y, -1))
+    assert detector.weights_.shape == (3,)
+    assert roc_auc_score(planted.y, detector.decision_scores_) > 0.95
+    assert len(detector.fit(planted.X).weights_) == 0
