@@ -230,3 +230,9 @@ def test_spread_draws_from_a_part_of_a_large_table():
     assert len(strategy.select(np.zeros(100), np.arange(1, 100), 20, RNG(0))) == 20
     assert isinstance(strategy, TableStrategy)
     assert isinstance(strategy, LearningStrategy)
+
+
+def test_spread_takes_values_whose_squares_overflow():
+    strategy = Spread(top_share=0.0)
+    strategy.look_at(np.concatenate([LINE, np.full((1, 1), 1e300)]) * [[1.0, 1e8]])
+    assert len(strategy.select(np.zeros(101), np.arange(1, 101), 9, RNG(0))) == 9

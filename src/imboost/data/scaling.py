@@ -1,4 +1,4 @@
-"""Min-max scaling, fitted on the training rows."""
+"""Scaling of tables, fitted on the training rows."""
 
 from __future__ import annotations
 
@@ -50,6 +50,37 @@ class UnitScaling:
         with np.errstate(over="ignore"):  # what overflows is beyond the limit anyway
             scaled: NDArray[np.float64] = scale_values(values, self.offset, self.factor)
         return np.clip(scaled, -self.limit, self.limit)
+
+
+FARTHEST = 10.0
+"""Values further from a column's mean than this many standard deviations count as that far."""
+
+
+@dataclass(frozen=True)
+class StandardScaling:
+    """The map that takes every training column to mean 0 and standard deviation 1.
+
+    A constant column maps to 0. For tables of moderate values, such as those scaled by
+    `UnitScaling`.
+    """
+
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+
+    @classmethod
+    def fit(cls, table: NDArray[np.float64]) -> StandardScaling:
+        """Read mean and standard deviation of every column of `table` (rows, features)."""
+        deviation = table.std(axis=0)
+        return cls(table.mean(axis=0), np.where(deviation > 0, deviation, 1.0))
+
+    def apply(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scale a table of the same columns.
+
+        >>> StandardScaling.fit(np.array([[1.0], [3.0]])).apply(np.array([[3.0], [99.0]]))
+        array([[ 1.],
+               [10.]])
+        """
+        return np.asarray(np.clip((table - self.mean) / self.deviation, -FARTHEST, FARTHEST))
 
 
 def scale_values(values: Any, offset: Any, factor: Any) -> Any:

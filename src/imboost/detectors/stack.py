@@ -8,17 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from sklearn.decomposition import PCA
-from sklearn.ensemble import IsolationForest
 
+from imboost.data.scaling import StandardScaling
 from imboost.detectors.classic import ClassicDetector, Floats
 from imboost.detectors.experts import ForestExpert, ResidualProcess, ViewExpert, pool_weights
-from imboost.detectors.neighbours import NeighbourDistances
-from imboost.detectors.views import RankScale, has_both_classes, sample_rows
+from imboost.detectors.views import RankScale, Surroundings, has_both_classes
 from imboost.labels import UNLABELLED, Labels
 from imboost.validation import check_number
-
-FARTHEST = 10.0
-"""Values further from a column's mean than this many standard deviations count as that far."""
 
 START = np.array([1.0, 1.0, 2.0])
 """Answers' worth of trust in the two forests and in the process before any answer."""
@@ -136,18 +132,17 @@ class Stack(ClassicDetector):
             check_number("n_neighbors", number, minimum=1, whole=True)
 
     def _build(self, table: Floats) -> None:
-        rng = np.random.default_rng(self._seed)
-        self._isolation = IsolationForest(
-            n_estimators=self.n_isolation_trees, random_state=self._seed
-        ).fit(table)
-        reference = sample_rows(table, self.max_reference_rows, rng)
-        self._neighbours = NeighbourDistances(reference, max(self.n_neighbors))
+        self._surroundings = Surroundings(
+            table,
+            self.n_isolation_trees,
+            max(self.n_neighbors),
+            self.max_reference_rows,
+            self._seed,
+        )
         scores = self._scores(table)
         self._ranks = RankScale(scores)
-        self._centre = table.mean(axis=0)
-        deviation = table.std(axis=0)
-        self._deviation = np.where(deviation > 0, deviation, 1.0)
-        places = self._places(table)
+        self._standard = StandardScaling.fit(table)
+        places = self._standard.apply(table)
         n_components = min(self.n_components, *table.shape)
         with np.errstate(invalid="ignore"):  # shares of the variance, where there is none
             rotation = PCA(n_components, random_state=self._seed).fit(places)
@@ -156,18 +151,14 @@ class Stack(ClassicDetector):
 
     def _scores(self, table: Floats) -> NDArray[np.float64]:
         """Return what the unsupervised views say: (rows, views)."""
-        distances = self._neighbours(table)
+        distances = self._surroundings.distances(table)
         means = [distances[:, :number].mean(axis=1) for number in self.n_neighbors]
-        return np.column_stack([-self._isolation.score_samples(table), *means])
-
-    def _places(self, table: Floats) -> NDArray[np.float64]:
-        places = (table - self._centre) / self._deviation
-        return np.asarray(np.clip(places, -FARTHEST, FARTHEST))
+        return np.column_stack([self._surroundings.isolation(table), *means])
 
     def _aspects(self, table: Floats, scores: NDArray[np.float64]) -> _Aspects:
         least = 0.5 / self._n_rows
         ranks = np.clip(self._ranks.ranks(scores), least, 1 - least)
-        places = self._places(table)
+        places = self._standard.apply(table)
         # No matrix product: its last digits depend on how rows are batched.
         rotated = np.einsum("ij,kj->ik", places - self._middle, self._axes)
         return _Aspects(scores, ndtri(ranks), table, places, rotated)

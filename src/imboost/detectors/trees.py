@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
+from sklearn.ensemble import ExtraTreesClassifier
 
 from imboost.detectors.classic import Floats
-from imboost.detectors.neighbours import NeighbourDistances
-from imboost.detectors.views import ViewClassifier, sample_rows
+from imboost.detectors.views import Surroundings, ViewClassifier
 from imboost.validation import check_number
 
 
@@ -86,12 +85,13 @@ class Trees(ViewClassifier):
             check_number("n_neighbors", number, minimum=1, whole=True)
 
     def _fit_views(self, table: Floats) -> None:
-        self._isolation = IsolationForest(
-            n_estimators=self.n_isolation_trees, random_state=self._seed
-        ).fit(table)
-        rng = np.random.default_rng(self._seed)
-        reference = sample_rows(table, self.max_reference_rows, rng)
-        self._neighbours = NeighbourDistances(reference, max(self.n_neighbors))
+        self._surroundings = Surroundings(
+            table,
+            self.n_isolation_trees,
+            max(self.n_neighbors),
+            self.max_reference_rows,
+            self._seed,
+        )
 
     def _new_classifier(self) -> ExtraTreesClassifier:
         return ExtraTreesClassifier(self.n_trees, random_state=self._seed)
@@ -103,6 +103,6 @@ class Trees(ViewClassifier):
 
     def _views(self, table: Floats) -> NDArray[np.float64]:
         """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""
-        distances = self._neighbours(table)
+        distances = self._surroundings.distances(table)
         wanted = np.minimum(self.n_neighbors, distances.shape[1]) - 1
-        return np.column_stack([-self._isolation.score_samples(table), distances[:, wanted]])
+        return np.column_stack([self._surroundings.isolation(table), distances[:, wanted]])

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import IsolationForest
 
 from imboost.detectors.classic import ClassicDetector, Floats
+from imboost.detectors.neighbours import NeighbourDistances
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 
 
@@ -61,6 +63,37 @@ class ViewClassifier(ClassicDetector):
             return rank
         share = self._classifier.predict_proba(np.hstack([table, views]))[:, 1]
         return self._combine(np.asarray(share, dtype=np.float64), rank)
+
+
+class Surroundings:
+    """Two looks at rows without labels: how soon they are isolated, and how far others are.
+
+    Parameters
+    ----------
+    table : array of shape (n_rows, n_features)
+        The training rows.
+    n_trees : int
+        Trees of the isolation forest.
+    n_neighbors : int
+        The most neighbours that are wanted.
+    max_reference_rows : int
+        Neighbours are looked for among so many rows at most, drawn at random.
+    seed : int
+        Of all randomness.
+    """
+
+    def __init__(
+        self, table: Floats, n_trees: int, n_neighbors: int, max_reference_rows: int, seed: int
+    ) -> None:
+        self._forest = IsolationForest(n_estimators=n_trees, random_state=seed).fit(table)
+        rng = np.random.default_rng(seed)
+        self.distances = NeighbourDistances(
+            sample_rows(table, max_reference_rows, rng), n_neighbors
+        )
+
+    def isolation(self, table: Floats) -> NDArray[np.float64]:
+        """Return the isolation-forest score of every row, higher for outliers."""
+        return np.asarray(-self._forest.score_samples(table))
 
 
 def sample_rows(table: Floats, n_rows: int, rng: np.random.Generator) -> Floats:

@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from imboost.data.scaling import StandardScaling, UnitScaling
 from imboost.labels import INLIER, OUTLIER, Labels
 from imboost.query.decision_boundary import nearest_to
 from imboost.query.highest_scores import HighestScores
 from imboost.query.strategy import Indices, Scores
 from imboost.validation import check_number
-
-FARTHEST = 10.0
-"""Values further from a column's mean than this many standard deviations count as that far."""
 
 
 @dataclass
@@ -66,9 +64,8 @@ class Spread:
 
     def look_at(self, table: NDArray[np.float64]) -> None:
         """Remember where the rows lie, every column in its standard deviations."""
-        centred = table - table.mean(axis=0)
-        scale = centred.std(axis=0)
-        self._table = np.clip(centred / np.where(scale > 0, scale, 1.0), -FARTHEST, FARTHEST)
+        table = UnitScaling.fit(table).apply(table)
+        self._table = StandardScaling.fit(table).apply(table)
 
     def observe(self, labels: Labels) -> None:
         """Remember which kinds of answers a round brought."""
