@@ -17,6 +17,7 @@ from imboost.query import (
     TableStrategy,
     make_strategy,
 )
+from imboost.query.spread import _thin
 
 RNG = np.random.default_rng
 
@@ -184,55 +185,97 @@ LINE = np.concatenate([np.linspace(0, 1, 90), np.linspace(50, 51, 10)])[:, None]
 """Ninety rows at one end and ten at the other."""
 
 
-def test_spread_asks_the_highest_scores_until_both_kinds_are_known():
-    strategy = Spread(top_share=1.0)
+def look_at_line(**settings) -> Spread:
+    strategy = Spread(**settings)
     strategy.look_at(LINE)
-    scores = np.linspace(0, 1, 100)
-    assert strategy.select(scores, np.arange(100), 3, RNG(0)).tolist() == [99, 98, 97]
+    return strategy
+
+
+def draws(strategy: Spread, scores, candidates, n=1, repeats=60):
+    """Return the rows drawn with as many seeds: (repeats, n)."""
+    return np.array([strategy.select(scores, candidates, n, RNG(s)) for s in range(repeats)])
+
+
+def test_spread_prefers_high_scores_until_both_kinds_are_known():
+    strategy = look_at_line(distance_power=0.0)
+    scores = np.where(np.arange(100) < 5, 1.0, 0.01)
+    scores[50] = 0.0
+    assert np.mean(draws(strategy, scores, np.arange(100)) < 5) > 0.7
     strategy.observe(np.array([0, 0], dtype=np.int8))
-    assert strategy.select(scores, np.arange(97), 3, RNG(0)).tolist() == [96, 95, 94]
+    assert np.mean(draws(strategy, scores, np.arange(100)) < 5) > 0.7
 
 
-def test_spread_asks_the_doubtful_once_both_kinds_are_known():
-    strategy = Spread(doubt_share=1.0)
-    strategy.look_at(LINE)
-    strategy.observe(np.array([0, 1], dtype=np.int8))
-    chosen = strategy.select(np.linspace(0, 1, 101)[:100] / 0.99, np.arange(100), 2, RNG(0))
-    assert sorted(chosen.tolist()) == [49, 50]
+def test_spread_prefers_the_doubtful_once_both_kinds_are_known():
+    strategy = look_at_line(distance_power=0.0)
+    strategy.observe(np.array([0], dtype=np.int8))
+    strategy.observe(np.array([1], dtype=np.int8))
+    scores = np.concatenate([np.zeros(80), np.full(10, 0.5), np.ones(10)])
+    drawn = draws(strategy, scores, np.arange(100))
+    assert ((drawn >= 80) & (drawn < 90)).all()
+
+
+def test_a_higher_doubt_power_keeps_nearer_to_the_middle():
+    scores = np.linspace(0, 1, 100)
+    gaps = {}
+    for power in (1.0, 6.0):
+        strategy = look_at_line(doubt_power=power, distance_power=0.0)
+        strategy.observe(np.array([0, 1], dtype=np.int8))
+        gaps[power] = np.abs(scores[draws(strategy, scores, np.arange(100))] - 0.5).mean()
+    assert gaps[6.0] < gaps[1.0] / 1.5
 
 
 def test_spread_rows_are_drawn_far_from_the_answered_ones():
-    strategy = Spread(top_share=0.0)
-    strategy.look_at(LINE)
     unanswered = np.arange(1, 100)  # row 0 was answered
-    firsts = [strategy.select(np.zeros(100), unanswered, 1, RNG(seed))[0] for seed in range(50)]
-    assert np.mean(np.array(firsts) >= 90) > 0.8  # a tenth of the rows, nearly all of the distance
+    drawn = draws(look_at_line(), np.zeros(100), unanswered)
+    assert np.mean(drawn >= 90) > 0.8  # a tenth of the rows, nearly all of the distance
+    assert len(np.unique(drawn)) > 3  # drawn, not always the farthest
 
 
 def test_spread_rows_are_far_from_each_other():
-    strategy = Spread(top_share=0.0)
-    strategy.look_at(LINE)
-    draws = [strategy.select(np.zeros(100), np.arange(90, 100), 1, RNG(s))[0] for s in range(40)]
-    pairs = [strategy.select(np.zeros(100), np.arange(100), 2, RNG(s)) for s in range(40)]
-    at_both_ends = [len({row >= 90 for row in pair.tolist()}) == 2 for pair in pairs]
-    assert np.mean(at_both_ends) > 0.8
-    assert len(set(draws)) > 3  # drawn, not always the farthest
+    pairs = draws(look_at_line(), np.zeros(100), np.arange(100), n=2)
+    assert np.mean((pairs >= 90).sum(axis=1) == 1) > 0.8
 
 
-def test_spread_without_a_table_draws_at_random():
-    chosen = Spread(top_share=0.0).select(np.zeros(100), np.arange(100), 30, RNG(0))
-    assert len(set(chosen.tolist())) == 30
+def test_spread_without_a_table_draws_by_worth_alone():
+    scores = np.concatenate([np.ones(30), np.zeros(70)])
+    chosen = Spread().select(scores, np.arange(100), 30, RNG(0))
+    assert sorted(chosen.tolist()) == list(range(30))
 
 
-def test_spread_draws_from_a_part_of_a_large_table():
-    strategy = Spread(top_share=0.0, max_pool=5)
-    strategy.look_at(LINE)
-    assert len(strategy.select(np.zeros(100), np.arange(1, 100), 20, RNG(0))) == 20
-    assert isinstance(strategy, TableStrategy)
-    assert isinstance(strategy, LearningStrategy)
+def test_spread_draws_all_rows_that_lie_in_one_place():
+    strategy = Spread()
+    strategy.look_at(np.zeros((9, 2)))
+    assert sorted(strategy.select(np.zeros(9), np.arange(1, 9), 8, RNG(0))) == list(range(1, 9))
+
+
+def test_of_a_large_table_the_rows_worth_it_are_kept():
+    strategy = look_at_line(max_pool=20)
+    scores = np.where(np.arange(100) % 10 == 0, 1.0, 0.0)  # ten rows of worth
+    first = draws(strategy, scores, np.arange(100), n=10)
+    assert all(set(range(0, 100, 10)) == set(rows) for rows in first.tolist())
+
+
+def test_a_row_that_was_lucky_to_be_kept_counts_for_those_left_out():
+    worth = np.concatenate([np.full(5, 1.0), np.full(95, 0.1)])
+    kept = [_thin(worth, 10, RNG(seed)) for seed in range(2000)]
+    assert all(len(rows) == 10 for rows, _ in kept)
+    shares = np.zeros(100)
+    for rows, counts in kept:
+        shares[rows] += counts
+    np.testing.assert_allclose(shares / 2000, worth, rtol=0.35)
 
 
 def test_spread_takes_values_whose_squares_overflow():
-    strategy = Spread(top_share=0.0)
+    strategy = Spread()
     strategy.look_at(np.concatenate([LINE, np.full((1, 1), 1e300)]) * [[1.0, 1e8]])
     assert len(strategy.select(np.zeros(101), np.arange(1, 101), 9, RNG(0))) == 9
+
+
+def test_spread_takes_scores_whose_range_overflows():
+    scores = np.linspace(-1, 1, 100) * 1.7e308
+    assert len(look_at_line().select(scores, np.arange(100), 9, RNG(0))) == 9
+
+
+def test_spread_looks_at_the_table_and_learns_from_answers():
+    assert isinstance(Spread(), TableStrategy)
+    assert isinstance(Spread(), LearningStrategy)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.ensemble import ExtraTreesClassifier
+from threadpoolctl import threadpool_limits
 
 from imboost.detectors.classic import Floats
 
@@ -60,7 +61,16 @@ class ViewExpert:
 
 
 class ForestExpert:
-    """Extremely randomised trees; a row is judged, held out, by the trees that never saw it."""
+    """Extremely randomised trees; a row is judged, held out, by the trees that never saw it.
+
+    Parameters
+    ----------
+    features : array of shape (n_answers, n_features)
+        What is known of the answered rows.
+    answers : array of shape (n_answers,)
+        0 or 1 for each of them, of both kinds.
+    n_trees, seed : int
+    """
 
     def __init__(self, features: Floats, answers: Answers, n_trees: int, seed: int) -> None:
         self._forest = ExtraTreesClassifier(
@@ -94,8 +104,8 @@ class ResidualProcess:
         0 or 1 for each of them.
     first_opinion : array of shape (n_answers,)
         Their probability by the first opinion.
-    rng : numpy Generator
-        Chooses the rows to learn from, where there are too many.
+    seed : int
+        Of the choice of rows to learn from, where there are too many.
     """
 
     def __init__(
@@ -103,8 +113,9 @@ class ResidualProcess:
         places: Floats,
         answers: Answers,
         first_opinion: NDArray[np.float64],
-        rng: np.random.Generator,
+        seed: int,
     ) -> None:
+        rng = np.random.default_rng(seed)
         n_used = min(len(places), MAX_PROCESS_ROWS)
         used = np.sort(rng.choice(len(places), n_used, replace=False))
         self._places = places[used]
@@ -115,7 +126,8 @@ class ResidualProcess:
         smallest = np.inf
         for scale in LENGTH_SCALES:
             precision = 1 / (2 * usual * scale**2)
-            values, vectors = np.linalg.eigh(np.exp(-precision * distances))
+            with threadpool_limits(limits=1):  # threads that fight for cores cost far more
+                values, vectors = np.linalg.eigh(np.exp(-precision * distances))
             for noise in NOISES:
                 inverse = (vectors / (values + noise)) @ vectors.T
                 weights = inverse @ errors

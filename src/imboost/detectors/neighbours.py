@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
@@ -30,21 +32,27 @@ class NeighbourDistances:
         self._search = NearestNeighbors().fit(reference)
 
     def __call__(self, rows: Floats) -> NDArray[np.float64]:
-        """Return the distances to the nearest rows, nearest first: (rows, neighbours).
+        """Return the distances to the nearest rows, nearest first: (rows, neighbours)."""
+        return np.concatenate([distances for distances, _ in self.chunks(rows)])
+
+    def chunks(self, rows: Floats) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+        """Yield distances and places in the reference of the nearest rows, few rows at a time.
 
         One copy of a row is not counted, so that a training row does not count itself,
         whenever it is scored. The distances are computed anew from the differences: those of
         the search depend, in their last digits, on how rows are batched.
         """
         n_chunk = max(1, CHUNK_VALUES // (self._n_found * rows.shape[1]))
-        starts = range(0, len(rows), n_chunk)
-        return np.concatenate([self._of_chunk(rows[start : start + n_chunk]) for start in starts])
+        for start in range(0, len(rows), n_chunk):
+            yield self._of_chunk(rows[start : start + n_chunk])
 
-    def _of_chunk(self, rows: Floats) -> NDArray[np.float64]:
+    def _of_chunk(self, rows: Floats) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         found = self._search.kneighbors(rows, self._n_found, return_distance=False)
         offsets = self._reference[found] - rows[:, None, :]  # (rows, found, features)
-        distances = np.sort(np.sqrt(np.square(offsets).sum(-1)), axis=1)
-        first = (distances[:, 0] == 0).astype(np.int64)
-        wanted = np.minimum(first[:, None] + np.arange(self._n_wanted), self._n_found - 1)
-        nearest = np.take_along_axis(distances, wanted, axis=1)
-        return nearest.astype(np.float32).astype(np.float64)
+        distances = np.sqrt(np.square(offsets).sum(-1)).astype(np.float32)
+        order = np.argsort(distances, axis=1, kind="stable")
+        first = (np.take_along_axis(distances, order[:, :1], axis=1) == 0).astype(np.int64)
+        wanted = np.minimum(first + np.arange(self._n_wanted), self._n_found - 1)
+        order = np.take_along_axis(order, wanted, axis=1)
+        nearest = np.take_along_axis(distances, order, axis=1).astype(np.float64)
+        return nearest, np.take_along_axis(found, order, axis=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,56 +12,54 @@ from sklearn.decomposition import PCA
 from imboost.data.scaling import StandardScaling
 from imboost.detectors.classic import ClassicDetector, Floats
 from imboost.detectors.experts import ForestExpert, ResidualProcess, ViewExpert, pool_weights
-from imboost.detectors.views import RankScale, Surroundings, has_both_classes
+from imboost.detectors.views import N_COMPANY, RankScale, Surroundings, has_both_classes
+from imboost.errors import UnknownNameError
 from imboost.labels import UNLABELLED, Labels
 from imboost.validation import check_number
 
-START = np.array([1.0, 1.0, 2.0])
-"""Answers' worth of trust in the two forests and in the process before any answer."""
+FORESTS = {"columns": "features", "components": "rotated_features"}
+PROCESSES = {"places": "places", "ranks": "ranks"}
+"""The experts that learn from answers, and which aspect of rows each of them looks at."""
+
+EXPERTS = (*FORESTS, *PROCESSES)
+
+EXPLAINED = 0.9
+"""Share of the variance that the components explain whose rest is a view."""
 
 
 @dataclass(frozen=True)
 class _Aspects:
     """What the experts look at, row by row."""
 
-    scores: NDArray[np.float64]
-    """Scores of the unsupervised views."""
     views: NDArray[np.float64]
-    """Their ranks, on the scale of a standard normal variable."""
-    columns: NDArray[np.float64]
-    """The columns, from 0 to 1."""
+    """Scores of the unsupervised views, in standard deviations."""
+    features: NDArray[np.float64]
+    """The columns, from 0 to 1, and what unsupervised looks say."""
+    components: NDArray[np.float64]
+    """The first principal components."""
     places: NDArray[np.float64]
     """The columns, in standard deviations."""
-    rotated: NDArray[np.float64]
-    """The first principal components of the places."""
+    ranks: NDArray[np.float64]
+    """The columns' ranks, on the scale of a standard normal variable."""
 
     @property
-    def plain(self) -> NDArray[np.float64]:
-        return np.hstack([self.columns, self.scores])
-
-    @property
-    def wide(self) -> NDArray[np.float64]:
-        return np.hstack([self.columns, self.scores, self.rotated])
+    def rotated_features(self) -> NDArray[np.float64]:
+        return np.hstack([self.features, self.components])
 
     def __getitem__(self, rows: NDArray[np.bool_]) -> _Aspects:
-        return _Aspects(
-            self.scores[rows],
-            self.views[rows],
-            self.columns[rows],
-            self.places[rows],
-            self.rotated[rows],
-        )
+        return _Aspects(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 class Stack(ClassicDetector):
     """Our own detector: as good as its views without answers, and led by the answers later.
 
-    Without labels, a row is judged by three views of it: an isolation forest and its mean
-    distances to its nearest 10 and 80 rows. Labels first change how much each view is trusted.
-    Once both kinds are known, three experts learn from them: trees on the columns and views,
-    trees that see principal components too, and a Gaussian process that corrects the views
-    near labelled rows. Each is heard as much as its opinions about labelled rows deserve that
-    it was not told the label of.
+    Without labels, a row is judged by several views of it: an isolation forest, its mean
+    distances to few and to many nearest rows, and how much of it the principal components
+    leave unexplained. Labels first change how much each view is trusted. Once both kinds are
+    known, four experts learn from them: trees on columns and views, trees that see principal
+    components too, and two Gaussian processes that correct the views near labelled rows, one
+    on the columns and one on their ranks. Each is heard as much as its opinions about
+    labelled rows deserve that it was not told the label of.
 
     Parameters
     ----------
@@ -75,12 +73,15 @@ class Stack(ClassicDetector):
         Principal components that the second forest sees.
     max_reference_rows : int
         Neighbours are looked for among so many rows at most, drawn at random.
+    experts : tuple of str
+        Those that are heard: "columns" and "components" are the forests, "places" and "ranks"
+        the processes.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
     Attributes
     ----------
-    weights_ : array of shape (3,)
+    weights_ : dict of str to float
         How much each expert is heard; empty until both kinds are known.
     decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
         As in `IMBoost`; `query_scores_` is `decision_scores_`.
@@ -102,9 +103,10 @@ class Stack(ClassicDetector):
         *,
         n_trees: int = 150,
         n_isolation_trees: int = 200,
-        n_neighbors: tuple[int, ...] = (10, 80),
+        n_neighbors: tuple[int, ...] = (40, 80, 160),
         n_components: int = 10,
         max_reference_rows: int = 20_000,
+        experts: tuple[str, ...] = EXPERTS,
         contamination: float = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
@@ -121,6 +123,7 @@ class Stack(ClassicDetector):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.max_reference_rows = max_reference_rows
+        self.experts = experts
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -130,69 +133,114 @@ class Stack(ClassicDetector):
         check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
         for number in self.n_neighbors:
             check_number("n_neighbors", number, minimum=1, whole=True)
+        for name in self.experts:
+            if name not in EXPERTS:
+                raise UnknownNameError("expert", name, EXPERTS)
 
     def _build(self, table: Floats) -> None:
         self._surroundings = Surroundings(
             table,
             self.n_isolation_trees,
-            max(self.n_neighbors),
+            max(*self.n_neighbors, N_COMPANY),
             self.max_reference_rows,
             self._seed,
         )
-        scores = self._scores(table)
-        self._ranks = RankScale(scores)
         self._standard = StandardScaling.fit(table)
+        self._rotation = _Rotation(self._standard.apply(table), self.n_components, self._seed)
+        self._columns = RankScale(table)
+        looks = self._look(table)
+        self._view_scaling = StandardScaling.fit(looks[:, :-1])
+        self._training = self._aspects(table, looks)
+
+    def _look(self, table: Floats) -> Floats:
+        """Return what unsupervised looks say of rows: the views, and last the loneliness."""
+        isolation = self._surroundings.isolation(table)
+        means, loneliness = self._surroundings.neighbours(table, self.n_neighbors)
+        rest = self._rotation.rest(self._standard.apply(table))
+        return np.column_stack([isolation, means, rest, loneliness])
+
+    def _aspects(self, table: Floats, looks: Floats) -> _Aspects:
         places = self._standard.apply(table)
-        n_components = min(self.n_components, *table.shape)
-        with np.errstate(invalid="ignore"):  # shares of the variance, where there is none
-            rotation = PCA(n_components, random_state=self._seed).fit(places)
-        self._axes, self._middle = rotation.components_, rotation.mean_
-        self._training = self._aspects(table, scores)
-
-    def _scores(self, table: Floats) -> NDArray[np.float64]:
-        """Return what the unsupervised views say: (rows, views)."""
-        distances = self._surroundings.distances(table)
-        means = [distances[:, :number].mean(axis=1) for number in self.n_neighbors]
-        return np.column_stack([self._surroundings.isolation(table), *means])
-
-    def _aspects(self, table: Floats, scores: NDArray[np.float64]) -> _Aspects:
         least = 0.5 / self._n_rows
-        ranks = np.clip(self._ranks.ranks(scores), least, 1 - least)
-        places = self._standard.apply(table)
-        # No matrix product: its last digits depend on how rows are batched.
-        rotated = np.einsum("ij,kj->ik", places - self._middle, self._axes)
-        return _Aspects(scores, ndtri(ranks), table, places, rotated)
+        return _Aspects(
+            views=self._view_scaling.apply(looks[:, :-1]),
+            features=np.hstack([table, looks]),
+            components=self._rotation.components(places),
+            places=places,
+            ranks=ndtri(np.clip(self._columns.ranks(table), least, 1 - least)),
+        )
 
     def _learn(self, table: Floats, labels: Labels) -> None:
         known = labels != UNLABELLED
         seen, answers = self._training[known], labels[known]
         self._viewer = ViewExpert(seen.views, answers)
-        self.weights_ = np.zeros(0)
+        self._forests: dict[str, ForestExpert] = {}
+        self._processes: dict[str, ResidualProcess] = {}
+        self.weights_: dict[str, float] = {}
         if not has_both_classes(labels):
             return
         first_opinion = self._viewer.judge(seen.views)
-        self._plain = ForestExpert(seen.plain, answers, self.n_trees, self._seed)
-        self._wide = ForestExpert(seen.wide, answers, self.n_trees, self._seed + 1)
-        rng = np.random.default_rng(self._seed)
-        self._process = ResidualProcess(seen.places, answers, first_opinion, rng)
-        experts = (self._plain, self._wide, self._process)
-        held_out = np.column_stack([expert.held_out for expert in experts])
-        self.weights_ = pool_weights(held_out, answers, START)
+        for number, name in enumerate(self.experts):
+            seed = self._seed + number
+            if name in FORESTS:
+                features = getattr(seen, FORESTS[name])
+                self._forests[name] = ForestExpert(features, answers, self.n_trees, seed)
+            else:
+                places = getattr(seen, PROCESSES[name])
+                self._processes[name] = ResidualProcess(places, answers, first_opinion, seed)
+        experts: dict[str, ForestExpert | ResidualProcess]
+        experts = {**self._forests, **self._processes}
+        held_out = np.column_stack([experts[name].held_out for name in self.experts])
+        weights = pool_weights(held_out, answers, np.ones(len(self.experts)))
+        self.weights_ = dict(zip(self.experts, weights.tolist(), strict=True))
 
     def _judge(self, table: Floats) -> NDArray[np.float64]:
-        return self._opinion(self._aspects(table, self._scores(table)))
+        return self._opinion(self._aspects(table, self._look(table)))
 
     def _score_training(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._opinion(self._training)
 
     def _opinion(self, rows: _Aspects) -> NDArray[np.float64]:
         first_opinion = self._viewer.judge(rows.views)
-        if len(self.weights_) == 0:
+        if not self.weights_:
             return first_opinion
-        opinions = [
-            self._plain.judge(rows.plain),
-            self._wide.judge(rows.wide),
-            self._process.judge(rows.places, first_opinion),
-        ]
-        weighted = zip(self.weights_, opinions, strict=True)
-        return np.asarray(sum(weight * opinion for weight, opinion in weighted))
+        opinion = np.zeros(len(first_opinion))
+        for name, forest in self._forests.items():
+            opinion += self.weights_[name] * forest.judge(getattr(rows, FORESTS[name]))
+        for name, process in self._processes.items():
+            places = getattr(rows, PROCESSES[name])
+            opinion += self.weights_[name] * process.judge(places, first_opinion)
+        return opinion
+
+
+class _Rotation:
+    """Principal components of places, and how much of a row the strongest leave unexplained.
+
+    Values are rounded: the last digits of a matrix product depend on how rows are batched.
+    """
+
+    def __init__(self, places: Floats, n_components: int, seed: int) -> None:
+        with np.errstate(invalid="ignore"):  # shares of the variance, where there is none
+            rotation = PCA(min(places.shape), random_state=seed).fit(places)
+        self._axes, self._middle = rotation.components_, rotation.mean_
+        self._n_components = n_components
+        explained = np.cumsum(np.nan_to_num(rotation.explained_variance_ratio_))
+        n_explaining = int(np.searchsorted(explained, EXPLAINED))
+        self._n_explaining = max(1, min(n_explaining, len(explained) - 1))
+
+    def components(self, places: Floats) -> NDArray[np.float64]:
+        """Return the first components of every row."""
+        return _rounded(self._rotate(places, self._n_components))
+
+    def rest(self, places: Floats) -> NDArray[np.float64]:
+        """Return the squared length of what the explaining components leave of every row."""
+        found = self._rotate(places, self._n_explaining)
+        left = places - self._middle - found @ self._axes[: self._n_explaining]
+        return _rounded(np.square(left).sum(axis=1))
+
+    def _rotate(self, places: Floats, number: int) -> NDArray[np.float64]:
+        return np.asarray((places - self._middle) @ self._axes[:number].T)
+
+
+def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return values.astype(np.float32).astype(np.float64)

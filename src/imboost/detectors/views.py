@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,12 @@ from sklearn.ensemble import IsolationForest
 from imboost.detectors.classic import ClassicDetector, Floats
 from imboost.detectors.neighbours import NeighbourDistances
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
+
+N_COMPANY = 20
+"""Nearest rows that a row's loneliness is measured among."""
+
+SMALL = 1e-6
+"""Added to distances that may be 0, in columns from 0 to 1."""
 
 
 class ViewClassifier(ClassicDetector):
@@ -87,13 +95,34 @@ class Surroundings:
     ) -> None:
         self._forest = IsolationForest(n_estimators=n_trees, random_state=seed).fit(table)
         rng = np.random.default_rng(seed)
-        self.distances = NeighbourDistances(
-            sample_rows(table, max_reference_rows, rng), n_neighbors
-        )
+        self._reference = sample_rows(table, max_reference_rows, rng)
+        self.distances = NeighbourDistances(self._reference, n_neighbors)
 
     def isolation(self, table: Floats) -> NDArray[np.float64]:
         """Return the isolation-forest score of every row, higher for outliers."""
         return np.asarray(-self._forest.score_samples(table))
+
+    def neighbours(
+        self, table: Floats, numbers: Sequence[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return mean distances to so many nearest rows, and how lonely a row is among them.
+
+        The second is the mean distance to the nearest few rows over the same mean of these
+        rows themselves: above 1 where they lie closer to each other than to the row.
+        """
+        means, loneliness = [], []
+        for distances, nearest in self.distances.chunks(table):
+            means.append(np.column_stack([distances[:, :n].mean(axis=1) for n in numbers]))
+            own = distances[:, :N_COMPANY].mean(axis=1)
+            theirs = self._company[nearest[:, :N_COMPANY]].mean(axis=1)
+            loneliness.append((own + SMALL) / (theirs + SMALL))
+        return np.concatenate(means), np.concatenate(loneliness)
+
+    @cached_property
+    def _company(self) -> NDArray[np.float64]:
+        """Mean distance of every reference row to the rows nearest to it."""
+        distances = NeighbourDistances(self._reference, N_COMPANY)(self._reference)
+        return np.asarray(distances.mean(axis=1))
 
 
 def sample_rows(table: Floats, n_rows: int, rng: np.random.Generator) -> Floats:

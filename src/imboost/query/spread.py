@@ -1,4 +1,4 @@
-"""SPREAD: likely outliers first, then rows in doubt, and always rows far from all answers."""
+"""SPREAD: rows worth an answer, drawn far from all that were answered or chosen."""
 
 from __future__ import annotations
 
@@ -10,56 +10,58 @@ from sklearn.neighbors import NearestNeighbors
 
 from imboost.data.scaling import StandardScaling, UnitScaling
 from imboost.labels import INLIER, OUTLIER, Labels
-from imboost.query.decision_boundary import nearest_to
-from imboost.query.highest_scores import HighestScores
 from imboost.query.strategy import Indices, Scores
 from imboost.validation import check_number
+
+LEAST_WORTH = 1e-6
+"""No row is out of the question."""
 
 
 @dataclass
 class Spread:
-    """Choose some rows by their scores and spread the others over the table.
+    """Draw rows one after the other, those in doubt and far from the answered ones rather.
 
-    Until answers of both kinds are known, the rows chosen by score are those with the highest
-    ones; later they are those in doubt, nearest to the middle of the scores' range. The other
-    rows are drawn one after the other, each with a probability in proportion to its distance
-    from the nearest row that was answered or chosen before it.
+    The probability of a row is its worth times a power of its distance from the nearest row
+    that was answered or chosen before it. Until answers of both kinds are known, a row is worth
+    the more the higher its score; later the more the nearer its score is to the middle of
+    their range.
 
     Keeps state: the table, and which kinds of answers there were.
 
     Parameters
     ----------
-    top_share : float
-        Share of a round's rows taken from the highest scores while one kind is unknown.
-    doubt_share : float
-        Share of a round's rows in doubt, later.
+    doubt_power : float
+        How sharply worth falls with the distance of a score from the middle, once both kinds
+        of answers are known.
+    distance_power : float
+        How much more a row far from all others counts than a near one.
     max_pool : int
-        The spread rows are drawn from so many candidates at most, themselves drawn at random.
+        Of a large table so many rows are kept to draw from, chosen by their worth.
 
     References
     ----------
-    Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007;
-    its draw of first centres, with distances in place of their squares.
+    Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007; its
+    draw of first centres, with rows weighted by their worth.
 
     Examples
     --------
-    >>> strategy = Spread(top_share=0.5)
+    >>> strategy = Spread()
     >>> strategy.look_at(np.array([[0.0], [0.1], [0.2], [9.0]]))
-    >>> scores, rows = np.array([0.9, 0.2, 0.1, 0.3]), np.arange(4)
-    >>> strategy.select(scores, rows, 2, np.random.default_rng(0)).tolist()
-    [0, 3]
+    >>> scores, unanswered = np.array([0.0, 0.2, 0.2, 0.3]), np.arange(1, 4)
+    >>> strategy.select(scores, unanswered, 1, np.random.default_rng(0)).tolist()
+    [3]
     """
 
-    top_share: float = 1 / 3
-    doubt_share: float = 2 / 3
+    doubt_power: float = 3.0
+    distance_power: float = 2.0
     max_pool: int = 10_000
     _table: NDArray[np.float64] | None = field(init=False, default=None, repr=False)
     _kinds: set[int] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_number("top_share", self.top_share, minimum=0.0, maximum=1.0)
-        check_number("doubt_share", self.doubt_share, minimum=0.0, maximum=1.0)
+        check_number("doubt_power", self.doubt_power, minimum=0.0)
+        check_number("distance_power", self.distance_power, minimum=0.0)
         check_number("max_pool", self.max_pool, minimum=1, whole=True)
 
     def look_at(self, table: NDArray[np.float64]) -> None:
@@ -74,39 +76,69 @@ class Spread:
     def select(
         self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
     ) -> Indices:
-        """Return `n` candidates: first those chosen by score, then those spread out."""
+        """Return `n` candidates in the order in which they were drawn."""
         n = min(n, len(candidates))
-        if {INLIER, OUTLIER} <= self._kinds:
-            middle = scores.min() / 2 + scores.max() / 2
-            scored = nearest_to(middle, scores, candidates, round(n * self.doubt_share))
-        else:
-            n_top = round(n * self.top_share)
-            scored = HighestScores().select(scores, candidates, n_top, rng)
-        left = np.setdiff1d(candidates, scored)
-        answered = np.setdiff1d(np.arange(len(scores)), left)
-        return np.concatenate([scored, self._spread(left, answered, n - len(scored), rng)])
+        worth = np.maximum(self._worth(scores)[candidates], LEAST_WORTH)
+        if self._table is None:  # nothing is known of where rows lie
+            return rng.choice(candidates, n, replace=False, p=worth / worth.sum())
+        kept, worth = _thin(worth, max(self.max_pool, 2 * n), rng)
+        answered = np.setdiff1d(np.arange(len(scores)), candidates)
+        places = self._table[candidates[kept]]
+        drawn = self._draw(places, worth, _gaps(places, self._table[answered]), n, rng)
+        return candidates[kept[drawn]]
 
-    def _spread(
-        self, candidates: Indices, taken: Indices, n: int, rng: np.random.Generator
-    ) -> Indices:
-        """Draw `n` candidates, the likelier the farther from all rows taken by then."""
-        if self._table is None or n == 0:  # nothing is known of where rows lie, or wanted
-            return rng.choice(candidates, n, replace=False)
-        size = max(n, min(self.max_pool, len(candidates)))
-        pool = np.sort(rng.choice(candidates, size, replace=False))
-        places = self._table[pool]
-        gaps = _gaps(places, self._table[taken])
-        free = np.ones(size, dtype=bool)
-        chosen = []
+    def _worth(self, scores: Scores) -> NDArray[np.float64]:
+        """Return what an answer about each row is worth by its score alone, 1 at most."""
+        low, high = scores.min(), scores.max()
+        if low == high:
+            return np.ones(len(scores))
+        # Halved before subtracting: the range itself may overflow.
+        place = (scores / 2 - low / 2) / (high / 2 - low / 2)
+        if not {INLIER, OUTLIER} <= self._kinds:
+            return np.asarray(place)
+        return np.asarray((1 - np.abs(2 * place - 1)).clip(0, 1) ** self.doubt_power)
+
+    def _draw(
+        self,
+        places: NDArray[np.float64],
+        worth: NDArray[np.float64],
+        gaps: NDArray[np.float64],
+        n: int,
+        rng: np.random.Generator,
+    ) -> list[int]:
+        """Draw `n` places, given their distances from all rows taken, and take them too."""
+        free = np.ones(len(places), dtype=bool)
+        drawn = []
         for _ in range(n):
-            weights = np.where(free, gaps, 0.0)
-            if weights.sum() == 0:  # all that are left lie on rows taken
-                weights = free.astype(np.float64)
-            row = int(rng.choice(size, p=weights / weights.sum()))
-            chosen.append(pool[row])
+            widest = gaps[free].max()
+            distance = (gaps / widest) ** self.distance_power if widest > 0 else 1.0
+            weights = np.where(free, worth * distance, 0.0)
+            row = int(rng.choice(len(places), p=weights / weights.sum()))
+            drawn.append(row)
             free[row] = False
             gaps = np.minimum(gaps, np.linalg.norm(places - places[row], axis=1))
-        return np.array(chosen, dtype=np.int64)
+        return drawn
+
+
+def _thin(
+    worth: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> tuple[Indices, NDArray[np.float64]]:
+    """Keep `size` rows of many, each with a chance in proportion to its worth.
+
+    Returns the rows kept and what they are worth now: the more a row was likely to be left
+    out, the more it counts.
+    """
+    if len(worth) <= size:
+        return np.arange(len(worth)), worth
+    chance = np.minimum(1.0, worth * size / worth.sum())
+    for _ in range(20):  # rows that are sure to be kept leave room for others
+        sure = chance == 1
+        room = size - sure.sum()
+        chance = np.where(sure, 1.0, np.minimum(1.0, worth * room / worth[~sure].sum()))
+    # Systematic sampling: the chances end to end, and kept whoever lies over a whole number.
+    ends = np.concatenate([[0.0], np.cumsum(chance)]) + rng.random()
+    kept = np.flatnonzero(np.diff(np.floor(ends)))
+    return kept, worth[kept] / chance[kept]
 
 
 def _gaps(places: NDArray[np.float64], taken: NDArray[np.float64]) -> NDArray[np.float64]:
