@@ -7,7 +7,7 @@ import pytest
 from matplotlib.image import imread
 
 from imboost.reporting import learning_curves, picture, small_multiples
-from imboost.reporting.canvas import COLOURS
+from imboost.reporting.canvas import COLOURS, dash
 
 CURVES = {"mm": {0: 0.5, 1: 0.7, 2: 0.9}, "rd": {0: 0.5, 1: 0.6, 2: 0.6}}
 PANELS = {"thyroid": CURVES, "wine": {"rd": {0: 0.4, 1: 0.5}}}
@@ -89,6 +89,11 @@ def test_a_curve_to_compare_with_has_the_colour_of_its_name_and_hollow_marks():
     plain, beside = FIGURES["learning curves"](), FIGURES["curves beside others"]()
     assert beside.lower().count(colour) > plain.lower().count(colour)
     assert beside.count("fill: #ffffff") > plain.count("fill: #ffffff")
+
+
+def test_lines_of_one_colour_differ_in_their_dashes():
+    for number in range(len(COLOURS)):
+        assert dash(number) != dash(number + len(COLOURS))
 
 
 def test_curves_may_be_given_the_looks_of_their_families():

@@ -20,8 +20,9 @@ FAMILIES = {
     "aad": "peers",
     "pine": "peers",
     "trees": "peers",
+    "stack": "ours",
 }
-"""Detectors that share an idea, as in the paper's figure 3; it has no peers."""
+"""Detectors that share an idea, as in the paper's figure 3; the last two are not in it."""
 
 OTHER_FAMILY = "others"
 
@@ -97,4 +98,4 @@ class MethodKey:
 
 
 IMBOOST = MethodKey("imboost", "mm")
-"""The paper's method, with which all others are compared."""
+"""The paper's method, with which all others are compared unless another is named."""

@@ -7,9 +7,19 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-"""Okabe and Ito's palette, told apart by colour-blind readers too."""
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#E69F00",
+    "#000000",
+    "#999999",
+)
+"""Okabe and Ito's palette, told apart by colour-blind readers too; grey in place of its yellow,
+which is faint on white."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":")
 
 _STYLE: dict[Any, Any] = {"font.size": 10, "svg.fonttype": "none", "svg.hashsalt": "imboost"}
@@ -18,6 +28,11 @@ _STYLE: dict[Any, Any] = {"font.size": 10, "svg.fonttype": "none", "svg.hashsalt
 def look(number: int) -> dict[str, Any]:
     """Return the colour and the marker of the `number`-th thing in a figure."""
     return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+
+
+def dash(number: int) -> str:
+    """Return the dashes of the `number`-th line; others where the colours start anew."""
+    return DASHES[(number + number // len(COLOURS)) % len(DASHES)]
 
 
 def new_figure(width: float, height: float) -> tuple[Any, Any]:

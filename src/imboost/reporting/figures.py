@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from imboost.reporting.canvas import DASHES, label_ends, look, new_figure, new_grid, to_svg
+from imboost.reporting.canvas import dash, label_ends, look, new_figure, new_grid, to_svg
 
 Curves = Mapping[str, Mapping[int, float]]
 """A value by round, for every name in the legend."""
@@ -111,7 +111,7 @@ def _draw_curves(
             list(curve.values()),
             label=name,
             **look(looks[name]),
-            linestyle=DASHES[looks[name] % len(DASHES)],
+            linestyle=dash(looks[name]),
             markersize=3 if small else 5,
             linewidth=1.2 if small else 1.8,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from imboost.reporting.canvas import COLOURS, DASHES, new_figure, to_svg
+from imboost.reporting.canvas import COLOURS, dash, new_figure, to_svg
 
 
 def update_curves(
@@ -38,7 +38,7 @@ def update_curves(
             list(curve.values()),
             label=name,
             color=COLOURS[number % len(COLOURS)],
-            linestyle=DASHES[number % len(DASHES)],
+            linestyle=dash(number),
             linewidth=1.6,
         )
     values = [value for curve in curves.values() for value in curve.values()]
