@@ -48,7 +48,7 @@ def run_python(code, *arguments):
         (("bench", "run"), ("--suite", "--set", "--large-seed", "--time-limit")),
         (("bench", "run"), ("--budget", "20rows", "--oracle-noise")),
         (("bench", "ablate"), ("lambda1", "--data", "--out", "--dataset", "--seed")),
-        (("bench", "report"), ("out", "results.csv")),
+        (("bench", "report"), ("out", "results.csv", "--against")),
         (("bench", "trace"), ("dataset", "--data", "--out", "--seed", "--query", "--rounds")),
     ],
     ids=lambda part: " ".join(part),

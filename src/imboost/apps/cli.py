@@ -201,11 +201,18 @@ def bench_ablate(
 @bench.command("report")
 def bench_report(
     out: Annotated[Path, typer.Argument(help="Folder with results.csv.")],
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="The method that others are compared with, such as stack/spread, or stack for "
+            "it with its own query strategy; imboost/mm if not given."
+        ),
+    ] = None,
 ) -> None:
     """Write the tables and figures of a benchmark beside the paper's figures."""
     from imboost.benchmark.report import write_report
 
-    for path in write_report(out):
+    for path in write_report(out, against):
         typer.echo(f"wrote {path}")
 
 

@@ -21,6 +21,8 @@ from imboost.benchmark.method_key import (
 from imboost.benchmark.protocol import RoundResult
 from imboost.benchmark.running_times import TimeRatio, time_ratios
 from imboost.benchmark.tables import METRICS, MethodTable, method_tables, reading_order
+from imboost.detectors import make_detector
+from imboost.errors import UnknownNameError
 
 FAMILY_ORDER = [*dict.fromkeys(FAMILIES.values()), OTHER_FAMILY]
 """Families keep their colours from report to report."""
@@ -32,9 +34,17 @@ class Study:
 
     Methods are compared under one protocol, the paper's if there are such runs. Runs of
     ablations have tables of their own, those under other protocols too.
+
+    Parameters
+    ----------
+    lines : sequence of RoundResult
+    against : str, optional
+        The method that others are compared with, such as "stack/spread"; a detector alone
+        has its own query strategy.
     """
 
     lines: Sequence[RoundResult]
+    against: str | None = None
 
     @cached_property
     def tables(self) -> dict[MethodKey, MethodTable]:
@@ -93,9 +103,17 @@ class Study:
 
     @cached_property
     def reference(self) -> MethodTable:
-        """The method others are compared with: IMBoost if it is among them, else the best."""
-        named = [table for table in self.methods if table.key == IMBOOST.under(self.protocol)]
-        return named[0] if named else self.methods[0]
+        """The method others are compared with.
+
+        It is the one that was named; else IMBoost if it is among them, else the best.
+        """
+        known = {table.key.under(PAPER_PROTOCOL).name: table for table in self.methods}
+        if self.against is None:
+            return known.get(IMBOOST.name, self.methods[0])
+        name = _with_query(self.against)
+        if name not in known:
+            raise UnknownNameError("compared method", name, known)
+        return known[name]
 
     @cached_property
     def rankings(self) -> dict[str, Ranking]:
@@ -155,6 +173,11 @@ class Study:
     def runs_by(self, column: str) -> dict[str, int]:
         """Count the finished runs by a column of the results, such as the version."""
         return dict(Counter(getattr(line, column) for line in self.lines if line.ends_run))
+
+
+def _with_query(method: str) -> str:
+    """Add its own query strategy to a detector named alone."""
+    return method if "/" in method else f"{method}/{make_detector(method).default_query}"
 
 
 def _mean_auc(table: MethodTable, shared: list[str]) -> float:

@@ -21,15 +21,21 @@ from imboost.errors import ResultsError
 from imboost.reporting import Matrix, Table, render
 
 
-def write_report(folder: Path) -> list[Path]:
+def write_report(folder: Path, against: str | None = None) -> list[Path]:
     """Read ``results.csv`` in `folder` and write a report beside it.
+
+    Parameters
+    ----------
+    folder : Path
+    against : str, optional
+        The method that others are compared with, see `Study`.
 
     Returns
     -------
     list of Path
         What was written: ``report.html``, ``report.md`` and the folder ``tables``.
     """
-    study = Study(ResultFile(folder / "results.csv").read())
+    study = Study(ResultFile(folder / "results.csv").read(), against)
     if not study.tables:
         raise ResultsError(f"{folder / 'results.csv'} holds no finished run.{_why(study)}")
     matrices = {metric: _matrices(study, metric) for metric in PAPER_TABLES}
