@@ -4,6 +4,7 @@ import re
 import pytest
 
 from imboost.benchmark import ResultFile
+from imboost.benchmark.comparison import mean_interval
 from imboost.benchmark.report import write_report
 from imboost.benchmark.report.figures import time_panel
 from imboost.benchmark.report.study import FAMILY_ORDER, Study
@@ -207,6 +208,58 @@ def test_a_reference_that_is_not_compared_is_an_error_before_anything_is_written
     assert [path.name for path in tmp_path.iterdir()] == ["results.csv"]
 
 
+ROUNDS = [
+    *run_lines("a", 1, 0.5, 0.6, 0.8, rounds=2),
+    *run_lines("a", 2, 0.5, 0.8, 0.8, rounds=2),
+    *run_lines("b", 1, 0.5, 0.9, 1.0, rounds=2),
+    *run_lines("a", 1, 0.4, 0.5, 0.6, rounds=2, method="oc/rd"),
+    *run_lines("a", 2, 0.4, 0.5, 0.6, rounds=2, method="oc/rd"),
+    *run_lines("b", 1, 0.5, 0.5, 0.6, rounds=2, method="oc/rd"),
+    *run_lines("c", 1, 0.1, 0.1, 0.1, rounds=2),  # the other method lacks it
+    *run_lines("b", 2, 0.1, 0.1, 0.1, rounds=2)[:2],  # has not ended
+]
+
+
+@pytest.mark.parametrize(("metric", "share"), [("auc", 1.0), ("ap", 0.5)])
+def test_every_round_is_a_mean_over_the_shared_sets(tmp_path, metric, share):
+    report_on(tmp_path, ROUNDS)
+    row = sheet(tmp_path, f"round_by_round_{metric}")["imboost/mm · 2 rounds"]
+    assert list(row)[1:] == ["round 0", "round 1", "round 2", "mean of rounds 1 to 2"]
+    # Set a has 0.7 after round 1, the mean of its seeds.
+    expected = [0.5, (0.7 + 0.9) / 2, (0.8 + 1.0) / 2, (0.75 + 0.95) / 2]
+    found = [float(value) for value in list(row.values())[1:]]
+    assert found == pytest.approx([share * figure for figure in expected])
+
+
+def test_every_round_has_the_reference_minus_the_others_with_its_interval(tmp_path):
+    report_on(tmp_path, ROUNDS)
+    [row] = sheet(tmp_path, "round_by_round_auc_differences").values()
+    assert row["imboost/mm · 2 rounds minus"] == "oc/rd · 2 rounds"
+    expected = {
+        "round 0": (0.1, 0.0),
+        "round 1": (0.2, 0.4),
+        "round 2": (0.2, 0.4),
+        "mean of rounds 1 to 2": (0.2, 0.4),
+    }
+    assert row["sets"] == "2"
+    for name, sample in expected.items():
+        interval = mean_interval(sample)
+        assert float(row[name]) == pytest.approx(interval.mean)
+        assert float(row[f"± {name}"]) == pytest.approx(interval.mean - interval.low, rel=1e-4)
+
+
+def test_rounds_that_some_runs_lack_are_left_out(report):
+    row = sheet(report, "round_by_round_auc")["imboost/mm"]
+    assert list(row) == ["method", "round 4", "round 5", "mean of rounds 4 to 5"]
+    assert row["round 5"] == sheet(report, "summary")["imboost/mm"]["test AUC"]
+
+
+def test_one_method_alone_has_rounds_but_no_differences(tmp_path):
+    report_on(tmp_path, SMALL["one run"])
+    assert sheet(tmp_path, "round_by_round_ap")
+    assert not (tmp_path / "tables" / "round_by_round_ap_differences.csv").exists()
+
+
 def test_families_of_a_report_have_different_colours():
     assert len(FAMILY_ORDER) <= len(COLOURS)
 
@@ -249,9 +302,9 @@ def test_runs_without_a_result_are_shown_with_their_reason_as_text(page, markdow
 
 def test_every_markdown_table_has_a_rule_and_rows_of_one_width(markdown):
     tables = markdown_tables(markdown)
-    # Summary, differences, queries, one ablation, times, 4 and 4 of all sets, one method's
-    # sets, protocols, sets left out, runs without a result.
-    assert len(tables) == 17
+    # Summary, differences, 4 by round, queries, one ablation, times, 4 and 4 of all sets, one
+    # method's sets, protocols, sets left out, runs without a result.
+    assert len(tables) == 21
     for header, rule, *rows in tables:
         assert set(rule) == {"---"}
         assert rows
@@ -267,7 +320,7 @@ def test_markdown_shows_the_same_figures_as_the_sheets(report, markdown):
 
 def test_every_sheet_reads_back_with_columns_of_different_names(report):
     sheets = sorted((report / "tables").glob("*.csv"))
-    assert len(sheets) == 18  # the tables of the page, and all figures
+    assert len(sheets) == 22  # the tables of the page, and all figures
     for path in sheets:
         with path.open(encoding="utf-8") as file:
             header, *rows = csv.reader(file)

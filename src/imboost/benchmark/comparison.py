@@ -96,6 +96,11 @@ class Interval:
     n: int = 1
 
     @property
+    def half_width(self) -> float:
+        """How far the interval reaches to either side of the mean."""
+        return (self.high - self.low) / 2
+
+    @property
     def excludes_zero(self) -> bool:
         """Whether the mean differs from zero by more than chance; never with one set."""
         return self.low > 0 or self.high < 0

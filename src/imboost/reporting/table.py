@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Value = str | float | None
-Kind = Literal["text", "prose", "count", "figure", "signed", "number", "ratio"]
-"""How a value is written: 0.123 (figure), +0.123 (signed), 1.2 (number), 1.23 × (ratio); a text
-in one line, prose in as many as it takes."""
+Kind = Literal["text", "prose", "count", "figure", "signed", "margin", "number", "ratio"]
+"""How a value is written: 0.123 (figure), +0.123 (signed), ± 0.123 (margin), 1.2 (number),
+1.23 × (ratio); a text in one line, prose in as many as it takes."""
 
 DASH = "\N{EN DASH}"
 
@@ -20,8 +20,8 @@ DASH = "\N{EN DASH}"
 def write(value: Value, kind: Kind) -> str:
     """Write a value for a reader; a dash where there is none.
 
-    >>> [write(0.5, "figure"), write(0.5, "signed"), write(12, "count"), write(None, "number")]
-    ['0.500', '+0.500', '12', '–']
+    >>> [write(0.5, "figure"), write(0.5, "signed"), write(0.5, "margin"), write(None, "number")]
+    ['0.500', '+0.500', '± 0.500', '–']
     """
     if value is None or value == "":
         return DASH
@@ -32,8 +32,8 @@ def write(value: Value, kind: Kind) -> str:
     if kind == "signed":
         rounded = round(value, 3) or 0.0  # no sign before a zero
         return (f"{rounded:+.3f}" if rounded else "0.000").replace("-", "\N{MINUS SIGN}")
-    formats = {"figure": ".3f", "number": ",.1f", "ratio": ",.2f"}
-    return format(value, formats.get(kind, "g")) + (" ×" if kind == "ratio" else "")
+    formats = {"figure": "{:.3f}", "margin": "± {:.3f}", "number": "{:,.1f}", "ratio": "{:,.2f} ×"}
+    return formats.get(kind, "{:g}").format(value)
 
 
 @dataclass(frozen=True)
