@@ -88,8 +88,8 @@ def test_the_version_is_that_of_the_package(program):
         (("--suite", "paper", "--query", "rd"), "--suite names its own methods"),
         (("--budget", "many"), "budget must be 'paper', a share of the rows such as 0.002"),
         (("--set", "inlier_weight"), "A setting is written name=value"),
-        (("--set", "inlier_wieght=1"), "Did you mean 'inlier_weight'?"),
-        (("--set", "query__alpha=3"), "alpha must be at least 0 and at most 1"),
+        (("--set", "n_treees=9"), "Did you mean 'n_trees'?"),
+        (("--set", "query__max_pool=0"), "max_pool must be at least 1"),
         (("--time-limit", "0"), "time_limit must be above 0"),
     ],
 )

@@ -164,6 +164,19 @@ def test_every_suite_names_methods_that_exist():
         find_suite("pears")
 
 
+def test_every_ingredient_is_removed_once_and_the_others_stay():
+    whole, *parts = find_suite("ingredients")
+    assert not whole.settings.values
+    assert len({str(part.settings) for part in parts}) == len(parts)
+    for part in parts:
+        [(name, value)] = part.settings.values
+        before = {**make_detector("stack").get_params(), **vars(make_strategy("spread"))}
+        default = before[name.removeprefix("query__")]
+        assert default != value
+        if isinstance(value, tuple):
+            assert set(value) < set(default)
+
+
 @pytest.mark.parametrize("name", sorted(ABLATIONS))
 def test_an_ablation_changes_one_setting_and_keeps_its_default(name):
     [ablation] = find_ablations(name)

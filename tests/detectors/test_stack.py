@@ -7,7 +7,9 @@ from sklearn.metrics import roc_auc_score
 from conftest import make_quick
 from imboost.detectors import experts
 from imboost.detectors.experts import ForestExpert, ResidualProcess, ViewExpert, pool_weights
-from imboost.detectors.stack import EXPERTS
+from imboost.detectors.stack import EXPERTS, _Rotation
+from imboost.detectors.views import Surroundings
+from imboost.errors import IMBoostError
 
 NO_ANSWERS = np.zeros(0, dtype=np.int8)
 
@@ -126,3 +128,59 @@ def test_the_experts_are_known_once_both_kinds_are(planted):
     assert detector.weights_.keys() == set(EXPERTS)
     assert roc_auc_score(planted.y, detector.decision_scores_) > 0.95
     assert len(detector.fit(planted.X).weights_) == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"experts": ("colums",)}, "Did you mean 'columns'"),
+        ({"experts": ()}, "experts must name at least one of columns, components"),
+        ({"looks": ("loneliness",)}, "looks must name at least one of isolation"),
+        ({"looks": ("isolation", "nearness")}, "Unknown name in looks 'nearness'"),
+        ({"start_trust": 0.0}, "start_trust must be above 0"),
+        ({"view_freedom": -1.0}, "view_freedom must be at least 0"),
+    ],
+)
+def test_a_wrong_setting_of_stack_is_named(planted, settings, error):
+    with pytest.raises(IMBoostError, match=error):
+        make_quick("stack", **settings).fit(planted.X)
+
+
+@pytest.mark.parametrize("expert", EXPERTS)
+def test_every_expert_learns_alone(planted, expert):
+    detector = make_quick("stack", experts=(expert,)).fit(planted.X)
+    detector.refine(planted.X, np.where(np.arange(300) % 3, planted.y, -1))
+    assert detector.weights_ == {expert: 1.0}
+    assert roc_auc_score(planted.y, detector.decision_scores_) > 0.9
+
+
+def test_without_freedom_answers_do_not_move_the_trust_in_views(rng):
+    views = rng.normal(size=(60, 2))
+    answers = (views[:, 0] > 0.5).astype(np.int8)
+    by_one, by_other = ViewExpert(views, answers, freedom=0.0).judge(
+        np.array([[2.0, 0.0], [0.0, 2.0]])
+    )
+    assert by_one == pytest.approx(by_other, abs=1e-3)
+
+
+def test_with_much_trust_at_the_start_all_experts_stay_heard(planted):
+    detector = make_quick("stack", start_trust=1e9).fit(planted.X)
+    detector.refine(planted.X, np.where(np.arange(300) % 3, planted.y, -1))
+    expected = {"columns": 1 / 6, "components": 1 / 6, "places": 1 / 3, "ranks": 1 / 3}
+    assert detector.weights_ == pytest.approx(expected)
+
+
+def test_a_row_among_closer_ones_is_lonely():
+    grid = np.stack(np.meshgrid(np.linspace(0, 0.1, 8), np.linspace(0, 0.1, 8)), -1).reshape(-1, 2)
+    table = np.vstack([grid, [[0.5, 0.5]], [[1.0, 1.0]] * 30])
+    _, loneliness = Surroundings(table, 5, 40, 1000, 0).neighbours(table, (5, 40))
+    assert loneliness[64] > 5
+    assert loneliness[:64].max() < 2
+    np.testing.assert_allclose(loneliness[65:], 1.0)  # all in one place
+
+
+def test_what_the_components_leave_is_large_off_their_plane(rng):
+    plane = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 6))
+    rotation = _Rotation(plane, 2, 0)
+    on_it, off_it = rotation.rest(np.vstack([plane[0], plane[0] + rng.normal(size=6)]))
+    assert off_it > 20 * on_it

@@ -10,6 +10,7 @@ import typer
 
 from imboost.errors import IMBoostError, SettingError
 
+DEFAULT_DETECTOR = "stack"
 MAX_SEED = 2**32 - 1  # numpy's and scikit-learn's limit
 
 app = typer.Typer(
@@ -104,7 +105,7 @@ def bench_run(
     data: Data,
     out: Out,
     detector: Annotated[
-        str | None, typer.Option(help="Name of the detector; imboost if not given.")
+        str | None, typer.Option(help="Name of the detector; stack if not given.")
     ] = None,
     query: Annotated[
         str | None, typer.Option(help="Query strategy; the detector's own if not given.")
@@ -113,7 +114,8 @@ def bench_run(
         str | None,
         typer.Option(
             help="Many methods at once, in place of --detector: paper (the 19 columns of its "
-            "tables), queries, peers, all."
+            "tables), queries, peers, all (of these), leaders (stack and its strongest rivals), "
+            "ingredients (stack, and stack with one ingredient removed at a time)."
         ),
     ] = None,
     setting: Annotated[
@@ -144,7 +146,9 @@ def bench_run(
     from imboost.benchmark.suites import find_suite
 
     if suite is None:
-        methods = [Method.named(detector or "imboost", query, Settings.parse(setting or ()))]
+        methods = [
+            Method.named(detector or DEFAULT_DETECTOR, query, Settings.parse(setting or ()))
+        ]
     elif detector or query or setting:
         raise SettingError("--suite names its own methods: leave out --detector, --query, --set.")
     else:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
@@ -16,14 +15,12 @@ from rich.table import Table
 from imboost.benchmark.metrics import quality
 from imboost.data.dataset import Dataset
 from imboost.data.demo import IMAGE_SHAPE, STRAY_DIGIT, load_demo
-from imboost.detectors import IMBoost
+from imboost.detectors import Stack
 from imboost.labels import OUTLIER
 from imboost.reporting import learning_curves, picture, render
 from imboost.session import Answer, Oracle, Session, run_rounds
 
 N_PICTURES = 20
-N_MEMBERS = 10
-"""With so many members the demo tells the same story for every seed and on every machine."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +56,13 @@ def run_demo(out: Path, *, rounds: int, seed: int) -> Path:
 
 
 def _play(dataset: Dataset, rounds: int, seed: int) -> list[Stage]:
-    torch.set_num_threads(1)  # for so small a model, threads cost more than they bring
-    detector = IMBoost(n_members=N_MEMBERS, random_state=seed)
-    session = Session(detector, dataset.X, random_state=seed)
+    session = Session(Stack(random_state=seed), dataset.X, random_state=seed)
     stages: list[Stage] = []
     asked: set[int] = set()
     progress = track(
         run_rounds(session, Oracle(dataset.y), rounds),
         total=rounds + 1,
-        description="warm-up and rounds",
+        description="first look and rounds",
         console=Console(stderr=True),
     )
     for number in progress:

@@ -1,9 +1,10 @@
-"""Methods that belong together: the columns of the paper, its queries, the peers."""
+"""Methods that belong together: the columns of the paper, the peers, our own and its parts."""
 
 from __future__ import annotations
 
 from imboost.benchmark.paper import METHODS
 from imboost.benchmark.plan import Method
+from imboost.benchmark.settings import Settings
 from imboost.errors import UnknownNameError
 
 PEERS = (("aad", "rd"), ("aad", "hc"), ("pine", "rd"), ("pine", "hc"), ("trees", "mix"))
@@ -12,17 +13,51 @@ PEERS = (("aad", "rd"), ("aad", "hc"), ("pine", "rd"), ("pine", "hc"), ("trees",
 QUERIES = (("imboost", "rd"), ("imboost", "cp"), ("imboost", "mm"))
 """The paper's comparison of query strategies (tables C.6 and C.7)."""
 
-SUITES: dict[str, tuple[tuple[str, str], ...]] = {
+LEADERS = (
+    ("stack", "spread"),
+    ("imboost", "mm"),
+    ("trees", "mix"),
+    ("trees", "rd"),
+    ("aad", "rd"),
+    ("xgbod", "rd"),
+)
+"""Our own detector beside the paper's and the strongest rivals."""
+
+REMOVED = (
+    "looks=('distances', 'rest', 'loneliness')",
+    "looks=('isolation', 'rest', 'loneliness')",
+    "looks=('isolation', 'distances', 'loneliness')",
+    "looks=('isolation', 'distances', 'rest')",
+    "experts=('components', 'places', 'ranks')",
+    "experts=('columns', 'places', 'ranks')",
+    "experts=('columns', 'components', 'ranks')",
+    "experts=('columns', 'components', 'places')",
+    "experts=('columns', 'components')",
+    "view_freedom=0",
+    "start_trust=1e9",
+    "query__doubt_power=0",
+    "query__distance_power=0",
+)
+"""Settings of `stack` that take one ingredient away."""
+
+INGREDIENTS = (("stack", "spread"), *(("stack", "spread", removed) for removed in REMOVED))
+
+SUITES: dict[str, tuple[tuple[str, ...], ...]] = {
     "paper": tuple(METHODS),
     "queries": QUERIES,
     "peers": PEERS,
     "all": tuple(dict.fromkeys([*METHODS, *QUERIES, *PEERS])),
+    "leaders": LEADERS,
+    "ingredients": INGREDIENTS,
 }
-"""Detector and query of every method, by the name of the suite."""
+"""Detector, query and settings of every method, by the name of the suite."""
 
 
 def find_suite(name: str) -> list[Method]:
     """Return the methods of the suite called `name`, or raise and suggest a near name."""
     if name not in SUITES:
         raise UnknownNameError("suite", name, SUITES)
-    return [Method.named(detector, query) for detector, query in SUITES[name]]
+    return [
+        Method.named(detector, query, Settings.parse(settings))
+        for detector, query, *settings in SUITES[name]
+    ]

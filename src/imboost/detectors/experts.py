@@ -21,9 +21,13 @@ from imboost.detectors.classic import Floats
 Answers = NDArray[np.int8]
 
 START_ODDS, START_WEIGHT = -2.0, 1.5
-ODDS_DEVIATION, WEIGHT_DEVIATION = 1.0, 0.5
 """What is assumed of views before any answer: log-odds of a usual row, and how they grow with
-the views' mean; and how far answers may be expected to move these."""
+the views' mean."""
+
+ODDS_DEVIATION = 1.0
+"""How far answers may be expected to move the log-odds."""
+
+LEAST_FREEDOM = 1e-6
 
 STEPS = 50
 SURE = 0.02
@@ -47,12 +51,14 @@ class ViewExpert:
         Views of the answered rows, on the scale of a standard normal variable.
     answers : array of shape (n_answers,)
         0 or 1 for each of them; there may be none.
+    freedom : float
+        How far answers may be expected to move the trust in a view.
     """
 
-    def __init__(self, views: Floats, answers: Answers) -> None:
+    def __init__(self, views: Floats, answers: Answers, freedom: float = 0.5) -> None:
         n_views = views.shape[1]
         mean = np.array([START_ODDS] + [START_WEIGHT / n_views] * n_views)
-        spread = np.array([ODDS_DEVIATION] + [WEIGHT_DEVIATION] * n_views)
+        spread = np.array([ODDS_DEVIATION] + [max(freedom, LEAST_FREEDOM)] * n_views)
         self._coefficients = _logistic(_with_intercept(views), answers, mean, spread)
 
     def judge(self, views: Floats) -> NDArray[np.float64]:

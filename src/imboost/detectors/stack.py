@@ -13,7 +13,7 @@ from imboost.data.scaling import StandardScaling
 from imboost.detectors.classic import ClassicDetector, Floats
 from imboost.detectors.experts import ForestExpert, ResidualProcess, ViewExpert, pool_weights
 from imboost.detectors.views import N_COMPANY, RankScale, Surroundings, has_both_classes
-from imboost.errors import UnknownNameError
+from imboost.errors import SettingError, UnknownNameError
 from imboost.labels import UNLABELLED, Labels
 from imboost.validation import check_number
 
@@ -23,8 +23,13 @@ PROCESSES = {"places": "places", "ranks": "ranks"}
 
 EXPERTS = (*FORESTS, *PROCESSES)
 
+VIEWS = ("isolation", "distances", "rest")
+LOOKS = (*VIEWS, "loneliness")
+"""What is seen of rows without answers; loneliness is a feature of the forests alone."""
+
 EXPLAINED = 0.9
-"""Share of the variance that the components explain whose rest is a view."""
+"""What the strongest components leave of a row is a view: as many as explain less than this
+share of the variance."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +78,19 @@ class Stack(ClassicDetector):
         Principal components that the second forest sees.
     max_reference_rows : int
         Neighbours are looked for among so many rows at most, drawn at random.
+    looks : tuple of str
+        What is seen of rows without labels: the views "isolation", "distances" and "rest" (what
+        principal components leave unexplained), and for the forests also "loneliness" (distances
+        to neighbours over those that the neighbours have).
     experts : tuple of str
         Those that are heard: "columns" and "components" are the forests, "places" and "ranks"
         the processes.
+    view_freedom : float
+        How far labels are expected to move the trust in a view, as a standard deviation; 0 not
+        at all.
+    start_trust : float
+        Labels' worth of trust in every expert before any label; the larger, the longer all are
+        heard alike, processes twice as much as forests.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -106,7 +121,10 @@ class Stack(ClassicDetector):
         n_neighbors: tuple[int, ...] = (40, 80, 160),
         n_components: int = 10,
         max_reference_rows: int = 20_000,
+        looks: tuple[str, ...] = LOOKS,
         experts: tuple[str, ...] = EXPERTS,
+        view_freedom: float = 0.5,
+        start_trust: float = 1.0,
         contamination: float = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
@@ -123,7 +141,10 @@ class Stack(ClassicDetector):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.max_reference_rows = max_reference_rows
+        self.looks = looks
         self.experts = experts
+        self.view_freedom = view_freedom
+        self.start_trust = start_trust
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -133,9 +154,10 @@ class Stack(ClassicDetector):
         check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
         for number in self.n_neighbors:
             check_number("n_neighbors", number, minimum=1, whole=True)
-        for name in self.experts:
-            if name not in EXPERTS:
-                raise UnknownNameError("expert", name, EXPERTS)
+        check_number("view_freedom", self.view_freedom, minimum=0.0)
+        check_number("start_trust", self.start_trust, above=0.0)
+        _check_names("looks", self.looks, LOOKS, needed=VIEWS)
+        _check_names("experts", self.experts, EXPERTS, needed=EXPERTS)
 
     def _build(self, table: Floats) -> None:
         self._surroundings = Surroundings(
@@ -149,22 +171,26 @@ class Stack(ClassicDetector):
         self._rotation = _Rotation(self._standard.apply(table), self.n_components, self._seed)
         self._columns = RankScale(table)
         looks = self._look(table)
-        self._view_scaling = StandardScaling.fit(looks[:, :-1])
+        self._view_scaling = StandardScaling.fit(_views(looks))
         self._training = self._aspects(table, looks)
 
-    def _look(self, table: Floats) -> Floats:
-        """Return what unsupervised looks say of rows: the views, and last the loneliness."""
-        isolation = self._surroundings.isolation(table)
+    def _look(self, table: Floats) -> dict[str, Floats]:
+        """Return what unsupervised looks say of rows, each as (rows, values)."""
         means, loneliness = self._surroundings.neighbours(table, self.n_neighbors)
-        rest = self._rotation.rest(self._standard.apply(table))
-        return np.column_stack([isolation, means, rest, loneliness])
+        looks = {
+            "isolation": self._surroundings.isolation(table)[:, None],
+            "distances": means,
+            "rest": self._rotation.rest(self._standard.apply(table))[:, None],
+            "loneliness": loneliness[:, None],
+        }
+        return {name: looks[name] for name in self.looks}
 
-    def _aspects(self, table: Floats, looks: Floats) -> _Aspects:
+    def _aspects(self, table: Floats, looks: dict[str, Floats]) -> _Aspects:
         places = self._standard.apply(table)
         least = 0.5 / self._n_rows
         return _Aspects(
-            views=self._view_scaling.apply(looks[:, :-1]),
-            features=np.hstack([table, looks]),
+            views=self._view_scaling.apply(_views(looks)),
+            features=np.hstack([table, *looks.values()]),
             components=self._rotation.components(places),
             places=places,
             ranks=ndtri(np.clip(self._columns.ranks(table), least, 1 - least)),
@@ -173,7 +199,7 @@ class Stack(ClassicDetector):
     def _learn(self, table: Floats, labels: Labels) -> None:
         known = labels != UNLABELLED
         seen, answers = self._training[known], labels[known]
-        self._viewer = ViewExpert(seen.views, answers)
+        self._viewer = ViewExpert(seen.views, answers, self.view_freedom)
         self._forests: dict[str, ForestExpert] = {}
         self._processes: dict[str, ResidualProcess] = {}
         self.weights_: dict[str, float] = {}
@@ -191,7 +217,8 @@ class Stack(ClassicDetector):
         experts: dict[str, ForestExpert | ResidualProcess]
         experts = {**self._forests, **self._processes}
         held_out = np.column_stack([experts[name].held_out for name in self.experts])
-        weights = pool_weights(held_out, answers, np.ones(len(self.experts)))
+        start = [self.start_trust * (1 if name in FORESTS else 2) for name in self.experts]
+        weights = pool_weights(held_out, answers, np.array(start))
         self.weights_ = dict(zip(self.experts, weights.tolist(), strict=True))
 
     def _judge(self, table: Floats) -> NDArray[np.float64]:
@@ -211,6 +238,21 @@ class Stack(ClassicDetector):
             places = getattr(rows, PROCESSES[name])
             opinion += self.weights_[name] * process.judge(places, first_opinion)
         return opinion
+
+
+def _views(looks: dict[str, Floats]) -> NDArray[np.float64]:
+    return np.hstack([look for name, look in looks.items() if name in VIEWS])
+
+
+def _check_names(
+    setting: str, names: tuple[str, ...], known: tuple[str, ...], needed: tuple[str, ...]
+) -> None:
+    """Raise unless all names are known and at least one of them is among those needed."""
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(f"name in {setting}", name, known)
+    if not set(names) & set(needed):
+        raise SettingError(f"{setting} must name at least one of {', '.join(needed)}.")
 
 
 class _Rotation:
