@@ -13,6 +13,9 @@ from imboost.detectors.classic import Floats
 CHUNK_VALUES = 20_000_000
 """Numbers held at a time while distances are computed."""
 
+FEW_COLUMNS = 5
+"""Up to so many columns a search tree is quicker than comparing all rows."""
+
 
 class NeighbourDistances:
     """Finds the rows of a reference that are nearest to given rows.
@@ -29,7 +32,8 @@ class NeighbourDistances:
         self._reference = reference
         self._n_wanted = min(n_neighbors, max(len(reference) - 1, 1))
         self._n_found = min(n_neighbors + 1, len(reference))
-        self._search = NearestNeighbors().fit(reference)
+        way = "auto" if reference.shape[1] <= FEW_COLUMNS else "brute"
+        self._search = NearestNeighbors(algorithm=way).fit(reference)
 
     def __call__(self, rows: Floats) -> NDArray[np.float64]:
         """Return the distances to the nearest rows, nearest first: (rows, neighbours)."""
@@ -49,7 +53,7 @@ class NeighbourDistances:
     def _of_chunk(self, rows: Floats) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         found = self._search.kneighbors(rows, self._n_found, return_distance=False)
         offsets = self._reference[found] - rows[:, None, :]  # (rows, found, features)
-        distances = np.sqrt(np.square(offsets).sum(-1)).astype(np.float32)
+        distances = np.sqrt(np.einsum("ijk,ijk->ij", offsets, offsets)).astype(np.float32)
         order = np.argsort(distances, axis=1, kind="stable")
         first = (np.take_along_axis(distances, order[:, :1], axis=1) == 0).astype(np.int64)
         wanted = np.minimum(first + np.arange(self._n_wanted), self._n_found - 1)

@@ -116,7 +116,7 @@ class Stack(ClassicDetector):
     def __init__(
         self,
         *,
-        n_trees: int = 150,
+        n_trees: int = 100,
         n_isolation_trees: int = 200,
         n_neighbors: tuple[int, ...] = (40, 80, 160),
         n_components: int = 10,
