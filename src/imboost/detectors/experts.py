@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import expit
-from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from threadpoolctl import threadpool_limits
 
 from imboost.detectors.classic import Floats
@@ -67,7 +67,7 @@ class ViewExpert:
 
 
 class ForestExpert:
-    """Extremely randomised trees; a row is judged, held out, by the trees that never saw it.
+    """A forest; a row is judged, held out, by the trees that never saw it.
 
     Parameters
     ----------
@@ -75,13 +75,28 @@ class ForestExpert:
         What is known of the answered rows.
     answers : array of shape (n_answers,)
         0 or 1 for each of them, of both kinds.
-    n_trees, seed : int
+    n_trees : int
+    seed : int
+    searching : bool
+        Whether trees search for the best split among half of the features; otherwise they are
+        extremely randomised.
     """
 
-    def __init__(self, features: Floats, answers: Answers, n_trees: int, seed: int) -> None:
-        self._forest = ExtraTreesClassifier(
-            n_trees, bootstrap=True, oob_score=True, random_state=seed
-        )
+    def __init__(
+        self,
+        features: Floats,
+        answers: Answers,
+        n_trees: int,
+        seed: int,
+        searching: bool = False,
+    ) -> None:
+        settings = {"bootstrap": True, "oob_score": True, "random_state": seed}
+        if searching:
+            self._forest = RandomForestClassifier(
+                n_trees, max_features=0.5, min_samples_leaf=2, **settings
+            )
+        else:
+            self._forest = ExtraTreesClassifier(n_trees, **settings)
         with warnings.catch_warnings():  # rows that every tree saw, dealt with below
             warnings.simplefilter("ignore")
             self._forest.fit(features, answers)

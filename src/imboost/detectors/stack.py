@@ -17,7 +17,8 @@ from imboost.errors import SettingError, UnknownNameError
 from imboost.labels import UNLABELLED, Labels
 from imboost.validation import check_number
 
-FORESTS = {"columns": "features", "components": "rotated_features"}
+SEARCHING = "searching"
+FORESTS = {"random": "features", SEARCHING: "features", "components": "rotated_features"}
 PROCESSES = {"places": "places", "ranks": "ranks"}
 """The experts that learn from answers, and which aspect of rows each of them looks at."""
 
@@ -61,10 +62,9 @@ class Stack(ClassicDetector):
     Without labels, a row is judged by several views of it: an isolation forest, its mean
     distances to few and to many nearest rows, and how much of it the principal components
     leave unexplained. Labels first change how much each view is trusted. Once both kinds are
-    known, four experts learn from them: trees on columns and views, trees that see principal
-    components too, and two Gaussian processes that correct the views near labelled rows, one
-    on the columns and one on their ranks. Each is heard as much as its opinions about
-    labelled rows deserve that it was not told the label of.
+    known, five experts learn from them: three forests on columns and views, and two Gaussian
+    processes that correct the views near labelled rows. Each is heard as much as its opinions
+    about labelled rows deserve that it was not told the label of.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Stack(ClassicDetector):
     n_neighbors : tuple of int
         The neighbours over which distances are averaged, counted from the nearest.
     n_components : int
-        Principal components that the second forest sees.
+        Principal components that the last forest sees.
     max_reference_rows : int
         Neighbours are looked for among so many rows at most, drawn at random.
     looks : tuple of str
@@ -83,8 +83,10 @@ class Stack(ClassicDetector):
         principal components leave unexplained), and for the forests also "loneliness" (distances
         to neighbours over those that the neighbours have).
     experts : tuple of str
-        Those that are heard: "columns" and "components" are the forests, "places" and "ranks"
-        the processes.
+        Those that are heard: forests of extremely randomised trees ("random"), of trees that
+        search for the best splits ("searching") and of randomised trees that see principal
+        components too ("components"); processes on the columns in standard deviations
+        ("places") and on their ranks ("ranks").
     view_freedom : float
         How far labels are expected to move the trust in a view, as a standard deviation; 0 not
         at all.
@@ -209,8 +211,10 @@ class Stack(ClassicDetector):
         for number, name in enumerate(self.experts):
             seed = self._seed + number
             if name in FORESTS:
-                features = getattr(seen, FORESTS[name])
-                self._forests[name] = ForestExpert(features, answers, self.n_trees, seed)
+                features, searching = getattr(seen, FORESTS[name]), name == SEARCHING
+                self._forests[name] = ForestExpert(
+                    features, answers, self.n_trees, seed, searching
+                )
             else:
                 places = getattr(seen, PROCESSES[name])
                 self._processes[name] = ResidualProcess(places, answers, first_opinion, seed)

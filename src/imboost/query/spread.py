@@ -52,7 +52,7 @@ class Spread:
     [3]
     """
 
-    doubt_power: float = 3.0
+    doubt_power: float = 2.0
     distance_power: float = 2.0
     max_pool: int = 10_000
     _table: NDArray[np.float64] | None = field(init=False, default=None, repr=False)
