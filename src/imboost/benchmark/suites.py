@@ -34,7 +34,6 @@ REMOVED = (
     "experts=('random', 'searching', 'components', 'ranks')",
     "experts=('random', 'searching', 'components', 'places')",
     "experts=('random', 'searching', 'components')",
-    "experts=('places', 'ranks')",
     "view_freedom=0",
     "start_trust=1e9",
     "query__doubt_power=0",
