@@ -7,11 +7,12 @@ from sklearn.metrics import roc_auc_score
 from conftest import make_quick
 from imboost.detectors import experts
 from imboost.detectors.experts import ForestExpert, ResidualProcess, ViewExpert, pool_weights
-from imboost.detectors.stack import EXPERTS, _Rotation
+from imboost.detectors.stack import EXPERTS, _Rotation, _view_trust
 from imboost.detectors.views import Surroundings
 from imboost.errors import IMBoostError
 
 NO_ANSWERS = np.zeros(0, dtype=np.int8)
+ALIKE = np.array([0.5, 0.5])
 
 
 @pytest.fixture
@@ -19,25 +20,25 @@ def rng():
     return np.random.default_rng(0)
 
 
-def test_without_answers_all_views_are_trusted_alike(rng):
-    views = rng.normal(size=(50, 3))
-    judged = ViewExpert(views[:0], NO_ANSWERS).judge(views)
-    np.testing.assert_array_equal(np.argsort(judged), np.argsort(views.mean(axis=1)))
+def test_without_answers_views_are_trusted_as_they_were_at_the_start(rng):
+    views = rng.normal(size=(50, 2))
+    judged = ViewExpert(views[:0], NO_ANSWERS, np.array([0.8, 0.2])).judge(views)
+    np.testing.assert_array_equal(np.argsort(judged), np.argsort(views @ [0.8, 0.2]))
     assert np.median(judged) < 0.5
 
 
 def test_answers_move_the_trust_to_the_view_that_was_right(rng):
     views = rng.normal(size=(60, 2))
     answers = (views[:, 0] > 0.5).astype(np.int8)
-    expert = ViewExpert(views, answers)
+    expert = ViewExpert(views, answers, ALIKE)
     by_right, by_wrong = expert.judge(np.array([[2.0, 0.0], [0.0, 2.0]]))
     assert by_right > by_wrong + 0.3
 
 
 def test_a_view_that_misleads_loses_its_trust(rng):
     views = np.abs(rng.normal(size=(20, 1)))
-    before = ViewExpert(views[:0], NO_ANSWERS).judge(np.array([[2.0]]))
-    after = ViewExpert(views, np.zeros(20, dtype=np.int8)).judge(np.array([[2.0]]))
+    before = ViewExpert(views[:0], NO_ANSWERS, np.ones(1)).judge(np.array([[2.0]]))
+    after = ViewExpert(views, np.zeros(20, dtype=np.int8), np.ones(1)).judge(np.array([[2.0]]))
     assert after < before / 2
 
 
@@ -165,7 +166,7 @@ def test_every_expert_learns_alone(planted, expert):
 def test_without_freedom_answers_do_not_move_the_trust_in_views(rng):
     views = rng.normal(size=(60, 2))
     answers = (views[:, 0] > 0.5).astype(np.int8)
-    by_one, by_other = ViewExpert(views, answers, freedom=0.0).judge(
+    by_one, by_other = ViewExpert(views, answers, ALIKE, freedom=0.0).judge(
         np.array([[2.0, 0.0], [0.0, 2.0]])
     )
     assert by_one == pytest.approx(by_other, abs=1e-3)
@@ -192,3 +193,15 @@ def test_what_the_components_leave_is_large_off_their_plane(rng):
     rotation = _Rotation(plane, 2, 0)
     on_it, off_it = rotation.rest(np.vstack([plane[0], plane[0] + rng.normal(size=6)]))
     assert off_it > 20 * on_it
+
+
+def test_the_rest_counts_more_the_more_columns_there_are():
+    looks = {
+        "isolation": np.zeros((9, 1)),
+        "distances": np.zeros((9, 3)),
+        "rest": np.zeros((9, 1)),
+    }
+    few, many = (_view_trust(looks, n_columns) for n_columns in (5, 1000))
+    assert few.sum() == pytest.approx(1)
+    assert few[-1] < few[0] / 5
+    assert many[-1] > many[0]

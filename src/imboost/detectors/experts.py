@@ -40,10 +40,10 @@ CHUNK_ROWS = 4096
 
 
 class ViewExpert:
-    """Logistic regression on unsupervised views, drawn to their mean.
+    """Logistic regression on unsupervised views, drawn to a mean of them.
 
-    Without answers it trusts all views alike; answers change the trust in each of them. The
-    coefficients are those of the largest posterior, under Gaussian priors.
+    Answers change the trust in each view. The coefficients are those of the largest posterior,
+    under Gaussian priors.
 
     Parameters
     ----------
@@ -51,14 +51,17 @@ class ViewExpert:
         Views of the answered rows, on the scale of a standard normal variable.
     answers : array of shape (n_answers,)
         0 or 1 for each of them; there may be none.
+    trust : array of shape (n_views,)
+        How much each view counts without answers, as shares of 1.
     freedom : float
         How far answers may be expected to move the trust in a view.
     """
 
-    def __init__(self, views: Floats, answers: Answers, freedom: float = 0.5) -> None:
-        n_views = views.shape[1]
-        mean = np.array([START_ODDS] + [START_WEIGHT / n_views] * n_views)
-        spread = np.array([ODDS_DEVIATION] + [max(freedom, LEAST_FREEDOM)] * n_views)
+    def __init__(
+        self, views: Floats, answers: Answers, trust: Floats, freedom: float = 0.5
+    ) -> None:
+        mean = np.array([START_ODDS, *(START_WEIGHT * trust)])
+        spread = np.array([ODDS_DEVIATION] + [max(freedom, LEAST_FREEDOM)] * len(trust))
         self._coefficients = _logistic(_with_intercept(views), answers, mean, spread)
 
     def judge(self, views: Floats) -> NDArray[np.float64]:

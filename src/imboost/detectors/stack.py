@@ -28,6 +28,9 @@ VIEWS = ("isolation", "distances", "rest")
 LOOKS = (*VIEWS, "loneliness")
 """What is seen of rows without answers; loneliness is a feature of the forests alone."""
 
+MANY_COLUMNS = 100
+"""With so many columns the view "rest" counts as much as any other."""
+
 EXPLAINED = 0.9
 """What the strongest components leave of a row is a view: as many as explain less than this
 share of the variance."""
@@ -174,6 +177,7 @@ class Stack(ClassicDetector):
         self._columns = RankScale(table)
         looks = self._look(table)
         self._view_scaling = StandardScaling.fit(_views(looks))
+        self._view_trust = _view_trust(looks, table.shape[1])
         self._training = self._aspects(table, looks)
 
     def _look(self, table: Floats) -> dict[str, Floats]:
@@ -201,7 +205,7 @@ class Stack(ClassicDetector):
     def _learn(self, table: Floats, labels: Labels) -> None:
         known = labels != UNLABELLED
         seen, answers = self._training[known], labels[known]
-        self._viewer = ViewExpert(seen.views, answers, self.view_freedom)
+        self._viewer = ViewExpert(seen.views, answers, self._view_trust, self.view_freedom)
         self._forests: dict[str, ForestExpert] = {}
         self._processes: dict[str, ResidualProcess] = {}
         self.weights_: dict[str, float] = {}
@@ -246,6 +250,22 @@ class Stack(ClassicDetector):
 
 def _views(looks: dict[str, Floats]) -> NDArray[np.float64]:
     return np.hstack([look for name, look in looks.items() if name in VIEWS])
+
+
+def _view_trust(looks: dict[str, Floats], n_columns: int) -> NDArray[np.float64]:
+    """Return how much each view counts without answers; the sum is 1.
+
+    In many dimensions all rows are about equally far from each other, and what principal
+    components leave unexplained tells more; in few it tells next to nothing.
+    """
+    in_many = 2 * n_columns / (n_columns + MANY_COLUMNS)
+    trust = [
+        np.full(look.shape[1], in_many if name == "rest" else 1.0)
+        for name, look in looks.items()
+        if name in VIEWS
+    ]
+    shares = np.concatenate(trust)
+    return np.asarray(shares / shares.sum())
 
 
 def _check_names(
