@@ -6,7 +6,13 @@ from sklearn.metrics import roc_auc_score
 
 from conftest import make_quick
 from imboost.detectors import experts
-from imboost.detectors.experts import ForestExpert, ResidualProcess, ViewExpert, pool_weights
+from imboost.detectors.experts import (
+    ForestExpert,
+    LinearExpert,
+    ResidualProcess,
+    ViewExpert,
+    pool_weights,
+)
 from imboost.detectors.stack import EXPERTS, _Rotation, _view_trust
 from imboost.detectors.views import Surroundings
 from imboost.errors import IMBoostError
@@ -62,6 +68,20 @@ def test_a_forest_of_one_tree_has_an_opinion_of_every_row():
     answers = np.array([0, 1], dtype=np.int8)
     expert = ForestExpert(np.array([[0.0], [1.0]]), answers, 1, 0)
     assert np.isfinite(expert.held_out).all()
+
+
+def test_a_linear_expert_holds_out_what_it_was_told(rng):
+    features = rng.normal(size=(40, 30))
+    noise = rng.integers(0, 2, 40).astype(np.int8)
+    expert = LinearExpert(features, noise, 0)
+    assert roc_auc_score(noise, expert.judge(features)) > 0.95
+    assert roc_auc_score(noise, expert.held_out) < 0.7
+
+
+def test_a_linear_expert_with_one_outlier_holds_out_the_share_of_outliers(rng):
+    answers = np.array([1, 0, 0, 0], dtype=np.int8)
+    expert = LinearExpert(rng.normal(size=(4, 2)), answers, 0)
+    np.testing.assert_allclose(expert.held_out, 0.25)
 
 
 def test_the_process_leaves_the_first_opinion_alone_far_from_all_answers(rng):
@@ -146,6 +166,7 @@ def test_the_experts_are_known_once_both_kinds_are(planted):
         ({"experts": ()}, "experts must name at least one of random, searching"),
         ({"looks": ("loneliness",)}, "looks must name at least one of isolation"),
         ({"looks": ("isolation", "nearness")}, "Unknown name in looks 'nearness'"),
+        ({"n_neighbors": ()}, "n_neighbors must hold at least one"),
         ({"start_trust": 0.0}, "start_trust must be above 0"),
         ({"view_freedom": -1.0}, "view_freedom must be at least 0"),
     ],
@@ -175,8 +196,10 @@ def test_without_freedom_answers_do_not_move_the_trust_in_views(rng):
 def test_with_much_trust_at_the_start_all_experts_stay_heard(planted):
     detector = make_quick("stack", start_trust=1e9).fit(planted.X)
     detector.refine(planted.X, np.where(np.arange(300) % 3, planted.y, -1))
-    shares = {"random": 1, "searching": 1, "components": 1, "places": 2, "ranks": 2}
-    assert detector.weights_ == pytest.approx({name: n / 7 for name, n in shares.items()})
+    crowding = planted.X.shape[1] / (planted.X.shape[1] + 100)
+    expected = dict.fromkeys(EXPERTS, 2 * (1 - crowding)) | {"process": 4 * crowding}
+    total = sum(expected.values())
+    assert detector.weights_ == pytest.approx({n: share / total for n, share in expected.items()})
 
 
 def test_a_row_among_closer_ones_is_lonely():
@@ -201,7 +224,7 @@ def test_the_rest_counts_more_the_more_columns_there_are():
         "distances": np.zeros((9, 3)),
         "rest": np.zeros((9, 1)),
     }
-    few, many = (_view_trust(looks, n_columns) for n_columns in (5, 1000))
+    few, many = (_view_trust(looks, crowding) for crowding in (0.05, 0.9))
     assert few.sum() == pytest.approx(1)
     assert few[-1] < few[0] / 5
     assert many[-1] > many[0]

@@ -8,12 +8,15 @@ much each expert is heard.
 from __future__ import annotations
 
 import warnings
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from threadpoolctl import threadpool_limits
 
 from imboost.detectors.classic import Floats
@@ -33,10 +36,24 @@ STEPS = 50
 SURE = 0.02
 """No expert is heard as surer than this."""
 
+INVERSE_PENALTY = 0.5
+N_FOLDS = 5
+
 LENGTH_SCALES = (0.5, 1.0, 2.0, 4.0)
 NOISES = (0.1, 0.3, 1.0)
 MAX_PROCESS_ROWS = 1000
 CHUNK_ROWS = 4096
+
+
+class Expert(Protocol):
+    """What has learned from answers and judges rows."""
+
+    held_out: NDArray[np.float64]
+    """Its opinion of each answered row, had it not been told that row's answer."""
+
+    def judge(self, features: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability of being an outlier for every row, given a first opinion."""
+        ...
 
 
 class ViewExpert:
@@ -108,9 +125,44 @@ class ForestExpert:
         held_out = np.where(np.isnan(unseen), usual, unseen)
         self.held_out = np.asarray(np.clip(held_out, SURE, 1 - SURE))
 
-    def judge(self, features: Floats) -> NDArray[np.float64]:
+    def judge(
+        self, features: Floats, first_opinion: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Return the probability of being an outlier for every row."""
         return np.asarray(self._forest.predict_proba(features)[:, 1], dtype=np.float64)
+
+
+class LinearExpert:
+    """Logistic regression; a row is judged, held out, by a fit without its fold.
+
+    Parameters
+    ----------
+    features : array of shape (n_answers, n_features)
+        What is known of the answered rows, about as large in every column.
+    answers : array of shape (n_answers,)
+        0 or 1 for each of them, of both kinds.
+    seed : int
+        Of the folds.
+    """
+
+    def __init__(self, features: Floats, answers: Answers, seed: int) -> None:
+        model = LogisticRegression(C=INVERSE_PENALTY, max_iter=300)
+        n_folds = min(N_FOLDS, int(answers.sum()), int((1 - answers).sum()))
+        if n_folds < 2:  # one row of its kind
+            held_out = np.full(len(answers), answers.mean())
+        else:
+            folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+            judged = cross_val_predict(model, features, answers, cv=folds, method="predict_proba")
+            held_out = judged[:, 1]
+        self.held_out = np.asarray(np.clip(held_out, SURE, 1 - SURE))
+        model.fit(features, answers)
+        self._coefficients = np.concatenate([model.intercept_, model.coef_[0]])
+
+    def judge(
+        self, features: Floats, first_opinion: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the probability of being an outlier for every row."""
+        return _probability(_with_intercept(features), self._coefficients)
 
 
 class ResidualProcess:
@@ -163,9 +215,9 @@ class ResidualProcess:
         held_out[used] = answers[used] - best_misses
         self.held_out = np.clip(held_out, SURE, 1 - SURE)
 
-    def judge(self, places: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
+    def judge(self, features: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability of being an outlier for every row."""
-        return np.clip(first_opinion + self._correction(places), 0.0, 1.0)
+        return np.clip(first_opinion + self._correction(features), 0.0, 1.0)
 
     def _correction(self, places: Floats) -> NDArray[np.float64]:
         parts = []

@@ -11,25 +11,38 @@ from sklearn.decomposition import PCA
 
 from imboost.data.scaling import StandardScaling
 from imboost.detectors.classic import ClassicDetector, Floats
-from imboost.detectors.experts import ForestExpert, ResidualProcess, ViewExpert, pool_weights
+from imboost.detectors.experts import (
+    Expert,
+    ForestExpert,
+    LinearExpert,
+    ResidualProcess,
+    ViewExpert,
+    pool_weights,
+)
 from imboost.detectors.views import N_COMPANY, RankScale, Surroundings, has_both_classes
 from imboost.errors import SettingError, UnknownNameError
 from imboost.labels import UNLABELLED, Labels
 from imboost.validation import check_number
 
-SEARCHING = "searching"
-FORESTS = {"random": "features", SEARCHING: "features", "components": "rotated_features"}
-PROCESSES = {"places": "places", "ranks": "ranks"}
+EXPERTS = {
+    "random": "features",
+    "searching": "features",
+    "components": "rotated_features",
+    "linear": "coordinates",
+    "process": "ranks",
+}
 """The experts that learn from answers, and which aspect of rows each of them looks at."""
-
-EXPERTS = (*FORESTS, *PROCESSES)
 
 VIEWS = ("isolation", "distances", "rest")
 LOOKS = (*VIEWS, "loneliness")
 """What is seen of rows without answers; loneliness is a feature of the forests alone."""
 
 MANY_COLUMNS = 100
-"""With so many columns the view "rest" counts as much as any other."""
+"""With so many columns the view "rest" counts as much as any other, and the process is at first
+heard twice as much as any other expert."""
+
+FAR = 5.0
+"""Views further out than so many standard deviations count as that far in linear terms."""
 
 EXPLAINED = 0.9
 """What the strongest components leave of a row is a view: as many as explain less than this
@@ -45,15 +58,17 @@ class _Aspects:
     features: NDArray[np.float64]
     """The columns, from 0 to 1, and what unsupervised looks say."""
     components: NDArray[np.float64]
-    """The first principal components."""
-    places: NDArray[np.float64]
-    """The columns, in standard deviations."""
+    """The first principal components, in standard deviations."""
     ranks: NDArray[np.float64]
     """The columns' ranks, on the scale of a standard normal variable."""
 
     @property
     def rotated_features(self) -> NDArray[np.float64]:
         return np.hstack([self.features, self.components])
+
+    @property
+    def coordinates(self) -> NDArray[np.float64]:
+        return np.hstack([self.components, np.clip(self.views, -FAR, FAR)])
 
     def __getitem__(self, rows: NDArray[np.bool_]) -> _Aspects:
         return _Aspects(*(getattr(self, field.name)[rows] for field in fields(self)))
@@ -65,9 +80,10 @@ class Stack(ClassicDetector):
     Without labels, a row is judged by several views of it: an isolation forest, its mean
     distances to few and to many nearest rows, and how much of it the principal components
     leave unexplained. Labels first change how much each view is trusted. Once both kinds are
-    known, five experts learn from them: three forests on columns and views, and two Gaussian
-    processes that correct the views near labelled rows. Each is heard as much as its opinions
-    about labelled rows deserve that it was not told the label of.
+    known, five experts learn from them: three forests on columns and views, a linear model of
+    principal components and views, and a Gaussian process that corrects the views near labelled
+    rows. Each is heard as much as its opinions about labelled rows deserve that it was not told
+    the label of.
 
     Parameters
     ----------
@@ -78,7 +94,7 @@ class Stack(ClassicDetector):
     n_neighbors : tuple of int
         The neighbours over which distances are averaged, counted from the nearest.
     n_components : int
-        Principal components that the last forest sees.
+        Principal components that the last forest and the linear model see.
     max_reference_rows : int
         Neighbours are looked for among so many rows at most, drawn at random.
     looks : tuple of str
@@ -88,14 +104,13 @@ class Stack(ClassicDetector):
     experts : tuple of str
         Those that are heard: forests of extremely randomised trees ("random"), of trees that
         search for the best splits ("searching") and of randomised trees that see principal
-        components too ("components"); processes on the columns in standard deviations
-        ("places") and on their ranks ("ranks").
+        components too ("components"), the "linear" model and the "process".
     view_freedom : float
         How far labels are expected to move the trust in a view, as a standard deviation; 0 not
         at all.
     start_trust : float
-        Labels' worth of trust in every expert before any label; the larger, the longer all are
-        heard alike, processes twice as much as forests.
+        Labels' worth of trust in an expert before any label; the larger, the longer experts are
+        heard as at the start: the process more the more columns there are, the others less.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -127,7 +142,7 @@ class Stack(ClassicDetector):
         n_components: int = 10,
         max_reference_rows: int = 20_000,
         looks: tuple[str, ...] = LOOKS,
-        experts: tuple[str, ...] = EXPERTS,
+        experts: tuple[str, ...] = tuple(EXPERTS),
         view_freedom: float = 0.5,
         start_trust: float = 1.0,
         contamination: float = 0.1,
@@ -157,12 +172,14 @@ class Stack(ClassicDetector):
         check_number("n_isolation_trees", self.n_isolation_trees, minimum=1, whole=True)
         check_number("n_components", self.n_components, minimum=1, whole=True)
         check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
+        if not self.n_neighbors:
+            raise SettingError("n_neighbors must hold at least one number.")
         for number in self.n_neighbors:
             check_number("n_neighbors", number, minimum=1, whole=True)
         check_number("view_freedom", self.view_freedom, minimum=0.0)
         check_number("start_trust", self.start_trust, above=0.0)
         _check_names("looks", self.looks, LOOKS, needed=VIEWS)
-        _check_names("experts", self.experts, EXPERTS, needed=EXPERTS)
+        _check_names("experts", self.experts, tuple(EXPERTS), needed=tuple(EXPERTS))
 
     def _build(self, table: Floats) -> None:
         self._surroundings = Surroundings(
@@ -175,9 +192,11 @@ class Stack(ClassicDetector):
         self._standard = StandardScaling.fit(table)
         self._rotation = _Rotation(self._standard.apply(table), self.n_components, self._seed)
         self._columns = RankScale(table)
+        self._component_scaling = StandardScaling.fit(self._rotate(table))
+        self._crowding = float(table.shape[1] / (table.shape[1] + MANY_COLUMNS))
         looks = self._look(table)
         self._view_scaling = StandardScaling.fit(_views(looks))
-        self._view_trust = _view_trust(looks, table.shape[1])
+        self._view_trust = _view_trust(looks, self._crowding)
         self._training = self._aspects(table, looks)
 
     def _look(self, table: Floats) -> dict[str, Floats]:
@@ -191,14 +210,15 @@ class Stack(ClassicDetector):
         }
         return {name: looks[name] for name in self.looks}
 
+    def _rotate(self, table: Floats) -> Floats:
+        return self._rotation.components(self._standard.apply(table))
+
     def _aspects(self, table: Floats, looks: dict[str, Floats]) -> _Aspects:
-        places = self._standard.apply(table)
         least = 0.5 / self._n_rows
         return _Aspects(
             views=self._view_scaling.apply(_views(looks)),
             features=np.hstack([table, *looks.values()]),
-            components=self._rotation.components(places),
-            places=places,
+            components=self._component_scaling.apply(self._rotate(table)),
             ranks=ndtri(np.clip(self._columns.ranks(table), least, 1 - least)),
         )
 
@@ -206,28 +226,35 @@ class Stack(ClassicDetector):
         known = labels != UNLABELLED
         seen, answers = self._training[known], labels[known]
         self._viewer = ViewExpert(seen.views, answers, self._view_trust, self.view_freedom)
-        self._forests: dict[str, ForestExpert] = {}
-        self._processes: dict[str, ResidualProcess] = {}
+        self._experts: dict[str, Expert] = {}
         self.weights_: dict[str, float] = {}
         if not has_both_classes(labels):
             return
         first_opinion = self._viewer.judge(seen.views)
         for number, name in enumerate(self.experts):
-            seed = self._seed + number
-            if name in FORESTS:
-                features, searching = getattr(seen, FORESTS[name]), name == SEARCHING
-                self._forests[name] = ForestExpert(
-                    features, answers, self.n_trees, seed, searching
-                )
-            else:
-                places = getattr(seen, PROCESSES[name])
-                self._processes[name] = ResidualProcess(places, answers, first_opinion, seed)
-        experts: dict[str, ForestExpert | ResidualProcess]
-        experts = {**self._forests, **self._processes}
-        held_out = np.column_stack([experts[name].held_out for name in self.experts])
-        start = [self.start_trust * (1 if name in FORESTS else 2) for name in self.experts]
+            features, seed = getattr(seen, EXPERTS[name]), self._seed + number
+            self._experts[name] = self._teach(name, features, answers, first_opinion, seed)
+        held_out = np.column_stack([expert.held_out for expert in self._experts.values()])
+        start = [self.start_trust * self._first_trust(name) for name in self.experts]
         weights = pool_weights(held_out, answers, np.array(start))
         self.weights_ = dict(zip(self.experts, weights.tolist(), strict=True))
+
+    def _teach(
+        self, name: str, features: Floats, answers: Labels, first_opinion: Floats, seed: int
+    ) -> Expert:
+        if name == "process":
+            return ResidualProcess(features, answers, first_opinion, seed)
+        if name == "linear":
+            return LinearExpert(features, answers, seed)
+        return ForestExpert(features, answers, self.n_trees, seed, searching=name == "searching")
+
+    def _first_trust(self, name: str) -> float:
+        """Return how many answers' worth an expert is trusted before any answer.
+
+        In many dimensions trees and lines need many answers, and the process, which leaves the
+        views as they are where it knows nothing, is heard first.
+        """
+        return 4 * self._crowding if name == "process" else 2 * (1 - self._crowding)
 
     def _judge(self, table: Floats) -> NDArray[np.float64]:
         return self._opinion(self._aspects(table, self._look(table)))
@@ -240,11 +267,9 @@ class Stack(ClassicDetector):
         if not self.weights_:
             return first_opinion
         opinion = np.zeros(len(first_opinion))
-        for name, forest in self._forests.items():
-            opinion += self.weights_[name] * forest.judge(getattr(rows, FORESTS[name]))
-        for name, process in self._processes.items():
-            places = getattr(rows, PROCESSES[name])
-            opinion += self.weights_[name] * process.judge(places, first_opinion)
+        for name, expert in self._experts.items():
+            features = getattr(rows, EXPERTS[name])
+            opinion += self.weights_[name] * expert.judge(features, first_opinion)
         return opinion
 
 
@@ -252,15 +277,14 @@ def _views(looks: dict[str, Floats]) -> NDArray[np.float64]:
     return np.hstack([look for name, look in looks.items() if name in VIEWS])
 
 
-def _view_trust(looks: dict[str, Floats], n_columns: int) -> NDArray[np.float64]:
+def _view_trust(looks: dict[str, Floats], crowding: float) -> NDArray[np.float64]:
     """Return how much each view counts without answers; the sum is 1.
 
     In many dimensions all rows are about equally far from each other, and what principal
     components leave unexplained tells more; in few it tells next to nothing.
     """
-    in_many = 2 * n_columns / (n_columns + MANY_COLUMNS)
     trust = [
-        np.full(look.shape[1], in_many if name == "rest" else 1.0)
+        np.full(look.shape[1], 2 * crowding if name == "rest" else 1.0)
         for name, look in looks.items()
         if name in VIEWS
     ]
