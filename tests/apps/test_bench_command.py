@@ -55,7 +55,7 @@ def test_a_benchmark_tells_what_was_done_and_what_to_do_next(benchmark):
 def test_a_failure_is_told_as_it_comes(benchmark):
     _, _, result = benchmark
     told = " ".join(result.stderr.split())
-    assert "failed: imboost/mm on cedar, seed 1, rounds 1: DataError" in told
+    assert "failed: stack/spread on cedar, seed 1, rounds 1: DataError" in told
 
 
 def test_finished_runs_are_not_repeated(benchmark, tmp_path):
@@ -129,7 +129,7 @@ def test_a_skipped_run_is_told_and_is_no_failure(one_set):
     options = ("--seed", 1, "--rounds", 1, "--time-limit", 0.01)
     result = invoke("bench", "run", "--data", data, "--out", out, *options)
     assert result.exit_code == 0
-    assert "skipped: imboost/mm on ash" in result.stderr
+    assert "skipped: stack/spread on ash" in result.stderr
     assert "0 failed, 1 skipped" in result.stderr
 
 

@@ -28,6 +28,7 @@ def results(tmp_path):
 
 def start_benchmark(data, results):
     options = ["--data", data, "--out", results.path.parent, "--rounds", "1", "--jobs", "2"]
+    options += ["--detector", "imboost"]
     seeds = [part for seed in SEEDS for part in ("--seed", str(seed))]
     return subprocess.Popen(
         [*PROGRAM, "bench", "run", *options, *seeds],
