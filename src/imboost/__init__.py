@@ -7,20 +7,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from imboost.detectors import ALTBI, ODIM, IMBoost
+    from imboost.detectors import ALTBI, ODIM, IMBoost, Stack
     from imboost.session import Answer, MemoryLog, Oracle, Session
 
 _HOMES = {
     "ALTBI": "imboost.detectors",
     "IMBoost": "imboost.detectors",
     "ODIM": "imboost.detectors",
+    "Stack": "imboost.detectors",
     "Answer": "imboost.session",
     "MemoryLog": "imboost.session",
     "Oracle": "imboost.session",
     "Session": "imboost.session",
 }
 
-__all__ = ["ALTBI", "ODIM", "Answer", "IMBoost", "MemoryLog", "Oracle", "Session"]
+__all__ = ["ALTBI", "ODIM", "Answer", "IMBoost", "MemoryLog", "Oracle", "Session", "Stack"]
 
 
 def __getattr__(name: str) -> Any:
