@@ -236,6 +236,15 @@ def test_spread_rows_are_far_from_each_other():
     assert np.mean((pairs >= 90).sum(axis=1) == 1) > 0.8
 
 
+def test_the_first_rows_are_spread_in_many_columns_too():
+    table = np.random.default_rng(0).normal(size=(100, 50)) * 0.01
+    table[90:] += 1.0
+    strategy = Spread()
+    strategy.look_at(table)
+    pairs = draws(strategy, np.zeros(100), np.arange(100), n=2)
+    assert np.mean((pairs >= 90).sum(axis=1) == 1) > 0.8
+
+
 def test_spread_without_a_table_draws_by_worth_alone():
     scores = np.concatenate([np.ones(30), np.zeros(70)])
     chosen = Spread().select(scores, np.arange(100), 30, RNG(0))

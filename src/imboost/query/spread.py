@@ -111,7 +111,8 @@ class Spread:
         drawn = []
         for _ in range(n):
             widest = gaps[free].max()
-            distance = (gaps / widest) ** self.distance_power if widest > 0 else 1.0
+            measured = 0 < widest < np.inf
+            distance = (gaps / widest) ** self.distance_power if measured else 1.0
             weights = np.where(free, worth * distance, 0.0)
             row = int(rng.choice(len(places), p=weights / weights.sum()))
             drawn.append(row)
@@ -142,8 +143,8 @@ def _thin(
 
 
 def _gaps(places: NDArray[np.float64], taken: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the distance of every place to the nearest one taken."""
+    """Return the distance of every place to the nearest one taken; infinite if none was."""
     if len(taken) == 0:
-        return np.ones(len(places))
+        return np.full(len(places), np.inf)
     distances, _ = NearestNeighbors(n_neighbors=1).fit(taken).kneighbors(places)
     return np.asarray(distances[:, 0])
