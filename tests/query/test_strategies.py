@@ -196,13 +196,15 @@ def draws(strategy: Spread, scores, candidates, n=1, repeats=60):
     return np.array([strategy.select(scores, candidates, n, RNG(s)) for s in range(repeats)])
 
 
-def test_spread_prefers_high_scores_until_both_kinds_are_known():
-    strategy = look_at_line(distance_power=0.0)
+@pytest.mark.parametrize(("blind_share", "expected"), [(0.0, 0.88), (0.5, 0.46), (1.0, 0.05)])
+def test_spread_prefers_high_scores_until_both_kinds_are_known(blind_share, expected):
+    strategy = look_at_line(blind_share=blind_share, distance_power=0.0)
     scores = np.where(np.arange(100) < 5, 1.0, 0.01)
     scores[50] = 0.0
-    assert np.mean(draws(strategy, scores, np.arange(100)) < 5) > 0.7
-    strategy.observe(np.array([0, 0], dtype=np.int8))
-    assert np.mean(draws(strategy, scores, np.arange(100)) < 5) > 0.7
+    for _ in range(2):  # before any answer, and after answers of one kind
+        drawn = draws(strategy, scores, np.arange(100), repeats=400)
+        assert np.mean(drawn < 5) == pytest.approx(expected, abs=0.1)
+        strategy.observe(np.array([0, 0], dtype=np.int8))
 
 
 def test_spread_prefers_the_doubtful_once_both_kinds_are_known():
@@ -247,7 +249,7 @@ def test_the_first_rows_are_spread_in_many_columns_too():
 
 def test_spread_without_a_table_draws_by_worth_alone():
     scores = np.concatenate([np.ones(30), np.zeros(70)])
-    chosen = Spread().select(scores, np.arange(100), 30, RNG(0))
+    chosen = Spread(blind_share=0.0).select(scores, np.arange(100), 30, RNG(0))
     assert sorted(chosen.tolist()) == list(range(30))
 
 

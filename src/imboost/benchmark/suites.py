@@ -35,12 +35,18 @@ REMOVED = (
     "experts=('random', 'searching', 'components', 'linear')",
     "view_freedom=0",
     "start_trust=1e9",
+    "query__blind_share=0",
     "query__doubt_power=0",
     "query__distance_power=0",
 )
 """Settings of `stack` that take one ingredient away."""
 
-INGREDIENTS = (("stack", "spread"), *(("stack", "spread", removed) for removed in REMOVED))
+INGREDIENTS = (
+    ("stack", "spread"),
+    *(("stack", "spread", removed) for removed in REMOVED),
+    ("stack", "rd"),
+)
+"""Our own detector, with one ingredient taken away, and with random questions."""
 
 SUITES: dict[str, tuple[tuple[str, ...], ...]] = {
     "paper": tuple(METHODS),

@@ -23,13 +23,16 @@ class Spread:
 
     The probability of a row is its worth times a power of its distance from the nearest row
     that was answered or chosen before it. Until answers of both kinds are known, a row is worth
-    the more the higher its score; later the more the nearer its score is to the middle of
-    their range.
+    the more the higher its score, but none is without worth, since the score may mislead; later
+    the more the nearer its score is to the middle of their range.
 
     Keeps state: the table, and which kinds of answers there were.
 
     Parameters
     ----------
+    blind_share : float
+        Until both kinds of answers are known: the part of the worth, on average, that rows have
+        whatever their score.
     doubt_power : float
         How sharply worth falls with the distance of a score from the middle, once both kinds
         of answers are known.
@@ -52,6 +55,7 @@ class Spread:
     [3]
     """
 
+    blind_share: float = 0.5
     doubt_power: float = 2.0
     distance_power: float = 2.0
     max_pool: int = 10_000
@@ -60,6 +64,7 @@ class Spread:
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        check_number("blind_share", self.blind_share, minimum=0.0, maximum=1.0)
         check_number("doubt_power", self.doubt_power, minimum=0.0)
         check_number("distance_power", self.distance_power, minimum=0.0)
         check_number("max_pool", self.max_pool, minimum=1, whole=True)
@@ -88,14 +93,14 @@ class Spread:
         return candidates[kept[drawn]]
 
     def _worth(self, scores: Scores) -> NDArray[np.float64]:
-        """Return what an answer about each row is worth by its score alone, 1 at most."""
+        """Return what an answer about each row is worth by its score alone."""
         low, high = scores.min(), scores.max()
         if low == high:
             return np.ones(len(scores))
         # Halved before subtracting: the range itself may overflow.
         place = (scores / 2 - low / 2) / (high / 2 - low / 2)
         if not {INLIER, OUTLIER} <= self._kinds:
-            return np.asarray(place)
+            return self.blind_share + (1 - self.blind_share) * place / place.mean()
         return np.asarray((1 - np.abs(2 * place - 1)).clip(0, 1) ** self.doubt_power)
 
     def _draw(
