@@ -87,10 +87,7 @@ class ViewExpert:
 
 
 class ForestExpert:
-    """A forest; a row is judged, held out, by trees that never saw it.
-
-    These grow on samples of the answers. Extremely randomised trees need no such samples to
-    differ, and grow anew on all answers to judge other rows.
+    """A forest; a row is judged, held out, by the trees that never saw it.
 
     Parameters
     ----------
@@ -115,22 +112,18 @@ class ForestExpert:
     ) -> None:
         settings = {"bootstrap": True, "oob_score": True, "random_state": seed}
         if searching:
-            sampled = RandomForestClassifier(
+            self._forest = RandomForestClassifier(
                 n_trees, max_features=0.5, min_samples_leaf=2, **settings
             )
         else:
-            sampled = ExtraTreesClassifier(n_trees, **settings)
+            self._forest = ExtraTreesClassifier(n_trees, **settings)
         with warnings.catch_warnings():  # rows that every tree saw, dealt with below
             warnings.simplefilter("ignore")
-            sampled.fit(features, answers)
+            self._forest.fit(features, answers)
         usual = answers.mean()
-        unseen = sampled.oob_decision_function_[:, 1]
+        unseen = self._forest.oob_decision_function_[:, 1]
         held_out = np.where(np.isnan(unseen), usual, unseen)
         self.held_out = np.asarray(np.clip(held_out, SURE, 1 - SURE))
-        self._forest = sampled
-        if not searching:
-            self._forest = ExtraTreesClassifier(n_trees, random_state=seed)
-            self._forest.fit(features, answers)
 
     def judge(
         self, features: Floats, first_opinion: NDArray[np.float64] | None = None
