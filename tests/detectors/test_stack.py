@@ -11,9 +11,10 @@ from imboost.detectors.experts import (
     LinearExpert,
     ResidualProcess,
     ViewExpert,
+    answer_trust,
     pool_weights,
 )
-from imboost.detectors.stack import EXPERTS, _Rotation, _view_trust
+from imboost.detectors.stack import EXPERTS, Stack, _Rotation, _view_trust
 from imboost.detectors.views import Surroundings
 from imboost.errors import IMBoostError
 
@@ -139,6 +140,29 @@ def test_the_pool_starts_from_what_was_trusted_before():
     alike = np.full((2, 3), 0.5)
     weights = pool_weights(alike, answers, np.array([1.0, 1.0, 2.0]))
     np.testing.assert_allclose(weights, [0.25, 0.25, 0.5])
+
+
+def test_answers_that_are_contradicted_lose_trust_the_more_the_more_there_are():
+    opinion = np.array([0.05] * 38 + [0.95] * 2)
+    answers = np.array([0] * 38 + [1] * 2)
+    assert (answer_trust(opinion, answers) > 0.99).all()
+    few, many = answers.copy(), answers.copy()
+    few[:1], many[:8] = 1, 1
+    assert answer_trust(opinion, few)[0] > answer_trust(opinion, many)[0]
+    assert answer_trust(opinion, many)[0] < 0.3
+
+
+def test_wrong_answers_are_found_and_learned_from_less(planted):
+    labels = np.full(len(planted.y), -1)
+    labels[:100] = planted.y[:100]
+    labels[planted.y == 1] = 1
+    wrong = np.flatnonzero(planted.y[:100] == 0)[:4]
+    labels[wrong] = 1
+    believing = Stack(n_revisions=0, random_state=0).fit(planted.X, labels)
+    doubting = Stack(random_state=0).fit(planted.X, labels)
+    assert set(np.argsort(np.nan_to_num(doubting.answer_trust_, nan=1.0))[:4]) == set(wrong)
+    assert np.isnan(doubting.answer_trust_[labels == -1]).all()
+    assert (doubting.decision_scores_[wrong] < 0.9 * believing.decision_scores_[wrong]).all()
 
 
 def test_answers_of_one_kind_change_the_trust_in_the_views(planted):

@@ -260,7 +260,7 @@ def test_spread_draws_all_rows_that_lie_in_one_place():
 
 
 def test_of_a_large_table_the_rows_worth_it_are_kept():
-    strategy = look_at_line(max_pool=20)
+    strategy = look_at_line(max_pool=20, blind_share=0.0)
     scores = np.where(np.arange(100) % 10 == 0, 1.0, 0.0)  # ten rows of worth
     first = draws(strategy, scores, np.arange(100), n=10)
     assert all(set(range(0, 100, 10)) == set(rows) for rows in first.tolist())

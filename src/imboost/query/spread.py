@@ -100,7 +100,8 @@ class Spread:
         # Halved before subtracting: the range itself may overflow.
         place = (scores / 2 - low / 2) / (high / 2 - low / 2)
         if not {INLIER, OUTLIER} <= self._kinds:
-            return self.blind_share + (1 - self.blind_share) * place / place.mean()
+            by_score = place / place.mean()
+            return np.asarray(self.blind_share + (1 - self.blind_share) * by_score)
         return np.asarray((1 - np.abs(2 * place - 1)).clip(0, 1) ** self.doubt_power)
 
     def _draw(
