@@ -152,17 +152,15 @@ def test_answers_that_are_contradicted_lose_trust_the_more_the_more_there_are():
     assert answer_trust(opinion, many)[0] < 0.3
 
 
-def test_wrong_answers_are_found_and_learned_from_less(planted):
+def test_wrong_answers_are_trusted_least(planted):
     labels = np.full(len(planted.y), -1)
     labels[:100] = planted.y[:100]
     labels[planted.y == 1] = 1
     wrong = np.flatnonzero(planted.y[:100] == 0)[:4]
     labels[wrong] = 1
-    believing = Stack(n_revisions=0, random_state=0).fit(planted.X, labels)
-    doubting = Stack(random_state=0).fit(planted.X, labels)
-    assert set(np.argsort(np.nan_to_num(doubting.answer_trust_, nan=1.0))[:4]) == set(wrong)
-    assert np.isnan(doubting.answer_trust_[labels == -1]).all()
-    assert (doubting.decision_scores_[wrong] < 0.9 * believing.decision_scores_[wrong]).all()
+    trust = Stack(random_state=0).fit(planted.X, labels).answer_trust_
+    assert set(np.argsort(np.nan_to_num(trust, nan=1.0))[:4]) == set(wrong)
+    np.testing.assert_array_equal(np.isnan(trust), labels == -1)
 
 
 def test_answers_of_one_kind_change_the_trust_in_the_views(planted):

@@ -35,7 +35,6 @@ REMOVED = (
     "experts=('random', 'searching', 'components', 'linear')",
     "view_freedom=0",
     "start_trust=1e9",
-    "n_revisions=0",
     "query__blind_share=0",
     "query__doubt_power=0",
     "query__distance_power=0",

@@ -2,7 +2,7 @@
 
 An expert learns from the answered rows and also says what it would have thought of each of
 them had it not been told its answer. By these held-out opinions `pool_weights` decides how
-much each expert is heard, and `answer_trust` how much each answer is believed.
+much each expert is heard, and `answer_trust` says how likely each answer is right.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SURE = 0.02
 INVERSE_PENALTY = 0.5
 N_FOLDS = 5
 
-WRONG_ANSWERS, RIGHT_ANSWERS = 2.0, 10.0
+WRONG_ANSWERS, RIGHT_ANSWERS = 1.0, 10.0
 """What is assumed of answers before any: so many of them were wrong and so many right."""
 
 LENGTH_SCALES = (0.5, 1.0, 2.0, 4.0)
@@ -103,8 +103,6 @@ class ForestExpert:
     searching : bool
         Whether trees search for the best split among half of the features; otherwise they are
         extremely randomised.
-    trust : array of shape (n_answers,), optional
-        How much each answer is believed, 0 to 1.
     """
 
     def __init__(
@@ -114,7 +112,6 @@ class ForestExpert:
         n_trees: int,
         seed: int,
         searching: bool = False,
-        trust: Floats | None = None,
     ) -> None:
         settings = {"bootstrap": True, "oob_score": True, "random_state": seed}
         if searching:
@@ -125,7 +122,7 @@ class ForestExpert:
             self._forest = ExtraTreesClassifier(n_trees, **settings)
         with warnings.catch_warnings():  # rows that every tree saw, dealt with below
             warnings.simplefilter("ignore")
-            self._forest.fit(features, answers, sample_weight=trust)
+            self._forest.fit(features, answers)
         usual = answers.mean()
         unseen = self._forest.oob_decision_function_[:, 1]
         held_out = np.where(np.isnan(unseen), usual, unseen)
@@ -149,30 +146,19 @@ class LinearExpert:
         0 or 1 for each of them, of both kinds.
     seed : int
         Of the folds.
-    trust : array of shape (n_answers,), optional
-        How much each answer is believed, 0 to 1.
     """
 
-    def __init__(
-        self, features: Floats, answers: Answers, seed: int, trust: Floats | None = None
-    ) -> None:
+    def __init__(self, features: Floats, answers: Answers, seed: int) -> None:
         model = LogisticRegression(C=INVERSE_PENALTY, max_iter=300)
         n_folds = min(N_FOLDS, int(answers.sum()), int((1 - answers).sum()))
         if n_folds < 2:  # one row of its kind
             held_out = np.full(len(answers), answers.mean())
         else:
             folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-            judged = cross_val_predict(
-                model,
-                features,
-                answers,
-                cv=folds,
-                method="predict_proba",
-                params={"sample_weight": trust},
-            )
+            judged = cross_val_predict(model, features, answers, cv=folds, method="predict_proba")
             held_out = judged[:, 1]
         self.held_out = np.asarray(np.clip(held_out, SURE, 1 - SURE))
-        model.fit(features, answers, sample_weight=trust)
+        model.fit(features, answers)
         self._coefficients = np.concatenate([model.intercept_, model.coef_[0]])
 
     def judge(
@@ -194,7 +180,7 @@ class ResidualProcess:
     places : array of shape (n_answers, n_features)
         Where the answered rows lie.
     answers : array of shape (n_answers,)
-        0 or 1 for each of them, or how likely it is an outlier.
+        0 or 1 for each of them.
     first_opinion : array of shape (n_answers,)
         Their probability by the first opinion.
     seed : int
@@ -204,7 +190,7 @@ class ResidualProcess:
     def __init__(
         self,
         places: Floats,
-        answers: Answers | Floats,
+        answers: Answers,
         first_opinion: NDArray[np.float64],
         seed: int,
     ) -> None:
@@ -274,7 +260,7 @@ def answer_trust(opinion: NDArray[np.float64], answers: Answers) -> NDArray[np.f
 
     >>> opinion = np.array([0.02, 0.02, 0.02, 0.02, 0.9, 0.5])
     >>> answer_trust(opinion, np.array([0, 0, 0, 1, 1, 1])).round(1).tolist()
-    [1.0, 1.0, 1.0, 0.1, 1.0, 0.8]
+    [1.0, 1.0, 1.0, 0.1, 1.0, 0.9]
     """
     likelihood = np.where(answers == 1, opinion, 1 - opinion)
     wrong = WRONG_ANSWERS / (WRONG_ANSWERS + RIGHT_ANSWERS)

@@ -22,7 +22,7 @@ from imboost.detectors.experts import (
 )
 from imboost.detectors.views import N_COMPANY, RankScale, Surroundings, has_both_classes
 from imboost.errors import SettingError, UnknownNameError
-from imboost.labels import OUTLIER, UNLABELLED, Labels
+from imboost.labels import UNLABELLED, Labels
 from imboost.validation import check_number
 
 EXPERTS = {
@@ -84,7 +84,7 @@ class Stack(ClassicDetector):
     known, five experts learn from them: three forests on columns and views, a linear model of
     principal components and views, and a Gaussian process that corrects the views near labelled
     rows. Each is heard as much as its opinions about labelled rows deserve that it was not told
-    the label of; and a label that they contradict is trusted less.
+    the label of.
 
     Parameters
     ----------
@@ -112,9 +112,6 @@ class Stack(ClassicDetector):
     start_trust : float
         Labels' worth of trust in an expert before any label; the larger, the longer experts are
         heard as at the start: the process more the more columns there are, the others less.
-    n_revisions : int
-        How often labels that experts contradict, who were not told them, are trusted less, and
-        the experts taught anew; with 0 every label is believed.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -152,7 +149,6 @@ class Stack(ClassicDetector):
         experts: tuple[str, ...] = tuple(EXPERTS),
         view_freedom: float = 0.5,
         start_trust: float = 1.0,
-        n_revisions: int = 2,
         contamination: float = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
@@ -173,7 +169,6 @@ class Stack(ClassicDetector):
         self.experts = experts
         self.view_freedom = view_freedom
         self.start_trust = start_trust
-        self.n_revisions = n_revisions
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -187,7 +182,6 @@ class Stack(ClassicDetector):
             check_number("n_neighbors", number, minimum=1, whole=True)
         check_number("view_freedom", self.view_freedom, minimum=0.0)
         check_number("start_trust", self.start_trust, above=0.0)
-        check_number("n_revisions", self.n_revisions, minimum=0, whole=True)
         _check_names("looks", self.looks, LOOKS, needed=VIEWS)
         _check_names("experts", self.experts, tuple(EXPERTS), needed=tuple(EXPERTS))
 
@@ -241,39 +235,24 @@ class Stack(ClassicDetector):
         self.answer_trust_ = np.where(known, 1.0, np.nan)
         if not has_both_classes(labels):
             return
-        trust = self._teach_all(seen, answers, np.ones(len(answers)))
-        for _ in range(self.n_revisions):
-            trust = self._teach_all(seen, answers, trust)
-        self.answer_trust_[known] = trust
-
-    def _teach_all(self, seen: _Aspects, answers: Labels, trust: Floats) -> NDArray[np.float64]:
-        """Teach all experts, hear each as it deserves, and return how far to trust answers."""
         first_opinion = self._viewer.judge(seen.views)
         for number, name in enumerate(self.experts):
             features, seed = getattr(seen, EXPERTS[name]), self._seed + number
-            self._experts[name] = self._teach(name, features, answers, first_opinion, trust, seed)
+            self._experts[name] = self._teach(name, features, answers, first_opinion, seed)
         held_out = np.column_stack([expert.held_out for expert in self._experts.values()])
         start = [self.start_trust * self._first_trust(name) for name in self.experts]
         weights = pool_weights(held_out, answers, np.array(start))
         self.weights_ = dict(zip(self.experts, weights.tolist(), strict=True))
-        return answer_trust(held_out @ weights, answers)
+        self.answer_trust_[known] = answer_trust(held_out @ weights, answers)
 
     def _teach(
-        self,
-        name: str,
-        features: Floats,
-        answers: Labels,
-        first_opinion: Floats,
-        trust: Floats,
-        seed: int,
+        self, name: str, features: Floats, answers: Labels, first_opinion: Floats, seed: int
     ) -> Expert:
         if name == "process":
-            likely = np.where(answers == OUTLIER, trust, 1 - trust)
-            return ResidualProcess(features, likely, first_opinion, seed)
+            return ResidualProcess(features, answers, first_opinion, seed)
         if name == "linear":
-            return LinearExpert(features, answers, seed, trust)
-        searching = name == "searching"
-        return ForestExpert(features, answers, self.n_trees, seed, searching, trust)
+            return LinearExpert(features, answers, seed)
+        return ForestExpert(features, answers, self.n_trees, seed, searching=name == "searching")
 
     def _first_trust(self, name: str) -> float:
         """Return how many answers' worth an expert is trusted before any answer.
