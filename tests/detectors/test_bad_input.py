@@ -14,7 +14,6 @@ GOOD = np.random.default_rng(0).normal(size=(40, 3))
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (np.where(GOOD > 2, np.nan, GOOD), "NaN"),
         (np.where(GOOD > 2, np.inf, GOOD), "infinity"),
         ([["a", "b"], ["c", "d"], ["e", "f"]], "could not convert string to float"),
         (np.empty((0, 3)), "0 sample"),
@@ -23,11 +22,27 @@ GOOD = np.random.default_rng(0).normal(size=(40, 3))
         (GOOD[0], "Expected 2D array"),
         (GOOD[None], "expected <= 2|dim 3"),
     ],
-    ids=["NaN", "infinity", "strings", "no rows", "no columns", "one row", "1-D", "3-D"],
+    ids=["infinity", "strings", "no rows", "no columns", "one row", "1-D", "3-D"],
 )
 def test_a_bad_table_is_refused(quick_detector, table, message):
     with pytest.raises(ValueError, match=message):
         quick_detector.fit(table)
+
+
+def test_missing_numbers_are_part_of_the_data_or_refused(quick_detector):
+    table = GOOD.copy()
+    table[::7, 0] = table[3, 1] = np.nan
+    if not quick_detector.takes_gaps:
+        with pytest.raises(ValueError, match="NaN"):
+            quick_detector.fit(table)
+        return
+    labels = np.where(np.arange(len(table)) < 5, np.arange(len(table)) % 2, -1)
+    quick_detector.fit(table).refine(table, labels)
+    assert np.isfinite(quick_detector.decision_scores_).all()
+    np.testing.assert_allclose(
+        quick_detector.decision_function(table), quick_detector.decision_scores_, rtol=1e-6
+    )
+    assert np.isfinite(quick_detector.decision_function(np.full((1, 3), np.nan))).all()
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,12 @@ class UnitScaling:
 
     @classmethod
     def fit(cls, table: NDArray[Any]) -> UnitScaling:
-        """Read smallest and largest value of every column of `table` (rows, features)."""
-        low = table.min(axis=0).astype(np.float64)
-        high = table.max(axis=0).astype(np.float64)
+        """Read smallest and largest value of every column of `table` (rows, features).
+
+        Missing values (nan) are left out; a column without any other counts as constantly 0.
+        """
+        low = np.nan_to_num(np.fmin.reduce(table, axis=0).astype(np.float64))
+        high = np.nan_to_num(np.fmax.reduce(table, axis=0).astype(np.float64))
         # Halved before subtracting: the range of float64 columns may itself overflow.
         half_range = high / 2 - low / 2
         constant = half_range <= 0

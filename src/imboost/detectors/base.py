@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from imboost.data.layout import Layout
 from imboost.detectors.device import resolve_device
 from imboost.errors import MissingPackageError
 from imboost.labels import Labels, check_labels
@@ -36,6 +37,9 @@ class BaseDetector(BaseEstimator, ABC):
 
     needs: ClassVar[tuple[str, ...]] = ()
     """Packages of the extra `peers` that the detector is built on."""
+
+    takes_gaps: ClassVar[bool] = False
+    """Whether missing numbers (nan) are part of the data."""
 
     decision_scores_: NDArray[np.float64]
     query_scores_: NDArray[np.float64]
@@ -60,6 +64,7 @@ class BaseDetector(BaseEstimator, ABC):
         """Tell scikit-learn that labels, where there are any, are of two classes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags = ClassifierTags(multi_class=False)
+        tags.input_tags.allow_nan = self.takes_gaps
         return tags
 
     @abstractmethod
@@ -89,23 +94,31 @@ class BaseDetector(BaseEstimator, ABC):
         check_number("contamination", self.contamination, above=0.0, maximum=0.5)
         resolve_device(self.device)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, layout: Layout | None = None) -> Self:
         """Train on a table and, where there are any, on labels.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            Numbers without gaps.
+            Numbers; some detectors take nan for missing ones.
         y : array-like of shape (n_rows,), optional
             0 for an inlier, 1 for an outlier, -1 for a row that is not labelled.
+        layout : Layout, optional
+            What the columns are, where some stand for categories or gaps; all are numbers if
+            not given.
 
         Returns
         -------
         self
         """
         self.check_settings()
-        X = validate_data(self, X, dtype=FLOATS, order="C", ensure_min_samples=2)
+        X = self._validate(X, ensure_min_samples=2)
         labels = check_labels(y, len(X))
+        if layout is not None and layout.n_columns != X.shape[1]:
+            raise ValueError(
+                f"layout describes {layout.n_columns} columns, but X has {X.shape[1]}."
+            )
+        self._layout = layout
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._n_rows = len(X)
         self._probe = self._probe_of(X)
@@ -133,7 +146,7 @@ class BaseDetector(BaseEstimator, ABC):
                 f"refine needs the rows given to fit: expected {self._n_rows}, got {len(X)}. "
                 "Use fit for another table."
             )
-        if not np.array_equal(self._probe, self._probe_of(X)):
+        if not np.array_equal(self._probe, self._probe_of(X), equal_nan=True):
             raise ValueError("refine needs the rows given to fit, in the same order.")
         labels = check_labels(y, len(X))
         self._train_further(X, labels)
@@ -165,7 +178,13 @@ class BaseDetector(BaseEstimator, ABC):
 
     def _check_table(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        table: NDArray[Any] = validate_data(self, X, dtype=FLOATS, order="C", reset=False)
+        return self._validate(X, reset=False)
+
+    def _validate(self, X: Any, **settings: Any) -> NDArray[Any]:
+        finite = "allow-nan" if self.takes_gaps else True
+        table: NDArray[Any] = validate_data(
+            self, X, dtype=FLOATS, order="C", ensure_all_finite=finite, **settings
+        )
         return table
 
     @staticmethod

@@ -18,21 +18,31 @@ Floats = NDArray[np.float64]
 class ClassicDetector(BaseDetector):
     """Scales the table and looks at it without labels once; learns from labels every round.
 
-    Everything here computes on the CPU; `device` is accepted as everywhere.
+    Everything here computes on the CPU; `device` is accepted as everywhere. Missing numbers
+    count as the median of their column.
     """
+
+    takes_gaps = True
 
     def _train(self, X: NDArray[Any], labels: Labels) -> None:
         self._scaling = UnitScaling.fit(X)
-        table = self._scaling.apply(X)
+        self._usual = _medians(self._scaling.apply(X))
+        table = self._table(X)
         self._report(f"building on {len(X)} rows")
         self._build(table)
         self._learn(table, labels)
 
     def _train_further(self, X: NDArray[Any], labels: Labels) -> None:
-        self._learn(self._scaling.apply(X), labels)
+        self._learn(self._table(X), labels)
 
     def _score(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        return self._judge(self._scaling.apply(X))
+        return self._judge(self._table(X))
+
+    def _table(self, X: NDArray[Any]) -> Floats:
+        """Scale a table and fill its gaps."""
+        table = self._scaling.apply(X)
+        gaps = np.isnan(table)
+        return np.where(gaps, self._usual, table) if gaps.any() else table
 
     @abstractmethod
     def _build(self, table: Floats) -> None:
@@ -45,3 +55,11 @@ class ClassicDetector(BaseDetector):
     @abstractmethod
     def _judge(self, table: Floats) -> NDArray[np.float64]:
         """Return the outlier score of every row of a scaled table."""
+
+
+def _medians(table: Floats) -> NDArray[np.float64]:
+    """Return the median of the known values of every column; 0 where there are none."""
+    if not np.isnan(table).any():
+        return np.median(table, axis=0)
+    columns = [column[~np.isnan(column)] for column in table.T]
+    return np.array([np.median(column) if len(column) else 0.0 for column in columns])

@@ -21,7 +21,12 @@ from imboost.validation import check_number
 
 
 class GenerativeDetector(NetworkDetector):
-    """Model, optimiser and scoring of a loss-based detector."""
+    """Model, optimiser and scoring of a loss-based detector.
+
+    The likelihood leaves missing numbers out.
+    """
+
+    takes_gaps = True
 
     def __init__(
         self,
@@ -65,6 +70,7 @@ class GenerativeDetector(NetworkDetector):
     def _start(self, X: NDArray[Any]) -> Rows:
         """Make model, optimiser and scoring noise; return the training rows."""
         rows = self._prepare(X)
+        self._usual = _column_means(rows)
         generator = torch.Generator().manual_seed(self._seed)
         self._model = self._new_model(generator, self.n_members).to(self._device)
         self._optimiser = make_optimiser(self._model, self.learning_rate, self.weight_decay)
@@ -80,6 +86,8 @@ class GenerativeDetector(NetworkDetector):
             n_members=n_members,
             n_samples=self.n_samples,
             logvar_weight=self.logvar_weight,
+            layout=self._layout,
+            usual=self._usual,
         )
 
     def _snapshot(self) -> dict[str, Tensor]:
@@ -103,3 +111,12 @@ class GenerativeDetector(NetworkDetector):
     def _score(self, X: NDArray[Any]) -> NDArray[np.float64]:
         losses = mean_losses(self._scorer, self._rows(X), self._noise, torch.float64)
         return losses.astype(np.float64)
+
+
+def _column_means(rows: Rows) -> Tensor:
+    """Return the mean of the known numbers of every column, (features,); 0 without any."""
+    total, count = torch.zeros(1), torch.zeros(1)
+    for _, x in rows.chunks(1, torch.float64):
+        total = total.to(x) + x.nansum(dim=1)
+        count = count.to(x) + (~x.isnan()).sum(dim=1)
+    return (total / count.clamp(min=1)).cpu()

@@ -63,7 +63,7 @@ class ViewClassifier(ClassicDetector):
         return self._judge_views(table, self._views(table))
 
     def _score_training(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        return self._judge_views(self._scaling.apply(X), self._training_views)
+        return self._judge_views(self._table(X), self._training_views)
 
     def _judge_views(self, table: Floats, views: NDArray[np.float64]) -> NDArray[np.float64]:
         rank = self._ranks.mean_rank(views)

@@ -14,6 +14,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from imboost.data.layout import Layout
+
 
 class Backbone(Protocol):
     """A stack of generative models that turn rows into importance log-weights."""
@@ -42,7 +44,7 @@ class Backbone(Protocol):
         Parameters
         ----------
         x : Tensor of shape (features, rows)
-            Rows scaled to the unit interval.
+            Rows scaled to the unit interval; missing numbers are nan.
         noise : Tensor
             From `draw_noise`, or anything that broadcasts against it.
         batch_statistics : bool
@@ -71,6 +73,8 @@ class BackboneFactory(Protocol):
         n_members: int,
         n_samples: int,
         logvar_weight: float,
+        layout: Layout | None,
+        usual: Tensor | None,
     ) -> Any:
         """Return a model for tables of `n_features` columns."""
         ...

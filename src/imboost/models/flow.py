@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
-from imboost.errors import SettingError
+from imboost.data.layout import Kind, Layout
+from imboost.errors import DataError, SettingError
 
 N_TRANSFORMS = 3
 HIDDEN_FEATURES = (64, 64)
@@ -36,6 +37,10 @@ class NormalisingFlow(nn.Module):
         Ignored: there is no latent code to sample.
     logvar_weight : float
         Ignored: a flow gives the exact density.
+    layout : Layout, optional
+        What the columns are; only numbers are possible.
+    usual : Tensor, optional
+        Ignored: a flow knows no missing numbers.
     """
 
     def __init__(
@@ -46,8 +51,12 @@ class NormalisingFlow(nn.Module):
         n_members: int = 1,
         n_samples: int = 1,
         logvar_weight: float = 0.5,
+        layout: Layout | None = None,
+        usual: Tensor | None = None,
     ) -> None:
         super().__init__()
+        if layout is not None and layout.n_of_kind(Kind.NUMBER) < n_features:
+            raise SettingError("The flow backbone takes numbers alone; use the backbone 'vae'.")
         self.n_members = n_members
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
@@ -71,6 +80,8 @@ class NormalisingFlow(nn.Module):
 
     def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
         """Return the exact log-density as the only weight: (members, 1, rows)."""
+        if x.isnan().any():
+            raise DataError("The flow backbone takes no missing numbers; use the backbone 'vae'.")
         rows = x.t()  # (rows, features)
         parameters = {_dotted(name): p for name, p in self._stacked_parameters.items()}
         buffers = {_dotted(name): self.get_buffer(name) for name in self._buffer_names}

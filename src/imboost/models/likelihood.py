@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
+
+from imboost.data.layout import Kind, Layout
 
 EXACT_LOGVAR_WEIGHT = 0.5
 """The weight of the log-variance in a true Gaussian density."""
@@ -30,3 +33,61 @@ def gaussian_log_density(
     squared = (x - mean).square() * (-logvar).exp()
     # One multiply-add over the cells; this line is the widest of the whole computation.
     return torch.add(squared, logvar, alpha=2 * logvar_weight).add(LOG_TWO_PI).mul(-0.5)
+
+
+class CellDensity:
+    """Log-density of every cell, by what it is: a number, the level of a category or a gap.
+
+    Numbers have a Gaussian each, with a mean in the unit interval. The columns of a category
+    share one distribution over its levels, which counts in the column of the row's level. A
+    missing number (nan) counts for nothing; that it is missing counts in the gap's own column.
+
+    Parameters
+    ----------
+    layout : Layout or None
+        What the columns are; all are numbers if there is none.
+    logvar_weight : float
+        See `gaussian_log_density`.
+    """
+
+    def __init__(
+        self, layout: Layout | None = None, logvar_weight: float = EXACT_LOGVAR_WEIGHT
+    ) -> None:
+        self._logvar_weight = logvar_weight
+        self._n_numbers = layout.n_of_kind(Kind.NUMBER) if layout else None
+        self._n_gaps = layout.n_of_kind(Kind.GAP) if layout else 0
+        categories = layout.of_kind(Kind.CATEGORY) if layout else ()
+        self._widths = [feature.stop - feature.start for feature in categories]
+
+    def __call__(self, x: Tensor, output: Tensor, logvar: Tensor) -> Tensor:
+        """Return log-densities, (members, features, samples, rows).
+
+        Parameters
+        ----------
+        x : Tensor of shape (features, 1, rows)
+            The rows; missing numbers are nan.
+        output, logvar : Tensor of shape (members, features, samples, rows)
+            What the decoder says of them.
+        """
+        n = self._n_numbers
+        cells = self._numbers(x[:n], output[:, :n], logvar[:, :n])
+        if n is None or n == len(x):
+            return cells
+        parts, end = [cells], n
+        if self._n_gaps:
+            end = n + self._n_gaps
+            signs = 2 * x[n:end] - 1
+            parts.append(F.logsigmoid(signs * output[:, n:end]))
+        for width in self._widths:
+            start, end = end, end + width
+            parts.append(x[start:end] * F.log_softmax(output[:, start:end], dim=1))
+        return torch.cat(parts, dim=1)
+
+    def _numbers(self, x: Tensor, output: Tensor, logvar: Tensor) -> Tensor:
+        missing = x.isnan()
+        mean = torch.sigmoid(output)
+        if not missing.any():
+            return gaussian_log_density(x, mean, logvar, self._logvar_weight)
+        # Filled first: a gradient through nan is nan, even where its value is thrown away.
+        cells = gaussian_log_density(x.nan_to_num(0.0), mean, logvar, self._logvar_weight)
+        return cells.masked_fill(missing, 0.0)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from imboost.models.likelihood import gaussian_log_density
+from imboost.data.layout import Layout
+from imboost.models.likelihood import CellDensity
 from imboost.models.stacked import GaussianHead, HiddenLayer
 
 
@@ -51,7 +52,14 @@ class MLPVAE(nn.Module):
         K, the latent samples per row.
     logvar_weight : float
         Weight of the decoder's log-variance, see `gaussian_log_density`.
+    layout : Layout, optional
+        What the columns are; all are numbers if not given.
+    usual : Tensor of shape (features,), optional
+        What the encoder sees in place of missing numbers; the middle of their range if not
+        given.
     """
+
+    usual: Tensor
 
     def __init__(
         self,
@@ -61,11 +69,15 @@ class MLPVAE(nn.Module):
         n_members: int = 1,
         n_samples: int = 2,
         logvar_weight: float = 1.0,
+        layout: Layout | None = None,
+        usual: Tensor | None = None,
     ) -> None:
         super().__init__()
         self.n_members = n_members
         self.n_samples = n_samples
-        self.logvar_weight = logvar_weight
+        self.log_density = CellDensity(layout, logvar_weight)
+        filling = torch.full((n_features,), 0.5) if usual is None else usual.float()
+        self.register_buffer("usual", filling.reshape(1, -1, 1).repeat(n_members, 1, 1))
         width = Widths.for_features(n_features)
         self.n_latent = width.latent
         self.encoder = nn.ModuleList(
@@ -97,20 +109,20 @@ class MLPVAE(nn.Module):
         z = mean.unsqueeze(2) + spread.unsqueeze(2) * noise  # (members, latent, samples, rows)
         # log p(z) - log q(z | x); the normalising constants cancel.
         prior = 0.5 * (noise.square().sum(1) - z.square().sum(1) + logvar.sum(1, keepdim=True))
-        x_mean, x_logvar = self.decode(z, batch_statistics=batch_statistics)
-        cells = gaussian_log_density(x.unsqueeze(-2), x_mean, x_logvar, self.logvar_weight)
-        return cells.sum(1) + prior
+        output, x_logvar = self.decode(z, batch_statistics=batch_statistics)
+        return self.log_density(x.unsqueeze(-2), output, x_logvar).sum(1) + prior
 
     def encode(self, x: Tensor, *, batch_statistics: bool) -> tuple[Tensor, Tensor]:
         """Return mean and log-variance of the latent code, each (members, latent, rows)."""
-        hidden = x
+        missing = x.isnan()
+        hidden = torch.where(missing, self.usual, x) if missing.any() else x
         for layer in self.encoder:
             hidden = layer(hidden, batch_statistics)
         mean, logvar = self.latent_head(hidden)
         return mean, logvar
 
     def decode(self, z: Tensor, *, batch_statistics: bool) -> tuple[Tensor, Tensor]:
-        """Return mean and log-variance of the rows, each (members, features, samples, rows).
+        """Return output and log-variance of the cells, each (members, features, samples, rows).
 
         All samples of all rows pass through the decoder as one batch.
         """
@@ -118,6 +130,6 @@ class MLPVAE(nn.Module):
         hidden = z.flatten(2)  # (members, latent, samples * rows)
         for layer in self.decoder:
             hidden = layer(hidden, batch_statistics)
-        mean, logvar = self.output_head(hidden)
+        output, logvar = self.output_head(hidden)
         shape = (n_members, -1, n_samples, n_rows)
-        return torch.sigmoid(mean).reshape(shape), logvar.reshape(shape)
+        return output.reshape(shape), logvar.reshape(shape)

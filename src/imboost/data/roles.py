@@ -1,0 +1,195 @@
+"""What each column of a table is for: found by its values, or said by the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from imboost.data.cells import is_flat, is_wordy, numbers, plain, times, truths, words
+from imboost.errors import DataError, SettingError, UnknownNameError
+
+CLEAR_SHARE = 0.95
+"""So many of a column's cells must be numbers (or times) for the column to be one of them."""
+
+MANY_ROWS = 20
+"""In a table of fewer rows, different values in all of them say nothing."""
+
+NAMES_OF_IDENTIFIERS = re.compile(
+    r"(^|[_\W])(id|ids|key|uuid|guid|index|rowid|nr|no|number)$|^unnamed|[a-z](Id|ID|Key)$"
+)
+TEXT_WORDS = 4.0
+"""Cells that differ and hold so many words on average are free text."""
+
+
+class Role(StrEnum):
+    """What a column is for."""
+
+    NUMERIC = "numeric"
+    CATEGORICAL = "categorical"
+    BOOLEAN = "boolean"
+    DATETIME = "datetime"
+    IDENTIFIER = "identifier"
+    CONSTANT = "constant"
+    TEXT = "text"
+    IGNORED = "ignored"
+
+    @property
+    def is_feature(self) -> bool:
+        """Whether a detector looks at columns of this role."""
+        return self in FEATURE_ROLES
+
+
+FEATURE_ROLES = (Role.NUMERIC, Role.CATEGORICAL, Role.BOOLEAN, Role.DATETIME)
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """A column's role, and what a user should know about how it is treated.
+
+    Parameters
+    ----------
+    name : str
+    role : Role
+    n_missing : int
+        Cells without a value.
+    n_distinct : int
+        Different values.
+    note : str
+        What is done with it, if that is not obvious.
+    """
+
+    name: str
+    role: Role
+    n_missing: int
+    n_distinct: int
+    note: str = ""
+
+
+def find_roles(table: pa.Table, given: Mapping[str, str] | None = None) -> list[ColumnFacts]:
+    """Return the role of every column; roles that are given stand as they are.
+
+    Raises
+    ------
+    UnknownNameError
+        If a role or a column is given that does not exist.
+    DataError
+        If the table has no rows, or no column is left to look at.
+    """
+    given = dict(given or {})
+    for name in given:
+        if name not in table.column_names:
+            raise UnknownNameError("column", name, table.column_names)
+    roles = {name: _role_called(role) for name, role in given.items()}
+    if table.num_rows == 0:
+        raise DataError("The table has a header but no rows.")
+    facts = [_look_at(name, table.column(name), roles.get(name)) for name in table.column_names]
+    if not any(fact.role.is_feature for fact in facts):
+        found = ", ".join(f"{fact.name} ({fact.role})" for fact in facts[:5])
+        raise DataError(f"No column is left to look at: {found}. Say roles to change that.")
+    return facts
+
+
+def _role_called(name: str) -> Role:
+    if name not in list(Role):
+        raise UnknownNameError("role", name, list(Role))
+    return Role(name)
+
+
+def _look_at(name: str, column: pa.ChunkedArray, given: Role | None) -> ColumnFacts:
+    if not is_flat(column.type):
+        if given is not None and given.is_feature:
+            raise SettingError(f"Column '{name}' holds {column.type}, which cannot be {given}.")
+        note = f"cells of type {column.type} are not looked at"
+        return ColumnFacts(name, given or Role.IGNORED, column.null_count, 0, note)
+    cells = plain(column)
+    n_missing = cells.null_count
+    n_distinct = pc.count_distinct(cells).as_py()
+    role, note = _find_role(name, cells, n_missing, n_distinct)
+    if given is not None and given != role:
+        role, note = given, _note_on(given, cells)
+    return ColumnFacts(name, role, n_missing, n_distinct, note)
+
+
+def _find_role(
+    name: str, cells: pa.ChunkedArray, n_missing: int, n_distinct: int
+) -> tuple[Role, str]:
+    if n_missing == len(cells):
+        return Role.CONSTANT, "all cells are missing"
+    if n_distinct == 1:
+        if n_missing == 0:
+            return Role.CONSTANT, "all cells are the same"
+        return Role.CATEGORICAL, "one value, or missing"
+    if pa.types.is_temporal(cells.type) and not _is_clock(cells.type):
+        return Role.DATETIME, ""
+    if n_distinct == 2 and _share(truths(cells), cells) == 1:
+        return Role.BOOLEAN, ""
+    for role, read in ((Role.NUMERIC, numbers), (Role.DATETIME, times)):
+        if role == Role.DATETIME and not is_wordy(cells.type):
+            break
+        values = read(cells)
+        if _share(values, cells) >= CLEAR_SHARE:
+            if role == Role.NUMERIC and _counts_rows(name, values, cells):
+                return Role.IDENTIFIER, "kept aside, never looked at"
+            return role, _note_on(role, cells)
+    return _role_of_words(name, cells, n_missing, n_distinct)
+
+
+def _role_of_words(
+    name: str, cells: pa.ChunkedArray, n_missing: int, n_distinct: int
+) -> tuple[Role, str]:
+    said = words(cells)
+    n_present = len(cells) - n_missing
+    mean_words = 1 + pc.mean(pc.count_substring_regex(said, r"\s+")).as_py()
+    differ = n_present >= MANY_ROWS and n_distinct > n_present / 2
+    if differ and mean_words >= TEXT_WORDS:
+        return Role.TEXT, "free text is not looked at"
+    all_differ = n_present >= MANY_ROWS and n_distinct == n_present
+    if all_differ or (differ and NAMES_OF_IDENTIFIERS.search(name)):
+        return Role.IDENTIFIER, "kept aside, never looked at"
+    return Role.CATEGORICAL, ""
+
+
+def _note_on(role: Role, cells: pa.ChunkedArray) -> str:
+    """Return how many cells say something else than the role wants."""
+    readers = {Role.NUMERIC: numbers, Role.DATETIME: times, Role.BOOLEAN: truths}
+    if role not in readers:
+        return "" if role.is_feature else "not looked at"
+    n_strange = int(np.isnan(readers[role](cells)).sum()) - cells.null_count
+    what = {
+        Role.NUMERIC: "no number",
+        Role.DATETIME: "no time",
+        Role.BOOLEAN: "neither yes nor no",
+    }
+    if n_strange == 0:
+        return ""
+    if n_strange == 1:
+        return f"1 cell says {what[role]} and counts as missing"
+    return f"{n_strange:,} cells say {what[role]} and count as missing"
+
+
+def _share(values: NDArray[np.float64], cells: pa.ChunkedArray) -> float:
+    """Return the share of the cells with a value that could be read."""
+    return float(np.isfinite(values).sum() / (len(cells) - cells.null_count))
+
+
+def _is_clock(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_duration(kind) or pa.types.is_time(kind))
+
+
+def _counts_rows(name: str, values: NDArray[np.float64], cells: pa.ChunkedArray) -> bool:
+    """Whether whole numbers, all different, only tell rows apart."""
+    if pa.types.is_floating(cells.type) or cells.null_count or len(values) < MANY_ROWS:
+        return False
+    if np.isnan(values).any() or (values != np.floor(values)).any():
+        return False
+    n_distinct = len(np.unique(values))
+    if NAMES_OF_IDENTIFIERS.search(name):
+        return n_distinct > len(values) / 2
+    return n_distinct == len(values) and values.max() - values.min() == len(values) - 1

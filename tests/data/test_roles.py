@@ -1,0 +1,90 @@
+"""Roles of columns: found by values and names, or given."""
+
+import datetime
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from imboost.data.roles import Role, find_roles
+from imboost.errors import IMBoostError
+
+N = 60
+ROWS = range(N)
+RNG = np.random.default_rng(0)
+
+COLUMNS = {
+    "numeric": [
+        ("floats", RNG.normal(size=N)),
+        ("counts", [row % 7 for row in ROWS]),
+        ("numbers as text", [str(row / 3) for row in ROWS]),
+        ("decimal commas", [f"{row},5" for row in ROWS]),
+        ("a few words among numbers", ["?" if row == 5 else str(row % 9) for row in ROWS]),
+        ("time of day", pa.array([datetime.time(row % 24) for row in ROWS])),
+        ("different but no row numbers", [3 * row for row in ROWS]),
+        ("decimals", pa.array([row / 8 for row in ROWS]).cast(pa.decimal128(10, 3))),
+    ],
+    "boolean": [
+        ("truths", [row % 3 == 0 for row in ROWS]),
+        ("yes and no", [["Yes", "no", None][row % 3] for row in ROWS]),
+        ("zeros and ones", [row % 2 for row in ROWS]),
+    ],
+    "categorical": [
+        ("words", [["red", "blue", "green"][row % 3] for row in ROWS]),
+        ("two words", [["red", "blue"][row % 2] for row in ROWS]),
+        ("one value or none", [None if row % 4 else "x" for row in ROWS]),
+        ("dictionary", pa.array(["a", "b", "c"] * 20).dictionary_encode()),
+        ("words and numbers", [["red", "1", "2"][row % 3] for row in ROWS]),
+    ],
+    "datetime": [
+        ("dates", [datetime.date(2024, 1, 1 + row % 28) for row in ROWS]),
+        ("times with zone", [f"2024-01-01T10:{row:02d}:00+02:00" for row in ROWS]),
+        ("days first", [f"{1 + row % 28:02d}.02.2024" for row in ROWS]),
+        ("days first with strokes", [f"{1 + row % 28:02d}/02/2024" for row in ROWS]),
+    ],
+    "identifier": [
+        ("customer_id", [1000 + 7 * row for row in ROWS]),
+        ("any name", list(ROWS)),
+        ("codes", [f"X{row}-{row * 7}" for row in ROWS]),
+        ("orderId", [f"A{row // 2 * 2 if row < 9 else row}" for row in ROWS]),
+    ],
+    "constant": [("same", [1] * N), ("nothing", [None] * N), ("nan", [float("nan")] * N)],
+    "text": [("remarks", [f"the customer said {row} words to us" for row in ROWS])],
+    "ignored": [("lists", [[row] for row in ROWS])],
+}
+CASES = [(role, name, cells) for role, columns in COLUMNS.items() for name, cells in columns]
+
+
+@pytest.mark.parametrize(("role", "name", "cells"), CASES, ids=[case[1] for case in CASES])
+def test_the_role_of_a_column_is_found(role, name, cells):
+    table = pa.table({name: cells, "other": RNG.normal(size=N)})
+    assert find_roles(table)[0].role == role
+
+
+def test_cells_that_do_not_fit_are_counted_in_the_note():
+    cells = ["?" if row < 2 else str(row) for row in ROWS]
+    [fact] = find_roles(pa.table({"a": cells}))
+    assert (fact.role, fact.note) == (Role.NUMERIC, "2 cells say no number and count as missing")
+
+
+def test_a_given_role_stands():
+    table = pa.table(
+        {"code": [row % 5 for row in ROWS], "id": list(ROWS), "x": RNG.normal(size=N)}
+    )
+    facts = find_roles(table, {"code": "categorical", "id": "numeric", "x": "ignored"})
+    assert [fact.role for fact in facts] == ["categorical", "numeric", "ignored"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "given", "error"),
+    [
+        ({"a": [1, 2]}, {"b": "numeric"}, "Unknown column 'b'"),
+        ({"a": [1, 2]}, {"a": "numerical"}, "Did you mean 'numeric'"),
+        ({"a": pa.array([], pa.int64())}, {}, "header but no rows"),
+        ({"a": [1, 1], "b": [None, None]}, {}, "No column is left.*a .constant., b .constant."),
+        ({"a": [[1], [2]]}, {"a": "numeric"}, "'a' holds list.* cannot be numeric"),
+    ],
+)
+def test_what_cannot_be_is_refused(columns, given, error):
+    with pytest.raises(IMBoostError, match=error):
+        find_roles(pa.table(columns), given)
