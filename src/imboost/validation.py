@@ -48,3 +48,11 @@ def check_number(
     if not all(holds for _, holds in limits):
         wanted_range = " and ".join(text for text, _ in limits[1:]) or "finite"
         raise SettingError(f"{name} must be {wanted_range}, got {value!r}.")
+
+
+def check_numbers(name: str, values: Any, **limits: Any) -> None:
+    """Raise unless `values` is a tuple or list of at least one number in the wanted range."""
+    if not isinstance(values, tuple | list) or not values:
+        raise SettingError(f"{name} must be a tuple of at least one number, got {values!r}.")
+    for value in values:
+        check_number(name, value, **limits)

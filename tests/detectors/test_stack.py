@@ -20,6 +20,7 @@ from imboost.errors import IMBoostError
 
 NO_ANSWERS = np.zeros(0, dtype=np.int8)
 ALIKE = np.array([0.5, 0.5])
+NO_OPINION = np.zeros(0)
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def rng():
 
 def test_without_answers_views_are_trusted_as_they_were_at_the_start(rng):
     views = rng.normal(size=(50, 2))
-    judged = ViewExpert(views[:0], NO_ANSWERS, np.array([0.8, 0.2])).judge(views)
+    judged = ViewExpert(views[:0], NO_ANSWERS, np.array([0.8, 0.2]), 0.5).judge(views)
     np.testing.assert_array_equal(np.argsort(judged), np.argsort(views @ [0.8, 0.2]))
     assert np.median(judged) < 0.5
 
@@ -37,23 +38,46 @@ def test_without_answers_views_are_trusted_as_they_were_at_the_start(rng):
 def test_answers_move_the_trust_to_the_view_that_was_right(rng):
     views = rng.normal(size=(60, 2))
     answers = (views[:, 0] > 0.5).astype(np.int8)
-    expert = ViewExpert(views, answers, ALIKE)
+    expert = ViewExpert(views, answers, ALIKE, 0.5)
     by_right, by_wrong = expert.judge(np.array([[2.0, 0.0], [0.0, 2.0]]))
     assert by_right > by_wrong + 0.3
 
 
 def test_a_view_that_misleads_loses_its_trust(rng):
     views = np.abs(rng.normal(size=(20, 1)))
-    before = ViewExpert(views[:0], NO_ANSWERS, np.ones(1)).judge(np.array([[2.0]]))
-    after = ViewExpert(views, np.zeros(20, dtype=np.int8), np.ones(1)).judge(np.array([[2.0]]))
+    before = ViewExpert(views[:0], NO_ANSWERS, np.ones(1), 0.5).judge(np.array([[2.0]]))
+    after = ViewExpert(views, np.zeros(20, dtype=np.int8), np.ones(1), 0.5).judge(
+        np.array([[2.0]])
+    )
     assert after < before / 2
+
+
+def test_the_trust_in_views_is_the_likeliest_even_where_they_are_far_out(rng):
+    views = np.where(rng.random((6, 5)) < 0.5, 10.0, 9.0)
+    answers = np.array([1, 1, 1, 1, 1, 0], dtype=np.int8)
+    trust = np.full(5, 0.2)
+    coefficients = ViewExpert(views, answers, trust, 0.5)._coefficients
+    inputs = np.column_stack([np.ones(6), views])
+    misfit = inputs.T @ (1 / (1 + np.exp(-inputs @ coefficients)) - answers)
+    prior = (coefficients - [-2.0, *(1.5 * trust)]) / np.array([1.0, *[0.5] * 5]) ** 2
+    np.testing.assert_allclose(misfit + prior, 0, atol=1e-6)
+
+
+def test_a_view_experts_held_out_opinions_are_those_without_the_row(rng):
+    views = rng.normal(size=(40, 2))
+    answers = (views[:, 0] + rng.normal(size=40) > 1).astype(np.int8)
+    held_out = ViewExpert(views, answers, ALIKE, 0.5).held_out
+    for row in range(40):
+        others = np.arange(40) != row
+        without = ViewExpert(views[others], answers[others], ALIKE, 0.5).judge(views[[row]])
+        assert held_out[row] == pytest.approx(without[0], abs=0.02)
 
 
 def test_a_forest_holds_out_what_it_was_told(rng):
     features = rng.normal(size=(80, 3))
     noise = rng.integers(0, 2, 80).astype(np.int8)
     expert = ForestExpert(features, noise, 100, 0)
-    assert roc_auc_score(noise, expert.judge(features)) > 0.95  # it knows these rows
+    assert roc_auc_score(noise, expert.judge(features, NO_OPINION)) > 0.95  # it knows these rows
     assert roc_auc_score(noise, expert.held_out) < 0.7  # and does not boast of it
 
 
@@ -65,17 +89,19 @@ def test_searching_trees_find_the_one_column_that_tells(rng):
     assert roc_auc_score(answers, searching.held_out) > roc_auc_score(answers, random.held_out)
 
 
-def test_a_forest_of_one_tree_has_an_opinion_of_every_row():
-    answers = np.array([0, 1], dtype=np.int8)
-    expert = ForestExpert(np.array([[0.0], [1.0]]), answers, 1, 0)
-    assert np.isfinite(expert.held_out).all()
+def test_a_row_that_every_tree_saw_is_held_out_by_the_share_of_outliers():
+    answers = np.array([0, 1, 1, 1], dtype=np.int8)
+    expert = ForestExpert(np.arange(4.0)[:, None], answers, 1, 0)
+    seen = ~np.isin(expert.held_out, (0.02, 0.98))
+    assert seen.any()
+    np.testing.assert_allclose(expert.held_out[seen], 0.75)
 
 
 def test_a_linear_expert_holds_out_what_it_was_told(rng):
     features = rng.normal(size=(40, 30))
     noise = rng.integers(0, 2, 40).astype(np.int8)
     expert = LinearExpert(features, noise, 0)
-    assert roc_auc_score(noise, expert.judge(features)) > 0.95
+    assert roc_auc_score(noise, expert.judge(features, NO_OPINION)) > 0.95
     assert roc_auc_score(noise, expert.held_out) < 0.7
 
 
@@ -88,14 +114,14 @@ def test_a_linear_expert_with_one_outlier_holds_out_the_share_of_outliers(rng):
 def test_the_process_leaves_the_first_opinion_alone_far_from_all_answers(rng):
     places = rng.normal(size=(30, 2))
     answers = (places[:, 0] > 0).astype(np.int8)
-    process = ResidualProcess(places, answers, np.full(30, 0.2), 0)
+    process = ResidualProcess(places, answers, np.full(30, 0.2), np.full(30, 0.2), 0)
     assert process.judge(np.array([[500.0, 0.0]]), np.array([0.2])) == pytest.approx(0.2)
 
 
 def test_the_process_corrects_the_first_opinion_near_answers(rng):
     places = rng.normal(size=(60, 2))
     answers = (places[:, 0] > 0).astype(np.int8)
-    process = ResidualProcess(places, answers, np.full(60, 0.2), 0)
+    process = ResidualProcess(places, answers, np.full(60, 0.2), np.full(60, 0.2), 0)
     right, left = process.judge(np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([0.2, 0.2]))
     assert right > 0.7
     assert left < 0.15
@@ -106,15 +132,15 @@ def test_the_processs_held_out_opinions_are_those_without_the_row(rng, monkeypat
     monkeypatch.setattr(experts, "NOISES", (0.3,))
     places = rng.normal(size=(12, 2))
     answers = rng.integers(0, 2, 12).astype(np.int8)
-    first = rng.uniform(0.3, 0.7, 12)
-    process = ResidualProcess(places, answers, first, 0)
+    first, unaware = rng.uniform(0.3, 0.7, (2, 12))
+    process = ResidualProcess(places, answers, first, unaware, 0)
     kernel = np.exp(-process._precision * np.square(places[:, None] - places).sum(-1))
     for row in range(12):
         others = np.arange(12) != row
         weights = np.linalg.solve(
             kernel[np.ix_(others, others)] + 0.3 * np.eye(11), (answers - first)[others]
         )
-        expected = first[row] + kernel[row, others] @ weights
+        expected = unaware[row] + kernel[row, others] @ weights
         assert process.held_out[row] == pytest.approx(np.clip(expected, 0.02, 0.98))
 
 
@@ -122,7 +148,7 @@ def test_the_process_learns_from_a_part_of_many_answers(rng, monkeypatch):
     monkeypatch.setattr(experts, "MAX_PROCESS_ROWS", 20)
     places = rng.normal(size=(90, 2))
     answers = (places[:, 0] > 0).astype(np.int8)
-    process = ResidualProcess(places, answers, np.full(90, 0.2), 0)
+    process = ResidualProcess(places, answers, np.full(90, 0.2), np.full(90, 0.2), 0)
     assert len(process._places) == 20
     assert roc_auc_score(answers, process.held_out) > 0.8
 
@@ -188,7 +214,11 @@ def test_the_experts_are_known_once_both_kinds_are(planted):
         ({"experts": ()}, "experts must name at least one of random, searching"),
         ({"looks": ("loneliness",)}, "looks must name at least one of isolation"),
         ({"looks": ("isolation", "nearness")}, "Unknown name in looks 'nearness'"),
-        ({"n_neighbors": ()}, "n_neighbors must hold at least one"),
+        ({"n_neighbors": ()}, "n_neighbors must be a tuple of at least one number"),
+        ({"n_neighbors": 5}, "n_neighbors must be a tuple of at least one number, got 5"),
+        ({"experts": "random"}, "experts must be a tuple of different names, got 'random'"),
+        ({"experts": ("linear", "linear")}, "experts must be a tuple of different names"),
+        ({"start_trust": 1e308}, "start_trust must be above 0 and at most 1e.12"),
         ({"start_trust": 0.0}, "start_trust must be above 0"),
         ({"view_freedom": -1.0}, "view_freedom must be at least 0"),
     ],
@@ -250,3 +280,41 @@ def test_the_rest_counts_more_the_more_columns_there_are():
     assert few.sum() == pytest.approx(1)
     assert few[-1] < few[0] / 5
     assert many[-1] > many[0]
+
+
+def test_settings_that_change_after_fitting_do_not_break_scoring(planted):
+    detector = make_quick("stack").fit(planted.X)
+    before = detector.decision_function(planted.X)
+    detector.set_params(n_neighbors=(5,), looks=("isolation",))
+    np.testing.assert_array_equal(detector.decision_function(planted.X), before)
+    with pytest.raises(IMBoostError, match="Unknown name in experts"):
+        detector.set_params(experts=("foo",)).refine(planted.X, planted.y)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [lambda X: X[:, :1], lambda X: X.sum(axis=1, keepdims=True), lambda X: 3 * X + 1],
+    ids=["a column twice", "a total", "columns in proportion"],
+)
+def test_columns_that_follow_from_others_do_not_make_scores_depend_on_the_batch(planted, more):
+    table = np.hstack([planted.X, more(planted.X)])
+    detector = make_quick("stack").fit(table, np.where(np.arange(300) % 3, planted.y, -1))
+    one_by_one = [detector.decision_function(row[None])[0] for row in table[:50]]
+    np.testing.assert_array_equal(detector.decision_function(table)[:50], one_by_one)
+
+
+def test_each_expert_looks_at_its_own_aspect_of_rows(planted):
+    detector = make_quick("stack").fit(planted.X, planted.y)
+    aspects = detector._training
+    n_columns, n_looks = planted.X.shape[1], 6
+    widths = {name: getattr(aspects, role.aspect).shape[1] for name, role in EXPERTS.items()}
+    assert widths == {
+        "random": n_columns + n_looks,
+        "searching": n_columns + n_looks,
+        "components": n_columns + n_looks + n_columns,
+        "linear": n_columns + n_looks - 1,
+        "process": n_columns,
+    }
+    assert np.abs(aspects.coordinates[:, -5:]).max() <= 5
+    ranks = np.sort(aspects.ranks[:, 0])
+    np.testing.assert_allclose(ranks, -ranks[::-1], atol=1e-9)

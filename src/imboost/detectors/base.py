@@ -141,6 +141,7 @@ class BaseDetector(BaseEstimator, ABC):
         self
         """
         X = self._check_table(X)
+        self.check_settings()
         if len(X) != self._n_rows:
             raise ValueError(
                 f"refine needs the rows given to fit: expected {self._n_rows}, got {len(X)}. "

@@ -31,19 +31,35 @@ ODDS_DEVIATION = 1.0
 """How far answers may be expected to move the log-odds."""
 
 LEAST_FREEDOM = 1e-6
+"""Stands for none at all."""
 
 STEPS = 50
+"""Steps of Newton's method and of expectation maximisation, at most."""
+
+CLOSE = 1e-8
+"""Smaller steps are not taken."""
+
 SURE = 0.02
 """No expert is heard as surer than this."""
 
 INVERSE_PENALTY = 0.5
+"""Of the linear expert: the smaller, the nearer its coefficients stay to 0."""
+
 N_FOLDS = 5
+MOST_STEPS = 300
+
+SEARCHED_SHARE, FEWEST_IN_LEAF = 0.5, 2
+"""Of a searching tree: the features it looks at for a split, and rows that a leaf holds."""
 
 WRONG_ANSWERS, RIGHT_ANSWERS = 1.0, 10.0
 """What is assumed of answers before any: so many of them were wrong and so many right."""
 
 LENGTH_SCALES = (0.5, 1.0, 2.0, 4.0)
+"""Of the process, in median distances between answered rows; the best is chosen."""
+
 NOISES = (0.1, 0.3, 1.0)
+"""Of the process, in units of its own variance; the best is chosen."""
+
 MAX_PROCESS_ROWS = 1000
 CHUNK_ROWS = 4096
 
@@ -75,14 +91,24 @@ class ViewExpert:
         How much each view counts without answers, as shares of 1.
     freedom : float
         How far answers may be expected to move the trust in a view.
+
+    Attributes
+    ----------
+    held_out : array of shape (n_answers,)
+        The probability of each of them, had it not been told the answer.
     """
 
-    def __init__(
-        self, views: Floats, answers: Answers, trust: Floats, freedom: float = 0.5
-    ) -> None:
+    def __init__(self, views: Floats, answers: Answers, trust: Floats, freedom: float) -> None:
         mean = np.array([START_ODDS, *(START_WEIGHT * trust)])
         spread = np.array([ODDS_DEVIATION] + [max(freedom, LEAST_FREEDOM)] * len(trust))
-        self._coefficients = _logistic(_with_intercept(views), answers, mean, spread)
+        inputs = _with_intercept(views)
+        self._coefficients, bend = _logistic(inputs, answers, mean, spread)
+        share = _probability(inputs, self._coefficients)
+        # One of Newton's steps from all answers to all but the row's own.
+        reach = np.einsum("ij,ji->i", inputs, np.linalg.solve(bend, inputs.T))
+        shift = reach * (share - answers) / (1 - reach * share * (1 - share))
+        odds = np.einsum("ij,j->i", inputs, self._coefficients)
+        self.held_out = np.asarray(expit(odds + shift))
 
     def judge(self, views: Floats) -> NDArray[np.float64]:
         """Return the probability of being an outlier for every row."""
@@ -116,21 +142,19 @@ class ForestExpert:
         settings = {"bootstrap": True, "oob_score": True, "random_state": seed}
         if searching:
             self._forest = RandomForestClassifier(
-                n_trees, max_features=0.5, min_samples_leaf=2, **settings
+                n_trees, max_features=SEARCHED_SHARE, min_samples_leaf=FEWEST_IN_LEAF, **settings
             )
         else:
             self._forest = ExtraTreesClassifier(n_trees, **settings)
-        with warnings.catch_warnings():  # rows that every tree saw, dealt with below
+        with warnings.catch_warnings():  # of rows that every tree saw, dealt with below
             warnings.simplefilter("ignore")
             self._forest.fit(features, answers)
-        usual = answers.mean()
-        unseen = self._forest.oob_decision_function_[:, 1]
-        held_out = np.where(np.isnan(unseen), usual, unseen)
+        votes = self._forest.oob_decision_function_
+        unseen = np.nan_to_num(votes).sum(axis=1) > 0  # by at least one tree
+        held_out = np.where(unseen, votes[:, 1], answers.mean())
         self.held_out = np.asarray(np.clip(held_out, SURE, 1 - SURE))
 
-    def judge(
-        self, features: Floats, first_opinion: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def judge(self, features: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability of being an outlier for every row."""
         return np.asarray(self._forest.predict_proba(features)[:, 1], dtype=np.float64)
 
@@ -149,7 +173,7 @@ class LinearExpert:
     """
 
     def __init__(self, features: Floats, answers: Answers, seed: int) -> None:
-        model = LogisticRegression(C=INVERSE_PENALTY, max_iter=300)
+        model = LogisticRegression(C=INVERSE_PENALTY, max_iter=MOST_STEPS)
         n_folds = min(N_FOLDS, int(answers.sum()), int((1 - answers).sum()))
         if n_folds < 2:  # one row of its kind
             held_out = np.full(len(answers), answers.mean())
@@ -161,9 +185,7 @@ class LinearExpert:
         model.fit(features, answers)
         self._coefficients = np.concatenate([model.intercept_, model.coef_[0]])
 
-    def judge(
-        self, features: Floats, first_opinion: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def judge(self, features: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability of being an outlier for every row."""
         return _probability(_with_intercept(features), self._coefficients)
 
@@ -183,6 +205,8 @@ class ResidualProcess:
         0 or 1 for each of them.
     first_opinion : array of shape (n_answers,)
         Their probability by the first opinion.
+    first_held_out : array of shape (n_answers,)
+        The same, had the first opinion not been told the row's answer.
     seed : int
         Of the choice of rows to learn from, where there are too many.
     """
@@ -192,6 +216,7 @@ class ResidualProcess:
         places: Floats,
         answers: Answers,
         first_opinion: NDArray[np.float64],
+        first_held_out: NDArray[np.float64],
         seed: int,
     ) -> None:
         rng = np.random.default_rng(seed)
@@ -207,16 +232,17 @@ class ResidualProcess:
             precision = 1 / (2 * usual * scale**2)
             with threadpool_limits(limits=1):  # threads that fight for cores cost far more
                 values, vectors = np.linalg.eigh(np.exp(-precision * distances))
+            turned, squares = vectors.T @ errors, np.square(vectors)
             for noise in NOISES:
-                inverse = (vectors / (values + noise)) @ vectors.T
-                weights = inverse @ errors
-                misses = weights / np.diag(inverse)  # of each row, had it been left out
+                weights = vectors @ (turned / (values + noise))
+                inverse_diagonal = squares @ (1 / (values + noise))
+                misses = weights / inverse_diagonal  # of each row, had it been left out
                 if (miss := float(np.square(misses).mean())) < smallest:
                     smallest, best_misses = miss, misses
                     self._precision, self._weights = precision, weights
-        held_out = first_opinion + self._correction(places)
-        held_out[used] = answers[used] - best_misses
-        self.held_out = np.clip(held_out, SURE, 1 - SURE)
+        correction = self._correction(places)
+        correction[used] = errors - best_misses
+        self.held_out = np.clip(first_held_out + correction, SURE, 1 - SURE)
 
     def judge(self, features: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability of being an outlier for every row."""
@@ -279,14 +305,30 @@ def _probability(inputs: Floats, coefficients: Floats) -> NDArray[np.float64]:
     return np.asarray(expit(np.einsum("ij,j->i", inputs, coefficients)))
 
 
-def _logistic(inputs: Floats, answers: Answers, mean: Floats, spread: Floats) -> Floats:
-    """Return the likeliest coefficients under Gaussian priors, by damped Newton steps."""
-    coefficients = mean.copy()
+def _logistic(
+    inputs: Floats, answers: Answers, mean: Floats, spread: Floats
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the likeliest coefficients under Gaussian priors, and how the loss bends there.
+
+    Newton's method; a step is halved until the loss falls, since views may be so far out that
+    a whole one would jump to and fro for ever.
+    """
     trust = 1 / np.square(spread)
+
+    def loss(coefficients: Floats) -> float:
+        odds = np.einsum("ij,j->i", inputs, coefficients)
+        misfit = np.logaddexp(0, odds) - answers * odds
+        return float(misfit.sum() + 0.5 * trust @ np.square(coefficients - mean))
+
+    coefficients, smallest = mean.copy(), loss(mean)
     for _ in range(STEPS):
         share = _probability(inputs, coefficients)
         slope = inputs.T @ (share - answers) + trust * (coefficients - mean)
         bend = (inputs * (share * (1 - share))[:, None]).T @ inputs + np.diag(trust)
         step = np.linalg.solve(bend, slope)
-        coefficients = coefficients - step / max(1.0, np.abs(step).max() / 2)
-    return coefficients
+        while (reached := loss(coefficients - step)) > smallest:
+            step = step / 2
+        if np.abs(step).max() < CLOSE:
+            break
+        coefficients, smallest = coefficients - step, reached
+    return coefficients, bend

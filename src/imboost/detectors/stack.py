@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -23,16 +24,7 @@ from imboost.detectors.experts import (
 from imboost.detectors.views import N_COMPANY, RankScale, Surroundings, has_both_classes
 from imboost.errors import SettingError, UnknownNameError
 from imboost.labels import UNLABELLED, Labels
-from imboost.validation import check_number
-
-EXPERTS = {
-    "random": "features",
-    "searching": "features",
-    "components": "rotated_features",
-    "linear": "coordinates",
-    "process": "ranks",
-}
-"""The experts that learn from answers, and which aspect of rows each of them looks at."""
+from imboost.validation import check_number, check_numbers
 
 VIEWS = ("isolation", "distances", "rest")
 LOOKS = (*VIEWS, "loneliness")
@@ -42,8 +34,17 @@ MANY_COLUMNS = 100
 """With so many columns the view "rest" counts as much as any other, and the process is at first
 heard twice as much as any other expert."""
 
+CROWDED_REST = 2.0
+"""How much the view "rest" counts, in those of any other, with endlessly many columns."""
+
+MOST_TRUST = 1e12
+"""More trust at the start could not be told from this."""
+
 FAR = 5.0
 """Views further out than so many standard deviations count as that far in linear terms."""
+
+NO_LENGTH = 1e-7
+"""Shorter differences, in standard deviations, are those of rounding."""
 
 EXPLAINED = 0.9
 """What the strongest components leave of a row is a view: as many as explain less than this
@@ -73,6 +74,74 @@ class _Aspects:
 
     def __getitem__(self, rows: NDArray[np.bool_]) -> _Aspects:
         return _Aspects(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+
+Teach = Callable[["_Lesson"], Expert]
+
+
+@dataclass(frozen=True)
+class _Lesson:
+    """What an expert is taught with."""
+
+    features: NDArray[np.float64]
+    answers: Labels
+    viewer: ViewExpert
+    first_opinion: NDArray[np.float64]
+    n_trees: int
+    seed: int
+
+
+def _teach_random(lesson: _Lesson) -> Expert:
+    return ForestExpert(lesson.features, lesson.answers, lesson.n_trees, lesson.seed)
+
+
+def _teach_searching(lesson: _Lesson) -> Expert:
+    return ForestExpert(
+        lesson.features, lesson.answers, lesson.n_trees, lesson.seed, searching=True
+    )
+
+
+def _teach_linear(lesson: _Lesson) -> Expert:
+    return LinearExpert(lesson.features, lesson.answers, lesson.seed)
+
+
+def _teach_process(lesson: _Lesson) -> Expert:
+    held_out = lesson.viewer.held_out
+    return ResidualProcess(
+        lesson.features, lesson.answers, lesson.first_opinion, held_out, lesson.seed
+    )
+
+
+@dataclass(frozen=True)
+class _Role:
+    """What an expert looks at, how it learns, and how far it is trusted at the start.
+
+    Parameters
+    ----------
+    aspect : str
+        The attribute of `_Aspects` that it looks at.
+    teach : callable
+        Returns the expert, given a lesson.
+    crowded, sparse : float
+        Answers' worth of trust before any answer in a table of endlessly many columns, and in
+        one of none.
+    """
+
+    aspect: str
+    teach: Teach
+    crowded: float = 0.0
+    sparse: float = 2.0
+
+
+EXPERTS = {
+    "random": _Role("features", _teach_random),
+    "searching": _Role("features", _teach_searching),
+    "components": _Role("rotated_features", _teach_random),
+    "linear": _Role("coordinates", _teach_linear),
+    "process": _Role("ranks", _teach_process, crowded=4.0, sparse=0.0),
+}
+"""The experts that learn from answers. In many dimensions trees and lines need many answers, and
+the process, which leaves the views as they are where it knows nothing, is heard first."""
 
 
 class Stack(ClassicDetector):
@@ -110,8 +179,9 @@ class Stack(ClassicDetector):
         How far labels are expected to move the trust in a view, as a standard deviation; 0 not
         at all.
     start_trust : float
-        Labels' worth of trust in an expert before any label; the larger, the longer experts are
-        heard as at the start: the process more the more columns there are, the others less.
+        The larger, the longer experts are heard as at the start: the process more the more
+        columns there are, the others less. With 1 that trust is worth two labels for each
+        expert in a table of few columns, and four for the process in one of many.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -121,7 +191,7 @@ class Stack(ClassicDetector):
         How much each expert is heard; empty until both kinds are known.
     answer_trust_ : array of shape (n_rows,)
         How likely each label is right, by what experts think of the row that were not told it;
-        nan where there is none.
+        nan where there is none, and until two labels of each kind are known.
     decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
         As in `IMBoost`; `query_scores_` is `decision_scores_`.
 
@@ -176,16 +246,14 @@ class Stack(ClassicDetector):
         check_number("n_isolation_trees", self.n_isolation_trees, minimum=1, whole=True)
         check_number("n_components", self.n_components, minimum=1, whole=True)
         check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
-        if not self.n_neighbors:
-            raise SettingError("n_neighbors must hold at least one number.")
-        for number in self.n_neighbors:
-            check_number("n_neighbors", number, minimum=1, whole=True)
+        check_numbers("n_neighbors", self.n_neighbors, minimum=1, whole=True)
         check_number("view_freedom", self.view_freedom, minimum=0.0)
-        check_number("start_trust", self.start_trust, above=0.0)
+        check_number("start_trust", self.start_trust, above=0.0, maximum=MOST_TRUST)
         _check_names("looks", self.looks, LOOKS, needed=VIEWS)
         _check_names("experts", self.experts, tuple(EXPERTS), needed=tuple(EXPERTS))
 
     def _build(self, table: Floats) -> None:
+        self._fitted_looks, self._fitted_numbers = tuple(self.looks), tuple(self.n_neighbors)
         self._surroundings = Surroundings(
             table,
             self.n_isolation_trees,
@@ -205,14 +273,14 @@ class Stack(ClassicDetector):
 
     def _look(self, table: Floats) -> dict[str, Floats]:
         """Return what unsupervised looks say of rows, each as (rows, values)."""
-        means, loneliness = self._surroundings.neighbours(table, self.n_neighbors)
+        means, loneliness = self._surroundings.neighbours(table, self._fitted_numbers)
         looks = {
             "isolation": self._surroundings.isolation(table)[:, None],
             "distances": means,
             "rest": self._rotation.rest(self._standard.apply(table))[:, None],
             "loneliness": loneliness[:, None],
         }
-        return {name: looks[name] for name in self.looks}
+        return {name: looks[name] for name in self._fitted_looks}
 
     def _rotate(self, table: Floats) -> Floats:
         return self._rotation.components(self._standard.apply(table))
@@ -232,35 +300,29 @@ class Stack(ClassicDetector):
         self._viewer = ViewExpert(seen.views, answers, self._view_trust, self.view_freedom)
         self._experts: dict[str, Expert] = {}
         self.weights_: dict[str, float] = {}
-        self.answer_trust_ = np.where(known, 1.0, np.nan)
+        self.answer_trust_ = np.full(len(labels), np.nan)
         if not has_both_classes(labels):
             return
         first_opinion = self._viewer.judge(seen.views)
-        for number, name in enumerate(self.experts):
-            features, seed = getattr(seen, EXPERTS[name]), self._seed + number
-            self._experts[name] = self._teach(name, features, answers, first_opinion, seed)
+        start = []
+        for number, (name, role) in enumerate(EXPERTS.items()):
+            if name in self.experts:
+                lesson = _Lesson(
+                    features=getattr(seen, role.aspect),
+                    answers=answers,
+                    viewer=self._viewer,
+                    first_opinion=first_opinion,
+                    n_trees=self.n_trees,
+                    seed=self._seed + number,
+                )
+                self._experts[name] = role.teach(lesson)
+                trust = self._crowding * role.crowded + (1 - self._crowding) * role.sparse
+                start.append(self.start_trust * trust)
         held_out = np.column_stack([expert.held_out for expert in self._experts.values()])
-        start = [self.start_trust * self._first_trust(name) for name in self.experts]
         weights = pool_weights(held_out, answers, np.array(start))
-        self.weights_ = dict(zip(self.experts, weights.tolist(), strict=True))
-        self.answer_trust_[known] = answer_trust(held_out @ weights, answers)
-
-    def _teach(
-        self, name: str, features: Floats, answers: Labels, first_opinion: Floats, seed: int
-    ) -> Expert:
-        if name == "process":
-            return ResidualProcess(features, answers, first_opinion, seed)
-        if name == "linear":
-            return LinearExpert(features, answers, seed)
-        return ForestExpert(features, answers, self.n_trees, seed, searching=name == "searching")
-
-    def _first_trust(self, name: str) -> float:
-        """Return how many answers' worth an expert is trusted before any answer.
-
-        In many dimensions trees and lines need many answers, and the process, which leaves the
-        views as they are where it knows nothing, is heard first.
-        """
-        return 4 * self._crowding if name == "process" else 2 * (1 - self._crowding)
+        self.weights_ = dict(zip(self._experts, weights.tolist(), strict=True))
+        if min(answers.sum(), (1 - answers).sum()) > 1:  # else nothing is known of one kind
+            self.answer_trust_[known] = answer_trust(held_out @ weights, answers)
 
     def _judge(self, table: Floats) -> NDArray[np.float64]:
         return self._opinion(self._aspects(table, self._look(table)))
@@ -274,7 +336,7 @@ class Stack(ClassicDetector):
             return first_opinion
         opinion = np.zeros(len(first_opinion))
         for name, expert in self._experts.items():
-            features = getattr(rows, EXPERTS[name])
+            features = getattr(rows, EXPERTS[name].aspect)
             opinion += self.weights_[name] * expert.judge(features, first_opinion)
         return opinion
 
@@ -290,7 +352,7 @@ def _view_trust(looks: dict[str, Floats], crowding: float) -> NDArray[np.float64
     components leave unexplained tells more; in few it tells next to nothing.
     """
     trust = [
-        np.full(look.shape[1], 2 * crowding if name == "rest" else 1.0)
+        np.full(look.shape[1], CROWDED_REST * crowding if name == "rest" else 1.0)
         for name, look in looks.items()
         if name in VIEWS
     ]
@@ -302,6 +364,8 @@ def _check_names(
     setting: str, names: tuple[str, ...], known: tuple[str, ...], needed: tuple[str, ...]
 ) -> None:
     """Raise unless all names are known and at least one of them is among those needed."""
+    if isinstance(names, str) or len(set(names)) < len(names):
+        raise SettingError(f"{setting} must be a tuple of different names, got {names!r}.")
     for name in names:
         if name not in known:
             raise UnknownNameError(f"name in {setting}", name, known)
@@ -318,11 +382,14 @@ class _Rotation:
     def __init__(self, places: Floats, n_components: int, seed: int) -> None:
         with np.errstate(invalid="ignore"):  # shares of the variance, where there is none
             rotation = PCA(min(places.shape), random_state=seed).fit(places)
-        self._axes, self._middle = rotation.components_, rotation.mean_
+        lengths = np.sqrt(rotation.explained_variance_)
+        # Along the others rows differ by nothing but rounding.
+        n_axes = max(1, int((lengths > NO_LENGTH * lengths.max()).sum()))
+        self._axes, self._middle = rotation.components_[:n_axes], rotation.mean_
         self._n_components = n_components
-        explained = np.cumsum(np.nan_to_num(rotation.explained_variance_ratio_))
+        explained = np.cumsum(np.nan_to_num(rotation.explained_variance_ratio_[:n_axes]))
         n_explaining = int(np.searchsorted(explained, EXPLAINED))
-        self._n_explaining = max(1, min(n_explaining, len(explained) - 1))
+        self._n_explaining = max(1, min(n_explaining, n_axes - 1))
 
     def components(self, places: Floats) -> NDArray[np.float64]:
         """Return the first components of every row."""
@@ -332,7 +399,8 @@ class _Rotation:
         """Return the squared length of what the explaining components leave of every row."""
         found = self._rotate(places, self._n_explaining)
         left = places - self._middle - found @ self._axes[: self._n_explaining]
-        return _rounded(np.square(left).sum(axis=1))
+        length = np.square(left).sum(axis=1)
+        return _rounded(np.where(length > NO_LENGTH**2, length, 0.0))
 
     def _rotate(self, places: Floats, number: int) -> NDArray[np.float64]:
         return np.asarray((places - self._middle) @ self._axes[:number].T)

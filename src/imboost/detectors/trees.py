@@ -8,7 +8,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 from imboost.detectors.classic import Floats
 from imboost.detectors.views import Surroundings, ViewClassifier
-from imboost.validation import check_number
+from imboost.validation import check_number, check_numbers
 
 
 class Trees(ViewClassifier):
@@ -81,8 +81,7 @@ class Trees(ViewClassifier):
         check_number("n_trees", self.n_trees, minimum=1, whole=True)
         check_number("n_isolation_trees", self.n_isolation_trees, minimum=1, whole=True)
         check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
-        for number in self.n_neighbors:
-            check_number("n_neighbors", number, minimum=1, whole=True)
+        check_numbers("n_neighbors", self.n_neighbors, minimum=1, whole=True)
 
     def _fit_views(self, table: Floats) -> None:
         self._surroundings = Surroundings(
