@@ -130,14 +130,14 @@ def test_only_two_strategies_learn_from_answers():
 )
 def test_the_adaptive_boundary_moves_to_where_answers_are_even(labels, outside):
     boundary = AdaptiveBoundary(start=0.1, step=2.0)
-    boundary.observe(np.array(labels, dtype=np.int8))
+    boundary.observe(np.array(labels, dtype=np.int8), NOTHING)
     assert boundary.outside == pytest.approx(outside)
 
 
 def test_the_adaptive_boundary_never_leaves_the_table():
     boundary = AdaptiveBoundary()
     for _ in range(50):
-        boundary.observe(np.ones(3, dtype=np.int8))
+        boundary.observe(np.ones(3, dtype=np.int8), NOTHING)
     assert boundary.outside == 1.0
     assert boundary.select(np.arange(9.0), np.arange(9), 1, RNG(0)).tolist() == [0]
 
@@ -151,7 +151,7 @@ def test_the_adaptive_boundary_finds_the_edge_between_two_kinds():
         rows = boundary.select(scores, left, 6, rng)
         left = np.setdiff1d(left, rows)
         shares.append(is_outlier[rows].mean())
-        boundary.observe(is_outlier[rows].astype(np.int8))
+        boundary.observe(is_outlier[rows].astype(np.int8), NOTHING)
     assert shares[0] == 0
     assert 0 < np.mean(shares[3:]) < 1
     assert 0.01 < boundary.outside < 0.04
@@ -181,6 +181,7 @@ def test_a_wrong_setting_of_a_strategy_is_named(name, settings, error):
         make_strategy(name, **settings)
 
 
+NOTHING = np.zeros(0, dtype=np.int8)
 LINE = np.concatenate([np.linspace(0, 1, 90), np.linspace(50, 51, 10)])[:, None]
 """Ninety rows at one end and ten at the other."""
 
@@ -204,16 +205,23 @@ def test_spread_prefers_high_scores_until_both_kinds_are_known(blind_share, expe
     for _ in range(2):  # before any answer, and after answers of one kind
         drawn = draws(strategy, scores, np.arange(100), repeats=400)
         assert np.mean(drawn < 5) == pytest.approx(expected, abs=0.1)
-        strategy.observe(np.array([0, 0], dtype=np.int8))
+        strategy.observe(NOTHING, np.array([0, 0], dtype=np.int8))
 
 
 def test_spread_prefers_the_doubtful_once_both_kinds_are_known():
     strategy = look_at_line(distance_power=0.0)
-    strategy.observe(np.array([0], dtype=np.int8))
-    strategy.observe(np.array([1], dtype=np.int8))
+    strategy.observe(NOTHING, np.array([0, 1], dtype=np.int8))
     scores = np.concatenate([np.zeros(80), np.full(10, 0.5), np.ones(10)])
     drawn = draws(strategy, scores, np.arange(100))
     assert ((drawn >= 80) & (drawn < 90)).all()
+
+
+def test_spread_forgets_a_kind_whose_only_answer_was_corrected():
+    strategy = look_at_line(distance_power=0.0, blind_share=0.0)
+    strategy.observe(NOTHING, np.array([0, 1], dtype=np.int8))
+    strategy.observe(NOTHING, np.array([0, 0], dtype=np.int8))
+    scores = np.concatenate([np.zeros(80), np.full(10, 0.5), np.ones(10)])
+    assert (draws(strategy, scores, np.arange(100)) >= 90).mean() > 0.5
 
 
 def test_a_higher_doubt_power_keeps_nearer_to_the_middle():
@@ -221,7 +229,7 @@ def test_a_higher_doubt_power_keeps_nearer_to_the_middle():
     gaps = {}
     for power in (1.0, 6.0):
         strategy = look_at_line(doubt_power=power, distance_power=0.0)
-        strategy.observe(np.array([0, 1], dtype=np.int8))
+        strategy.observe(NOTHING, np.array([0, 1], dtype=np.int8))
         gaps[power] = np.abs(scores[draws(strategy, scores, np.arange(100))] - 0.5).mean()
     assert gaps[6.0] < gaps[1.0] / 1.5
 

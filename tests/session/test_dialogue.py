@@ -258,12 +258,14 @@ class Listening:
 
     def __init__(self):
         self.heard = []
+        self.standing = []
 
     def select(self, scores, candidates, n, rng):
         return candidates[:n]
 
-    def observe(self, labels):
+    def observe(self, labels, standing):
         self.heard.append(labels.tolist())
+        self.standing.append(sorted(standing.tolist()))
 
 
 def test_a_learning_strategy_is_taught_the_answers_of_every_round(planted):
@@ -274,6 +276,16 @@ def test_a_learning_strategy_is_taught_the_answers_of_every_round(planted):
     assert session._strategy.heard == [[INLIER, OUTLIER]]
     session.refine()
     assert session._strategy.heard == [[INLIER, OUTLIER], [OUTLIER, OUTLIER]]
+
+
+def test_a_learning_strategy_hears_of_answers_to_no_question_and_of_corrections(planted):
+    session = Session(make_quick("imboost"), planted.X, query=Listening(), random_state=0)
+    asked = session.ask(2)
+    session.tell([*asked, 200], ["inlier", "outlier", "outlier"])
+    session.refine()
+    session.tell([asked[1]], ["inlier"])
+    session.refine()
+    assert session._strategy.standing == [[INLIER, OUTLIER, OUTLIER], [INLIER, INLIER, OUTLIER]]
 
 
 def test_a_learning_strategy_is_not_shared_between_sessions(planted):

@@ -65,6 +65,7 @@ def _choose(
     if hasattr(strategy, "look_at"):
         strategy.look_at(np.random.default_rng(2).normal(size=(len(scores), 3)).round(1))
     if hasattr(strategy, "observe"):
-        strategy.observe(np.array([1, 1, 0], dtype=np.int8))
-        strategy.observe(np.array([], dtype=np.int8))  # a round in which no one could tell
+        answers = np.array([1, 1, 0], dtype=np.int8)
+        strategy.observe(answers, answers)
+        strategy.observe(answers[:0], answers)  # a round in which no one could tell
     return np.asarray(strategy.select(scores, candidates, n, np.random.default_rng(1)))

@@ -57,7 +57,7 @@ class AdaptiveBoundary:
         """Return the `n` candidates nearest to the boundary, nearest first."""
         return DecisionBoundary(self.outside).select(scores, candidates, n, rng)
 
-    def observe(self, labels: Labels) -> None:
+    def observe(self, labels: Labels, standing: Labels) -> None:
         """Move the boundary by what the last round brought."""
         if len(labels) == 0:
             return

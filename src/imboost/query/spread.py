@@ -74,9 +74,9 @@ class Spread:
         table = UnitScaling.fit(table).apply(table)
         self._table = StandardScaling.fit(table).apply(table)
 
-    def observe(self, labels: Labels) -> None:
-        """Remember which kinds of answers a round brought."""
-        self._kinds |= set(np.unique(labels).tolist())
+    def observe(self, labels: Labels, standing: Labels) -> None:
+        """Remember which kinds of answers are known."""
+        self._kinds = set(np.unique(standing).tolist())
 
     def select(
         self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator

@@ -39,8 +39,17 @@ class QueryStrategy(Protocol):
 class LearningStrategy(QueryStrategy, Protocol):
     """A strategy that keeps state between rounds: what it learned from the answers."""
 
-    def observe(self, labels: Labels) -> None:
-        """Take the answers of a round that has ended, each INLIER or OUTLIER."""
+    def observe(self, labels: Labels, standing: Labels) -> None:
+        """Take what is known when a round has ended, each answer INLIER or OUTLIER.
+
+        Parameters
+        ----------
+        labels : array
+            The answers about the rows that the strategy chose for this round.
+        standing : array
+            All answers that the detector has learned from by now, in no order; a correction
+            may have changed earlier ones.
+        """
         ...
 
 

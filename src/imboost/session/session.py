@@ -244,7 +244,8 @@ class Session:
             self._open.pop(entry.row, None)
         elif isinstance(entry, Refined):
             if isinstance(self._strategy, LearningStrategy):
-                self._strategy.observe(self._labels_of_round(entry.round))
+                standing = self.labels[self.labels != UNLABELLED]
+                self._strategy.observe(self._labels_of_round(entry.round), standing)
             self.round = entry.round + 1
         else:
             self.detector.set_params(random_state=entry.detector_seed)
