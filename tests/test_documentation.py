@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from imboost import IMBoost
+from imboost import IMBoost, Stack
+from imboost.benchmark.suites import SUITES
 from imboost.checks import check_query_strategy
 from imboost.detectors import DETECTORS
 from imboost.models import BACKBONES
@@ -48,16 +49,29 @@ def test_every_registered_name_is_in_the_reference(name):
     assert f"`{name}`" in (ROOT / "docs/reference.md").read_text(encoding="utf-8")
 
 
-def test_every_setting_of_imboost_is_in_the_reference_with_its_default():
+@pytest.mark.parametrize("detector", [IMBoost, Stack])
+def test_every_setting_is_in_the_reference_with_its_default(detector):
     text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    text = text.split(f"Settings of `{detector.__name__}`")[1].split("\n\n")[1]
     rows = re.findall(r"(?m)^\| ((?:`\w+`(?:, )?)+) \| ([^|]+) \|", text)
     written = {
         name: default.strip().strip("`")
         for names, defaults in rows
-        for name, default in zip(re.findall(r"\w+", names), defaults.split(","), strict=False)
+        for name, default in zip(
+            re.findall(r"\w+", names),
+            defaults.split(",") if "," in names else [defaults],
+            strict=True,
+        )
     }
-    for setting, default in IMBoost().get_params().items():
-        assert ast.literal_eval(written[setting].strip()) == default, setting
+    found = {setting: ast.literal_eval(default) for setting, default in written.items()}
+    assert found == detector().get_params()
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_every_suite_is_in_the_reference(name):
+    text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    [row] = re.findall(r"(?m)^\| `--suite` \|.*$", text)
+    assert f"`{name}`" in row
 
 
 @pytest.mark.parametrize(

@@ -122,8 +122,8 @@ def bench_run(
         list[str] | None,
         typer.Option(
             "--set",
-            help="A setting of the detector, such as inlier_weight=3, or of the query strategy, "
-            "such as query__alpha=0.5; may be repeated.",
+            help="A setting of the detector, such as n_trees=50, or of the query strategy, "
+            "such as query__distance_power=0; may be repeated.",
         ),
     ] = None,
     dataset: Datasets = None,

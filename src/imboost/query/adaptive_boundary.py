@@ -36,7 +36,8 @@ class AdaptiveBoundary:
     Examples
     --------
     >>> boundary = AdaptiveBoundary(start=0.1, step=2.0)
-    >>> boundary.observe(np.array([1, 1, 1, 1], dtype=np.int8))
+    >>> answers = np.array([1, 1, 1, 1], dtype=np.int8)
+    >>> boundary.observe(answers, standing=answers)
     >>> boundary.outside
     0.2
     """

@@ -21,7 +21,7 @@ Stages = dict[str, dict[str, MethodTable]]
 
 
 def round_tables(study: Study) -> dict[str, Table]:
-    """Return the means of every round, and the reference minus the others, by file name."""
+    """Return the means of every round, and the others minus the reference, by file name."""
     stages = _stages(study)
     return {
         f"round_by_round_{name}{suffix}": make(study, stages, f"test_{name}")
@@ -42,13 +42,13 @@ def _figure_table(study: Study, stages: Stages, metric: str) -> Table:
 
 def _difference_table(study: Study, stages: Stages, metric: str) -> Table:
     reference = study.reference.name
-    columns = [Column(f"{reference} minus"), Column("sets", "count")]
+    columns = [Column("method"), Column("sets", "count")]
     for name in stages:
         columns += [Column(name, "signed"), Column(f"± {name}", "margin")]
     rows: list[list[Value]] = []
     for method in study.methods:
         gains = [
-            paired_interval(own[reference], own[method.name], metric) for own in stages.values()
+            paired_interval(own[method.name], own[reference], metric) for own in stages.values()
         ]
         if method is not study.reference and any(gain.n for gain in gains):
             figures = [figure for gain in gains for figure in (gain.mean, gain.half_width)]
@@ -58,7 +58,7 @@ def _difference_table(study: Study, stages: Stages, metric: str) -> Table:
 
 def _stages(study: Study) -> Stages:
     """Return the methods after each round that all runs have, and on average from round 1 on."""
-    runs = _finished_runs(study)
+    runs = finished_runs(study, study.methods)
     numbers = sorted(set.intersection(*(set(run) for run in runs))) if runs else []
     stages = {f"round {number}": _methods(run[number] for run in runs) for number in numbers}
     later = [number for number in numbers if number]
@@ -68,9 +68,9 @@ def _stages(study: Study) -> Stages:
     return stages
 
 
-def _finished_runs(study: Study) -> list[dict[int, RoundResult]]:
-    """Return the lines by round of every run behind the means of the summary."""
-    keys, shared = {table.key for table in study.methods}, set(study.shared)
+def finished_runs(study: Study, methods: Iterable[MethodTable]) -> list[dict[int, RoundResult]]:
+    """Return the lines by round of every run of methods behind the means of the summary."""
+    keys, shared = {table.key for table in methods}, set(study.shared)
     runs: dict[tuple[object, ...], dict[int, RoundResult]] = defaultdict(dict)
     for line in study.lines:
         is_known = line.status == "ok" and not math.isnan(line.test_auc)

@@ -110,7 +110,8 @@ class Study:
         known = {table.key.under(PAPER_PROTOCOL).name: table for table in self.methods}
         if self.against is None:
             return known.get(IMBOOST.name, self.methods[0])
-        name = _with_query(self.against)
+        known |= {table.name: table for table in self.methods}
+        name = self.against if self.against in known else _with_query(self.against)
         if name not in known:
             raise UnknownNameError("compared method", name, known)
         return known[name]

@@ -16,6 +16,7 @@ from imboost.benchmark.report.matrices import (
     tidy_figures,
 )
 from imboost.benchmark.report.rounds import round_tables
+from imboost.benchmark.report.steps import step_tables
 from imboost.benchmark.report.study import Study
 from imboost.benchmark.results import ResultFile
 from imboost.errors import ResultsError
@@ -65,6 +66,7 @@ def _tables(study: Study) -> dict[str, Table]:
         "summary": tables.summary_table(study),
         "paired_differences": tables.gain_table(study),
         **round_tables(study),
+        **step_tables(study),
         "c6_c7_queries": tables.query_table(study),
         "c13_running_times": tables.time_table(study),
         "set_by_set": tables.set_table(study, study.reference),
