@@ -125,8 +125,8 @@ def test_runs_without_a_result_are_shown_with_their_reason_as_text(page, markdow
 
 def test_every_markdown_table_has_a_rule_and_rows_of_one_width(markdown):
     tables = markdown_tables(markdown)
-    # Summary, differences, 4 by round, losses, queries, one ablation, times, 4 and 4 of all sets, one
-    # method's sets, protocols, sets left out, runs without a result.
+    # Summary, differences, 4 by round, losses, queries, one ablation, times, 4 and 4 of all sets,
+    # one method's sets, protocols, sets left out, runs without a result.
     assert len(tables) == 22
     for header, rule, *rows in tables:
         assert set(rule) == {"---"}
