@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from imboost.detectors import ALTBI, ODIM, IMBoost, Stack
+    from imboost.detectors.table import TableDetector
     from imboost.session import Answer, MemoryLog, Oracle, Session
 
 _HOMES = {
@@ -15,13 +16,24 @@ _HOMES = {
     "IMBoost": "imboost.detectors",
     "ODIM": "imboost.detectors",
     "Stack": "imboost.detectors",
+    "TableDetector": "imboost.detectors.table",
     "Answer": "imboost.session",
     "MemoryLog": "imboost.session",
     "Oracle": "imboost.session",
     "Session": "imboost.session",
 }
 
-__all__ = ["ALTBI", "ODIM", "Answer", "IMBoost", "MemoryLog", "Oracle", "Session", "Stack"]
+__all__ = [
+    "ALTBI",
+    "ODIM",
+    "Answer",
+    "IMBoost",
+    "MemoryLog",
+    "Oracle",
+    "Session",
+    "Stack",
+    "TableDetector",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -173,6 +173,13 @@ class BaseDetector(BaseEstimator, ABC):
         outlier = np.clip(share, 0.0, 1.0)
         return np.column_stack([1.0 - outlier, outlier])
 
+    def places(self, X: Any) -> NDArray[np.float64]:
+        """Return rows as points between which there are distances: gaps are filled.
+
+        A missing number counts as the median of its column in `X`.
+        """
+        return fill_gaps(self._check_table(X).astype(np.float64))
+
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
         """Train, then return the decision about every training row."""
         return self.fit(X, y).labels_
@@ -208,3 +215,21 @@ class BaseDetector(BaseEstimator, ABC):
         """Print a line of progress if the user asked for it."""
         if self.verbose:
             print(f"[{type(self).__name__}] {text}", flush=True)
+
+
+def fill_gaps(
+    table: NDArray[np.float64], usual: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Return a table with its missing numbers replaced by usual ones, or by medians."""
+    gaps = np.isnan(table)
+    if not gaps.any():
+        return table
+    return np.where(gaps, column_medians(table) if usual is None else usual, table)
+
+
+def column_medians(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the median of the known values of every column; 0 where there are none."""
+    if not np.isnan(table).any():
+        return np.asarray(np.median(table, axis=0))
+    columns = [column[~np.isnan(column)] for column in table.T]
+    return np.array([np.median(column) if len(column) else 0.0 for column in columns])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imboost.data.scaling import UnitScaling
-from imboost.detectors.base import BaseDetector
+from imboost.detectors.base import BaseDetector, column_medians, fill_gaps
 from imboost.labels import Labels
 
 Floats = NDArray[np.float64]
@@ -26,7 +26,7 @@ class ClassicDetector(BaseDetector):
 
     def _train(self, X: NDArray[Any], labels: Labels) -> None:
         self._scaling = UnitScaling.fit(X)
-        self._usual = _medians(self._scaling.apply(X))
+        self._usual = column_medians(self._scaling.apply(X))
         table = self._table(X)
         self._report(f"building on {len(X)} rows")
         self._build(table)
@@ -40,9 +40,7 @@ class ClassicDetector(BaseDetector):
 
     def _table(self, X: NDArray[Any]) -> Floats:
         """Scale a table and fill its gaps."""
-        table = self._scaling.apply(X)
-        gaps = np.isnan(table)
-        return np.where(gaps, self._usual, table) if gaps.any() else table
+        return fill_gaps(self._scaling.apply(X), self._usual)
 
     @abstractmethod
     def _build(self, table: Floats) -> None:
@@ -55,11 +53,3 @@ class ClassicDetector(BaseDetector):
     @abstractmethod
     def _judge(self, table: Floats) -> NDArray[np.float64]:
         """Return the outlier score of every row of a scaled table."""
-
-
-def _medians(table: Floats) -> NDArray[np.float64]:
-    """Return the median of the known values of every column; 0 where there are none."""
-    if not np.isnan(table).any():
-        return np.median(table, axis=0)
-    columns = [column[~np.isnan(column)] for column in table.T]
-    return np.array([np.median(column) if len(column) else 0.0 for column in columns])

@@ -148,7 +148,7 @@ class Session:
             return self
         self.detector.fit(self.X)
         if isinstance(self._strategy, TableStrategy):
-            self._strategy.look_at(np.asarray(self.X, dtype=np.float64))
+            self._strategy.look_at(self.detector.places(self.X))
         labels = unlabelled(self._n_rows)
         for entry in self._log:
             if isinstance(entry, Answered):

@@ -1,0 +1,100 @@
+"""Tables of any kind in, scores out."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from conftest import make_quick
+from imboost import Session, TableDetector
+from imboost.data.mixed_table import KINDS, mixed_table
+from imboost.data.tables import as_table
+from imboost.errors import DataError, UnknownNameError
+
+
+@pytest.fixture(scope="module")
+def made():
+    return mixed_table(400, share=0.06, seed=0)
+
+
+def quick(**settings):
+    return TableDetector(make_quick("stack"), **settings)
+
+
+@pytest.fixture(scope="module")
+def fitted(made):
+    return quick().fit(made.table)
+
+
+def test_the_made_up_table_has_all_kinds_of_columns_gaps_and_outliers(made, fitted):
+    roles = [str(fact.role) for fact in fitted.facts_]
+    assert roles == ["identifier", *["numeric"] * 8, *["categorical"] * 4, *["datetime"] * 2]
+    assert [(made.kinds == kind).sum() for kind in KINDS] == [8, 8, 8]
+    assert ((made.kinds != "") == (made.y == 1)).all()
+    missing = [column.null_count / made.table.num_rows for column in made.table.columns[1:]]
+    assert 0.05 < min(missing) <= max(missing) < 0.15
+    for row in np.flatnonzero(made.y):
+        assert all(made.table.column(name)[int(row)].is_valid for name in made.cells[row])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "csv", "parquet"])
+def test_scores_do_not_depend_on_what_the_table_comes_in(made, fitted, library, tmp_path):
+    path = tmp_path / f"table.{library}"
+    if library == "pandas":
+        table = made.table.to_pandas()
+    elif library == "polars":
+        table = pl.from_arrow(made.table)
+    elif library == "csv":
+        pyarrow.csv.write_csv(made.table, table := path)
+    else:
+        pyarrow.parquet.write_table(made.table, table := path)
+    scores = quick().fit(table).decision_scores_
+    np.testing.assert_allclose(scores, fitted.decision_scores_, rtol=1e-6)
+    np.testing.assert_allclose(fitted.decision_function(table), scores, rtol=1e-6)
+
+
+def test_rows_may_be_scored_with_new_levels_and_gaps_in_another_order(made, fitted):
+    frame = made.table.to_pandas().head(5)
+    frame.loc[0, "region"] = "never seen"
+    frame.loc[1, "amount"] = 1e12
+    frame.loc[2] = None
+    scores = fitted.decision_function(frame[frame.columns[::-1]])
+    np.testing.assert_array_equal(scores, fitted.decision_function(frame))
+    assert np.isfinite(scores).all()
+
+
+def test_a_session_asks_about_the_rows_of_a_table(made):
+    session = Session(quick(), made.table.to_pandas(), random_state=0)
+    rows = session.ask(10)
+    session.tell(rows, ["outlier" if made.y[row] else "inlier" for row in rows])
+    assert session.refine().round == 1
+    assert len(set(rows) | set(session.ask(10))) == 20
+
+
+@pytest.mark.parametrize("name", ["imboost", "trees"])
+def test_other_detectors_take_tables_too(made, name):
+    detector = TableDetector(make_quick(name), contamination=0.06, random_state=1)
+    detector.fit(made.table, np.where(np.arange(400) < 50, made.y, -1))
+    assert np.isfinite(detector.decision_scores_).all()
+    assert detector.predict(made.table).mean() == pytest.approx(0.06, abs=0.01)
+    assert detector.predict_proba(made.table).shape == (400, 2)
+
+
+def test_mistakes_are_told(made):
+    with pytest.raises(UnknownNameError, match="Did you mean 'amount'"):
+        quick(roles={"amuont": "numeric"}).fit(made.table)
+    with pytest.raises(UnknownNameError, match="Unknown scaling"):
+        quick(scaling="standard").fit(made.table)
+    with pytest.raises(UnknownNameError, match="Unknown detector 'stuck'"):
+        TableDetector("stuck").fit(made.table)
+    with pytest.raises(DataError, match="got dict"):
+        as_table({"a": [1]})
+    with pytest.raises(DataError, match="rows and columns"):
+        as_table(np.zeros(3))
+    with pytest.raises(DataError, match="several columns called 'a'"):
+        as_table(pa.table([[1], [2]], names=["a", "a"]))
+    with pytest.raises(DataError, match="do not fit together"):
+        as_table(pd.DataFrame({"a": [1, "x", [2]]}))
