@@ -21,14 +21,24 @@ from imboost.detectors.experts import (
     answer_trust,
     pool_weights,
 )
+from imboost.detectors.surprise import CellSurprise
 from imboost.detectors.views import N_COMPANY, RankScale, Surroundings, has_both_classes
 from imboost.errors import SettingError, UnknownNameError
 from imboost.labels import UNLABELLED, Labels
 from imboost.validation import check_number, check_numbers
 
-VIEWS = ("isolation", "distances", "rest")
+VIEWS = ("isolation", "distances", "rest", "surprise")
 LOOKS = (*VIEWS, "loneliness")
 """What is seen of rows without answers; loneliness is a feature of the forests alone."""
+
+N_SURPRISES = 2
+"""The most surprising cells of a row, whose mean is the view "surprise"."""
+
+SURPRISE_TREES, SURPRISE_ROWS = 50, 10_000
+"""Of each forest that expects a column: its trees, and the rows it learns from at most."""
+
+VIEW_TRUST = {"surprise": 5.0}
+"""How much a view counts, in those of any other."""
 
 MANY_COLUMNS = 100
 """With so many columns the view "rest" counts as much as any other, and the process is at first
@@ -170,7 +180,8 @@ class Stack(ClassicDetector):
     looks : tuple of str
         What is seen of rows without labels: the views "isolation", "distances" and "rest" (what
         principal components leave unexplained), and for the forests also "loneliness" (distances
-        to neighbours over those that the neighbours have).
+        to neighbours over those that the neighbours have). In tables with a layout there is also
+        the view "surprise": how far cells are from what the row's other cells let expect.
     experts : tuple of str
         Those that are heard: forests of extremely randomised trees ("random"), of trees that
         search for the best splits ("searching") and of randomised trees that see principal
@@ -266,12 +277,17 @@ class Stack(ClassicDetector):
         self._columns = RankScale(table)
         self._component_scaling = StandardScaling.fit(self._rotate(table))
         self._crowding = float(table.shape[1] / (table.shape[1] + MANY_COLUMNS))
-        looks = self._look(table)
+        self._cells: CellSurprise | None = None
+        if self._layout is not None and "surprise" in self.looks:
+            self._cells = CellSurprise(
+                table, self._layout, SURPRISE_TREES, SURPRISE_ROWS, self._seed
+            )
+        looks = self._look(table, is_training=True)
         self._view_scaling = StandardScaling.fit(_views(looks))
         self._view_trust = _view_trust(looks, self._crowding)
         self._training = self._aspects(table, looks)
 
-    def _look(self, table: Floats) -> dict[str, Floats]:
+    def _look(self, table: Floats, is_training: bool = False) -> dict[str, Floats]:
         """Return what unsupervised looks say of rows, each as (rows, values)."""
         means, loneliness = self._surroundings.neighbours(table, self._fitted_numbers)
         looks = {
@@ -280,7 +296,15 @@ class Stack(ClassicDetector):
             "rest": self._rotation.rest(self._standard.apply(table))[:, None],
             "loneliness": loneliness[:, None],
         }
-        return {name: looks[name] for name in self._fitted_looks}
+        if self._cells is not None:
+            cells = self._cells(table)
+            if is_training:
+                self._cell_scaling = StandardScaling.fit(cells)
+            surprises = self._cell_scaling.apply(cells)
+            largest = np.sort(surprises, axis=1)[:, -N_SURPRISES:]
+            looks |= {"surprise": largest.mean(axis=1)[:, None], "surprises": surprises}
+        wanted = (*self._fitted_looks, "surprises")
+        return {name: look for name, look in looks.items() if name in wanted}
 
     def _rotate(self, table: Floats) -> Floats:
         return self._rotation.components(self._standard.apply(table))
@@ -352,7 +376,10 @@ def _view_trust(looks: dict[str, Floats], crowding: float) -> NDArray[np.float64
     components leave unexplained tells more; in few it tells next to nothing.
     """
     trust = [
-        np.full(look.shape[1], CROWDED_REST * crowding if name == "rest" else 1.0)
+        np.full(
+            look.shape[1],
+            CROWDED_REST * crowding if name == "rest" else VIEW_TRUST.get(name, 1.0),
+        )
         for name, look in looks.items()
         if name in VIEWS
     ]

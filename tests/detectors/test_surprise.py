@@ -1,0 +1,82 @@
+"""Cells that the rest of their row does not let expect."""
+
+import numpy as np
+import pytest
+
+from imboost.data.layout import Feature, Kind, Layout
+from imboost.detectors.surprise import CellSurprise
+
+N = 400
+LAYOUT = Layout(
+    (
+        Feature("size", Kind.NUMBER, 0, 1),
+        Feature("weight", Kind.NUMBER, 1, 2),
+        Feature("weight", Kind.GAP, 2, 3),
+        Feature("sort", Kind.CATEGORY, 3, 6),
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Return rows whose weight follows from their size, and whose sort from both."""
+    rng = np.random.default_rng(0)
+    size = rng.uniform(size=N)
+    weight = size + 0.02 * rng.normal(size=N)
+    sorts = np.eye(3)[(size > 0.5).astype(int)]
+    return np.column_stack([size, weight, np.zeros(N), sorts])
+
+
+@pytest.fixture(scope="module")
+def surprise(table):
+    return CellSurprise(table, LAYOUT, 30, 10_000, 0)
+
+
+def spoiled(table, **cells):
+    row = table[[np.argmin(np.abs(table[:, 0] - 0.2))]].copy()
+    for column, value in cells.items():
+        row[0, int(column[1:])] = value
+    return row
+
+
+def test_a_number_that_does_not_follow_from_the_others_is_surprising(table, surprise):
+    [[_, usual, _]] = surprise(spoiled(table))
+    [[_, unusual, _]] = surprise(spoiled(table, c1=0.8))
+    assert usual < 3 < unusual
+
+
+def test_a_level_that_does_not_fit_the_others_is_surprising_and_a_new_one_more(table, surprise):
+    [[_, _, usual]] = surprise(spoiled(table))
+    [[_, _, unusual]] = surprise(spoiled(table, c3=0, c4=1))
+    [[_, _, unheard]] = surprise(spoiled(table, c3=0, c5=1))
+    assert usual < 1 < 2 < unusual < unheard
+
+
+def test_a_missing_cell_surprises_no_one(table, surprise):
+    [[_, missing, _]] = surprise(spoiled(table, c1=0.8, c2=1.0))
+    assert missing == 0
+
+
+def test_no_row_is_judged_by_a_forest_that_saw_it_or_an_equal_one(table):
+    rng = np.random.default_rng(1)
+    noise = table.copy()
+    noise[:, 1] = rng.uniform(size=N)  # nothing to learn but by heart
+    twice = np.vstack([noise, noise])
+    judged = CellSurprise(twice, LAYOUT, 30, 10_000, 0)(twice)[:, 1]
+    np.testing.assert_array_equal(judged[:N], judged[N:])
+    expected = noise[:, 1].mean()
+    error = np.abs(noise[:, 1] - expected)
+    # Knowing rows by heart would make all of them unsurprising, far ones too.
+    assert np.corrcoef(judged[:N], error)[0, 1] > 0.5
+
+
+def test_a_rows_surprise_does_not_depend_on_its_company(table, surprise):
+    together = surprise(table[:40])
+    np.testing.assert_array_equal(together, np.vstack([surprise(row[None]) for row in table[:40]]))
+
+
+def test_few_rows_and_a_single_column_have_surprises_too():
+    layout = Layout.of_numbers(["a"])
+    for n in (2, 3, 8):
+        table = np.linspace(0, 1, n)[:, None]
+        assert np.isfinite(CellSurprise(table, layout, 5, 100, 0)(table)).all()
