@@ -14,8 +14,9 @@ from imboost.detectors.experts import (
     answer_trust,
     pool_weights,
 )
-from imboost.detectors.stack import EXPERTS, Stack, _Rotation, _view_trust
-from imboost.detectors.views import Surroundings
+from imboost.detectors.rotation import Rotation
+from imboost.detectors.stack import EXPERTS, Stack, _view_trust
+from imboost.detectors.surroundings import Surroundings
 from imboost.errors import IMBoostError
 
 NO_ANSWERS = np.zeros(0, dtype=np.int8)
@@ -265,7 +266,7 @@ def test_a_row_among_closer_ones_is_lonely():
 
 def test_what_the_components_leave_is_large_off_their_plane(rng):
     plane = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 6))
-    rotation = _Rotation(plane, 2, 0)
+    rotation = Rotation(plane, 2, 0)
     on_it, off_it = rotation.rest(np.vstack([plane[0], plane[0] + rng.normal(size=6)]))
     assert off_it > 20 * on_it
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from sklearn.decomposition import PCA
 
 from imboost.data.scaling import StandardScaling
 from imboost.detectors.classic import ClassicDetector, Floats
@@ -21,8 +20,10 @@ from imboost.detectors.experts import (
     answer_trust,
     pool_weights,
 )
+from imboost.detectors.rotation import Rotation
 from imboost.detectors.surprise import CellSurprise
-from imboost.detectors.views import N_COMPANY, RankScale, Surroundings, has_both_classes
+from imboost.detectors.surroundings import N_COMPANY, Surroundings
+from imboost.detectors.views import RankScale, has_both_classes
 from imboost.errors import SettingError, UnknownNameError
 from imboost.labels import UNLABELLED, Labels
 from imboost.validation import check_number, check_numbers
@@ -52,13 +53,6 @@ MOST_TRUST = 1e12
 
 FAR = 5.0
 """Views further out than so many standard deviations count as that far in linear terms."""
-
-NO_LENGTH = 1e-7
-"""Shorter differences, in standard deviations, are those of rounding."""
-
-EXPLAINED = 0.9
-"""What the strongest components leave of a row is a view: as many as explain less than this
-share of the variance."""
 
 
 @dataclass(frozen=True)
@@ -260,7 +254,7 @@ class Stack(ClassicDetector):
         check_numbers("n_neighbors", self.n_neighbors, minimum=1, whole=True)
         check_number("view_freedom", self.view_freedom, minimum=0.0)
         check_number("start_trust", self.start_trust, above=0.0, maximum=MOST_TRUST)
-        _check_names("looks", self.looks, LOOKS, needed=VIEWS)
+        _check_names("looks", self.looks, LOOKS, needed=VIEWS[:-1])
         _check_names("experts", self.experts, tuple(EXPERTS), needed=tuple(EXPERTS))
 
     def _build(self, table: Floats) -> None:
@@ -273,7 +267,7 @@ class Stack(ClassicDetector):
             self._seed,
         )
         self._standard = StandardScaling.fit(table)
-        self._rotation = _Rotation(self._standard.apply(table), self.n_components, self._seed)
+        self._rotation = Rotation(self._standard.apply(table), self.n_components, self._seed)
         self._columns = RankScale(table)
         self._component_scaling = StandardScaling.fit(self._rotate(table))
         self._crowding = float(table.shape[1] / (table.shape[1] + MANY_COLUMNS))
@@ -398,40 +392,3 @@ def _check_names(
             raise UnknownNameError(f"name in {setting}", name, known)
     if not set(names) & set(needed):
         raise SettingError(f"{setting} must name at least one of {', '.join(needed)}.")
-
-
-class _Rotation:
-    """Principal components of places, and how much of a row the strongest leave unexplained.
-
-    Values are rounded: the last digits of a matrix product depend on how rows are batched.
-    """
-
-    def __init__(self, places: Floats, n_components: int, seed: int) -> None:
-        with np.errstate(invalid="ignore"):  # shares of the variance, where there is none
-            rotation = PCA(min(places.shape), random_state=seed).fit(places)
-        lengths = np.sqrt(rotation.explained_variance_)
-        # Along the others rows differ by nothing but rounding.
-        n_axes = max(1, int((lengths > NO_LENGTH * lengths.max()).sum()))
-        self._axes, self._middle = rotation.components_[:n_axes], rotation.mean_
-        self._n_components = n_components
-        explained = np.cumsum(np.nan_to_num(rotation.explained_variance_ratio_[:n_axes]))
-        n_explaining = int(np.searchsorted(explained, EXPLAINED))
-        self._n_explaining = max(1, min(n_explaining, n_axes - 1))
-
-    def components(self, places: Floats) -> NDArray[np.float64]:
-        """Return the first components of every row."""
-        return _rounded(self._rotate(places, self._n_components))
-
-    def rest(self, places: Floats) -> NDArray[np.float64]:
-        """Return the squared length of what the explaining components leave of every row."""
-        found = self._rotate(places, self._n_explaining)
-        left = places - self._middle - found @ self._axes[: self._n_explaining]
-        length = np.square(left).sum(axis=1)
-        return _rounded(np.where(length > NO_LENGTH**2, length, 0.0))
-
-    def _rotate(self, places: Floats, number: int) -> NDArray[np.float64]:
-        return np.asarray((places - self._middle) @ self._axes[:number].T)
-
-
-def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return values.astype(np.float32).astype(np.float64)

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
 
 from imboost.detectors.classic import Floats
-from imboost.detectors.views import Surroundings, ViewClassifier
+from imboost.detectors.surroundings import Surroundings
+from imboost.detectors.views import ViewClassifier
 from imboost.validation import check_number, check_numbers
 
 

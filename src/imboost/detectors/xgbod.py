@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imboost.detectors.classic import Floats
-from imboost.detectors.views import ViewClassifier, sample_rows
+from imboost.detectors.surroundings import sample_rows
+from imboost.detectors.views import ViewClassifier
 from imboost.validation import check_number
 
 NEIGHBOUR_COUNTS = (1, 3, 5, 10, 20, 30, 40, 50)
