@@ -75,8 +75,9 @@ def test_neighbour_distances_leave_the_row_itself_out():
     np.testing.assert_allclose(NeighbourDistances(rows, 4)(rows), expected, rtol=1e-6)
 
 
-def test_neighbour_distances_do_not_depend_on_the_chunks(monkeypatch):
-    rows = np.random.default_rng(0).random((60, 3))
+@pytest.mark.parametrize("n_columns", [3, 8], ids=["by a tree", "by brute force"])
+def test_neighbour_distances_do_not_depend_on_the_chunks(monkeypatch, n_columns):
+    rows = np.random.default_rng(0).random((60, n_columns))
     at_once = NeighbourDistances(rows, 4)(rows)
     monkeypatch.setattr("imboost.detectors.neighbours.CHUNK_VALUES", 100)
     np.testing.assert_array_equal(NeighbourDistances(rows, 4)(rows), at_once)
