@@ -16,6 +16,9 @@ from imboost.validation import check_number
 LEAST_WORTH = 1e-6
 """No row is out of the question."""
 
+PASSES = 20
+"""Of the search for the chances with which rows are kept; a few are enough."""
+
 
 @dataclass
 class Spread:
@@ -138,7 +141,7 @@ def _thin(
     if len(worth) <= size:
         return np.arange(len(worth)), worth
     chance = np.minimum(1.0, worth * size / worth.sum())
-    for _ in range(20):  # rows that are sure to be kept leave room for others
+    for _ in range(PASSES):  # rows that are sure to be kept leave room for others
         sure = chance == 1
         room = size - sure.sum()
         chance = np.where(sure, 1.0, np.minimum(1.0, worth * room / worth[~sure].sum()))
