@@ -116,6 +116,14 @@ def test_a_value_out_of_range_lies_outside_of_all_others(name):
     assert scaling.apply(np.array([-2.0]))[0] < inside.min() - 0.5 * width
 
 
+@pytest.mark.parametrize("name", SCALINGS)
+def test_a_scaling_can_be_undone(name):
+    values = np.random.default_rng(0).lognormal(size=200)
+    scaling = fit_scaling(name, values)
+    more = np.array([values.min() - 5, *np.quantile(values, [0.1, 0.5, 0.9]), values.max() + 50])
+    np.testing.assert_allclose(scaling.invert(scaling.apply(more)), more, rtol=1e-6)
+
+
 def test_an_unknown_scaling_is_named():
     with pytest.raises(UnknownNameError, match="Did you mean 'robust'"):
         fit({"a": [1.0, 2.0]}, scaling="robsut")

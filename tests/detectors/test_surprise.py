@@ -80,3 +80,10 @@ def test_few_rows_and_a_single_column_have_surprises_too():
     for n in (2, 3, 8):
         table = np.linspace(0, 1, n)[:, None]
         assert np.isfinite(CellSurprise(table, layout, 5, 100, 0)(table)).all()
+
+
+def test_what_is_expected_follows_from_the_other_cells(table, surprise):
+    row = spoiled(table, c1=0.8)
+    assert surprise.expected(row)[0, 1] == pytest.approx(row[0, 0], abs=0.1)
+    assert surprise.expected(spoiled(table, c3=0, c4=1))[0, 3:].tolist() == [1, 0, 0]
+    assert surprise.expected(spoiled(table, c2=1.0))[0, 2] == 0

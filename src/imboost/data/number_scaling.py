@@ -50,6 +50,16 @@ class NumberScaling:
             return np.where(np.isnan(values), np.nan, inside + np.arcsinh(TAIL * beyond))
         return np.arcsinh(scaled) if self.bend else scaled
 
+    def invert(self, scaled: Values) -> Values:
+        """Return the values that were scaled, those beyond the training range by quantiles too."""
+        if self.quantiles is None:
+            ratio = np.sinh(scaled) if self.bend else scaled
+            return np.asarray(self.middle + ratio * self.width)
+        inside = np.clip(scaled, -1.0, 1.0)
+        shares = np.linspace(-1.0, 1.0, len(self.quantiles))
+        beyond = np.sinh(scaled - inside) / TAIL * self.width
+        return np.asarray(np.interp(inside, shares, self.quantiles) + beyond)
+
 
 def _minmax(known: Values) -> NumberScaling:
     low, high = float(known.min()), float(known.max())

@@ -54,6 +54,10 @@ class UnitScaling:
             scaled: NDArray[np.float64] = scale_values(values, self.offset, self.factor)
         return np.clip(scaled, -self.limit, self.limit)
 
+    def invert(self, scaled: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the table that was scaled."""
+        return np.asarray(self.offset + scaled / self.factor)
+
 
 FARTHEST = 10.0
 """Values further from a column's mean than this many standard deviations count as that far."""

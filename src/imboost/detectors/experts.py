@@ -263,8 +263,8 @@ def pool_weights(
     """Return how much each expert is heard in the mean of their opinions; the sum is 1.
 
     The weights make the answers likeliest, under a Dirichlet prior that counts as many answers
-    for each expert as `start` says: so many steps of expectation maximisation that they change
-    by a hundredth at most, and no more, since experts that are about as good should all be heard.
+    for each expert as `start` says: a few steps of expectation maximisation, after which
+    they hardly change, and no more, since experts that are about as good should all be heard.
 
     >>> held_out = np.array([[0.9, 0.4], [0.1, 0.6], [0.2, 0.5]])
     >>> pool_weights(held_out, np.array([1, 0, 0]), np.array([1.0, 1.0])).round(1).tolist()

@@ -80,6 +80,17 @@ class CellSurprise:
             surprises[:, place] = np.maximum(surprises[:, place], surprise)
         return surprises
 
+    def expected(self, table: Floats) -> NDArray[np.float64]:
+        """Return the table with every cell as the row's other cells let expect it."""
+        halves = self._halves(table)
+        likely = table.copy()
+        for gap in self._gaps.values():
+            likely[:, gap] = 0.0
+        for expectation in self._expectations:
+            others, _, _ = self._inputs(table, expectation.feature)
+            likely[:, expectation.feature.columns] = expectation.likeliest(others, halves)
+        return likely
+
     def _halves(self, table: Floats) -> NDArray[np.int64]:
         """Return the half of every row, by a hash of its values."""
         bits = np.ascontiguousarray(table + 0.0).view(np.uint64)  # no negative zero
@@ -128,6 +139,10 @@ class _Expectation(ABC):
     def judge(self, others: Floats, own: Floats, halves: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how surprising the feature of rows is."""
         return self._surprise(self._targets(own), self._expect(others, halves))
+
+    def likeliest(self, others: Floats, halves: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the columns of the feature as they are expected."""
+        return self._expect(others, halves)
 
     def _expect(self, others: Floats, halves: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return what the forest that learned from the other half says, (rows, values)."""
@@ -185,6 +200,10 @@ class _ExpectedLevel(_Expectation):
     def __init__(self, feature: Feature) -> None:
         super().__init__(feature)
         self._n_values = feature.stop - feature.start
+
+    def likeliest(self, others: Floats, halves: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the columns of the likeliest level."""
+        return np.asarray(np.eye(self._n_values)[self._expect(others, halves).argmax(axis=1)])
 
     def _new_forest(self, n_trees: int, seed: int) -> Any:
         return ExtraTreesClassifier(
