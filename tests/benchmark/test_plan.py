@@ -165,8 +165,9 @@ def test_every_suite_names_methods_that_exist():
 
 
 def test_every_ingredient_is_removed_once_and_the_others_stay():
-    whole, *parts = find_suite("ingredients")
+    whole, *parts, questions = find_suite("ingredients")
     assert not whole.settings.values
+    assert (questions.detector, questions.query, questions.settings) == ("stack", "rd", Settings())
     assert len({str(part.settings) for part in parts}) == len(parts)
     for part in parts:
         [(name, value)] = part.settings.values
