@@ -12,7 +12,7 @@ from conftest import make_quick
 from imboost import Session, TableDetector
 from imboost.data.mixed_table import KINDS, mixed_table
 from imboost.data.tables import as_table
-from imboost.errors import DataError, UnknownNameError
+from imboost.errors import DataError, IMBoostError, UnknownNameError
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +98,33 @@ def test_mistakes_are_told(made):
         as_table(pa.table([[1], [2]], names=["a", "a"]))
     with pytest.raises(DataError, match="do not fit together"):
         as_table(pd.DataFrame({"a": [1, "x", [2]]}))
+
+
+def test_wrong_cells_are_among_the_first_two_reasons(made, fitted):
+    wrong = np.flatnonzero(made.y)
+    explained = fitted.explain(made.table.take(wrong))
+    named = [
+        bool({reason.column for reason in told.reasons[:2]} & set(made.cells[row]))
+        for row, told in zip(wrong, explained, strict=True)
+    ]
+    assert np.mean(named) > 0.8
+
+
+def test_reasons_sum_to_the_score_and_say_what_is_usual(made, fitted):
+    rows = made.table.slice(0, 3)
+    for told, score in zip(fitted.explain(rows), fitted.decision_function(rows), strict=True):
+        assert told.base + sum(reason.share for reason in told.reasons) == pytest.approx(score)
+        assert told.score == pytest.approx(score)
+        by_column = {reason.column: reason for reason in told.reasons}
+        assert set(by_column) == set(made.table.column_names) - {"order_id"}
+        assert float(by_column["amount"].usual) > 0
+        assert by_column["ordered"].usual[:2] == "20"
+        assert by_column["region"].usual.startswith("R")
+        shares = [reason.share for reason in told.reasons]
+        assert shares == sorted(shares, reverse=True)
+
+
+def test_a_detector_that_cannot_explain_says_so(made):
+    detector = TableDetector(make_quick("trees"), random_state=0).fit(made.table)
+    with pytest.raises(IMBoostError, match="Trees cannot explain"):
+        detector.explain(made.table)

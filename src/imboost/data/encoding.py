@@ -47,6 +47,10 @@ class ColumnEncoder(Protocol):
         """Return one matrix (rows, columns) for every part."""
         ...
 
+    def describe(self, columns: Matrix) -> list[str]:
+        """Return what the first part of encoded rows says, as a person would write it."""
+        ...
+
 
 @dataclass(frozen=True)
 class NumberEncoder:
@@ -71,6 +75,10 @@ class NumberEncoder:
         """Return one matrix (rows, columns) for every part."""
         values = numbers(cells)
         return [self.scaling.apply(values)[:, None], *_gaps(values, self.has_gaps)]
+
+    def describe(self, columns: Matrix) -> list[str]:
+        """Return numbers with four digits."""
+        return [f"{value:.4g}" for value in self.scaling.invert(columns[:, 0]).tolist()]
 
 
 @dataclass(frozen=True)
@@ -111,6 +119,12 @@ class TimeEncoder:
             angle = 2 * math.pi * (values % CYCLES[name]) / CYCLES[name]
             parts += [np.sin(angle)[:, None], np.cos(angle)[:, None]]
         return [*parts, *_gaps(values, self.has_gaps)]
+
+    def describe(self, columns: Matrix) -> list[str]:
+        """Return times to the minute."""
+        seconds = self.scaling.invert(columns[:, 0])
+        moments = (seconds * 1e6).astype("datetime64[us]")
+        return [str(moment.astype("datetime64[m]")).replace("T", " ") for moment in moments]
 
 
 @dataclass(frozen=True)
@@ -166,6 +180,10 @@ class WordEncoder:
         block = np.zeros((len(encoded), len(self.levels) + self.n_bands))
         block[np.arange(len(encoded)), where] = 1.0
         return [block]
+
+    def describe(self, columns: Matrix) -> list[str]:
+        """Return the names of levels."""
+        return [self.names[place] for place in columns.argmax(axis=1).tolist()]
 
 
 def _levels_of(cells: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from imboost.data.layout import Layout
 from imboost.data.scaling import StandardScaling
 from imboost.detectors.classic import ClassicDetector, Floats
 from imboost.detectors.experts import (
@@ -25,6 +27,7 @@ from imboost.detectors.surprise import CellSurprise
 from imboost.detectors.surroundings import N_COMPANY, Surroundings
 from imboost.detectors.views import RankScale, has_both_classes
 from imboost.errors import SettingError, UnknownNameError
+from imboost.explain.replacement import CellShares, shares_by_replacement
 from imboost.labels import UNLABELLED, Labels
 from imboost.validation import check_number, check_numbers
 
@@ -341,6 +344,27 @@ class Stack(ClassicDetector):
         self.weights_ = dict(zip(self._experts, weights.tolist(), strict=True))
         if min(answers.sum(), (1 - answers).sum()) > 1:  # else nothing is known of one kind
             self.answer_trust_[known] = answer_trust(held_out @ weights, answers)
+
+    def cell_shares(self, X: Any) -> CellShares:
+        """Estimate what each column adds to the scores of rows; `expected` is in units of `X`."""
+        table = self._table(self._check_table(X))
+        layout, cells, scaling = self._expectations
+        surprise = scaling.apply(cells(table))
+        usual = float(np.median(self.decision_scores_))
+        expected = cells.expected(table)
+        found = shares_by_replacement(self._judge, table, expected, surprise, layout, usual)
+        return replace(found, expected=self._scaling.invert(expected))
+
+    @property
+    def _expectations(self) -> tuple[Layout, CellSurprise, StandardScaling]:
+        """What is expected of cells; learned now where no view needed it."""
+        if self._cells is not None and self._layout is not None:
+            return self._layout, self._cells, self._cell_scaling
+        table = self._training.features[:, : self.n_features_in_]
+        names = [str(number) for number in range(self.n_features_in_)]
+        layout = self._layout or Layout.of_numbers(names)
+        cells = CellSurprise(table, layout, SURPRISE_TREES, SURPRISE_ROWS, self._seed)
+        return layout, cells, StandardScaling.fit(cells(table))
 
     def _judge(self, table: Floats) -> NDArray[np.float64]:
         return self._opinion(self._aspects(table, self._look(table)))

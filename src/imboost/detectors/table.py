@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from imboost.data.cells import words
 from imboost.data.encoding import TableEncoder
 from imboost.data.number_scaling import SCALINGS
 from imboost.data.roles import ColumnFacts, find_roles
 from imboost.data.tables import as_table
 from imboost.detectors import BaseDetector, make_detector
-from imboost.errors import UnknownNameError
+from imboost.errors import SettingError, UnknownNameError
+from imboost.explain import CellShares, Explanation, Reason
 
 
 class TableDetector(BaseEstimator):
@@ -113,6 +115,43 @@ class TableDetector(BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the outlier score of every row; higher is more outlying."""
         return self.detector_.decision_function(self.encode(X))
+
+    def explain(self, X: Any) -> list[Explanation]:
+        """Say for every row which columns make its score, the largest share first.
+
+        Shares are estimated or exact, as the explanation says; with the score of a usual row
+        their sum is the row's own.
+        """
+        table = as_table(X)
+        matrix = self.encode(table)
+        if not hasattr(self.detector_, "cell_shares"):
+            raise SettingError(f"{type(self.detector_).__name__} cannot explain its scores yet.")
+        found: CellShares = self.detector_.cell_shares(matrix)
+        layout = self.encoder_.layout
+        first = {feature.source: feature.columns for feature in reversed(layout.features)}
+        usual = {
+            name: self.encoder_.encoders[name].describe(found.expected[:, first[name]])
+            for name in layout.sources
+        }
+        values = {name: words(table.column(name)).to_pylist() for name in layout.sources}
+        scores = found.base + found.shares.sum(axis=1)
+        return [
+            Explanation(
+                score=float(scores[row]),
+                base=found.base,
+                is_exact=found.is_exact,
+                reasons=[
+                    Reason(
+                        column=layout.sources[place],
+                        value=values[layout.sources[place]][row],
+                        share=float(found.shares[row, place]),
+                        usual=usual[layout.sources[place]][row],
+                    )
+                    for place in np.argsort(-found.shares[row], kind="stable")
+                ],
+            )
+            for row in range(len(matrix))
+        ]
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return 1 for the rows that score above `threshold_`, 0 for the others."""

@@ -1,0 +1,80 @@
+"""Shares of a score, estimated by putting what was expected in the place of a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.data.layout import Layout
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CellShares:
+    """What each column of a table adds to the scores of rows.
+
+    Parameters
+    ----------
+    base : float
+        The score of a usual row, which no column adds.
+    shares : array of shape (n_rows, n_sources)
+        What the columns add; with the base their sum is the score.
+    expected : array of shape (n_rows, n_columns)
+        The encoded rows as they would be expected, every cell given the row's others.
+    is_exact : bool
+        Whether the shares follow from the score itself, or are estimated.
+    """
+
+    base: float
+    shares: Floats
+    expected: Floats
+    is_exact: bool
+
+
+def shares_by_replacement(
+    score: Callable[[Floats], Floats],
+    table: Floats,
+    expected: Floats,
+    surprise: Floats,
+    layout: Layout,
+    base: float,
+) -> CellShares:
+    """Estimate what each column adds to scores.
+
+    Half of what a row scores above a usual one goes to columns by how much the score falls when
+    their cell is replaced by the expected one, and half by how surprising the cell is: where
+    several cells give a row away, replacing one of them alone changes little.
+
+    Parameters
+    ----------
+    score : callable
+        Returns the scores of encoded rows.
+    table, expected : array of shape (n_rows, n_columns)
+        Encoded rows, and what was expected of every cell.
+    surprise : array of shape (n_rows, n_sources)
+        How surprising each cell is, 0 for a usual one.
+    layout : Layout
+        Which columns belong together.
+    base : float
+        The score of a usual row.
+    """
+    owners = layout.source_of_columns()
+    scores = score(table)
+    falls = np.zeros((len(table), len(layout.sources)))
+    for source in range(falls.shape[1]):
+        own = owners == source
+        replaced = np.where(own, expected, table)
+        falls[:, source] = np.maximum(scores - score(replaced), 0.0)
+    parts = (_shares_of_one(falls) + _shares_of_one(np.square(np.maximum(surprise, 0.0)))) / 2
+    return CellShares(base, (scores - base)[:, None] * parts, expected, is_exact=False)
+
+
+def _shares_of_one(weights: Floats) -> Floats:
+    """Return weights whose sum is 1 in every row; equal ones where all are 0."""
+    total = weights.sum(axis=1, keepdims=True)
+    even = np.full_like(weights, 1 / weights.shape[1])
+    return np.asarray(np.divide(weights, total, out=even, where=total > 0))
