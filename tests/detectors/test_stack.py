@@ -14,8 +14,9 @@ from imboost.detectors.experts import (
     answer_trust,
     pool_weights,
 )
+from imboost.detectors.panel import EXPERTS
 from imboost.detectors.rotation import Rotation
-from imboost.detectors.stack import EXPERTS, Stack, _view_trust
+from imboost.detectors.stack import Stack, _view_trust
 from imboost.detectors.surroundings import Surroundings
 from imboost.errors import IMBoostError
 

@@ -88,10 +88,6 @@ def times(column: pa.ChunkedArray) -> NDArray[np.float64]:
 def words(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column as text without spaces around it; null where a cell is missing."""
     column = plain(column)
-    if pa.types.is_floating(column.type):  # 2.0 and 2 are one word
-        whole = pc.all(pc.equal(pc.floor(column), column)).as_py()
-        small = (pc.max(pc.abs(column)).as_py() or 0) < 2**53
-        column = pc.cast(column, pa.int64()) if whole and small else column
     return pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
 
 

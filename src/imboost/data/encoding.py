@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 import pyarrow as pa
@@ -35,8 +35,6 @@ Matrix = NDArray[np.float64]
 class ColumnEncoder(Protocol):
     """Turns cells of one column into columns of numbers."""
 
-    role: ClassVar[Role]
-
     @property
     @abstractmethod
     def parts(self) -> list[tuple[Kind, int, str]]:
@@ -58,7 +56,6 @@ class NumberEncoder:
 
     scaling: NumberScaling
     has_gaps: bool
-    role: ClassVar[Role] = Role.NUMERIC
 
     @classmethod
     def fit(cls, cells: pa.ChunkedArray, scaling: str) -> Self:
@@ -88,7 +85,6 @@ class TimeEncoder:
     scaling: NumberScaling
     cycles: tuple[str, ...]
     has_gaps: bool
-    role: ClassVar[Role] = Role.DATETIME
 
     @classmethod
     def fit(cls, cells: pa.ChunkedArray, scaling: str) -> Self:
@@ -146,7 +142,6 @@ class WordEncoder:
     levels: tuple[str, ...]
     bands: Mapping[str, int]
     n_bands: int
-    role: ClassVar[Role] = Role.CATEGORICAL
 
     @classmethod
     def fit(cls, cells: pa.ChunkedArray) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -13,15 +12,8 @@ from scipy.special import ndtri
 from imboost.data.layout import Layout
 from imboost.data.scaling import StandardScaling
 from imboost.detectors.classic import ClassicDetector, Floats
-from imboost.detectors.experts import (
-    Expert,
-    ForestExpert,
-    LinearExpert,
-    ResidualProcess,
-    ViewExpert,
-    answer_trust,
-    pool_weights,
-)
+from imboost.detectors.experts import Expert, ViewExpert, answer_trust, pool_weights
+from imboost.detectors.panel import EXPERTS, Lesson
 from imboost.detectors.rotation import Rotation
 from imboost.detectors.surprise import CellSurprise
 from imboost.detectors.surroundings import N_COMPANY, Surroundings
@@ -81,74 +73,6 @@ class _Aspects:
 
     def __getitem__(self, rows: NDArray[np.bool_]) -> _Aspects:
         return _Aspects(*(getattr(self, field.name)[rows] for field in fields(self)))
-
-
-Teach = Callable[["_Lesson"], Expert]
-
-
-@dataclass(frozen=True)
-class _Lesson:
-    """What an expert is taught with."""
-
-    features: NDArray[np.float64]
-    answers: Labels
-    viewer: ViewExpert
-    first_opinion: NDArray[np.float64]
-    n_trees: int
-    seed: int
-
-
-def _teach_random(lesson: _Lesson) -> Expert:
-    return ForestExpert(lesson.features, lesson.answers, lesson.n_trees, lesson.seed)
-
-
-def _teach_searching(lesson: _Lesson) -> Expert:
-    return ForestExpert(
-        lesson.features, lesson.answers, lesson.n_trees, lesson.seed, searching=True
-    )
-
-
-def _teach_linear(lesson: _Lesson) -> Expert:
-    return LinearExpert(lesson.features, lesson.answers, lesson.seed)
-
-
-def _teach_process(lesson: _Lesson) -> Expert:
-    held_out = lesson.viewer.held_out
-    return ResidualProcess(
-        lesson.features, lesson.answers, lesson.first_opinion, held_out, lesson.seed
-    )
-
-
-@dataclass(frozen=True)
-class _Role:
-    """What an expert looks at, how it learns, and how far it is trusted at the start.
-
-    Parameters
-    ----------
-    aspect : str
-        The attribute of `_Aspects` that it looks at.
-    teach : callable
-        Returns the expert, given a lesson.
-    crowded, sparse : float
-        Answers' worth of trust before any answer in a table of endlessly many columns, and in
-        one of none.
-    """
-
-    aspect: str
-    teach: Teach
-    crowded: float = 0.0
-    sparse: float = 2.0
-
-
-EXPERTS = {
-    "random": _Role("features", _teach_random),
-    "searching": _Role("features", _teach_searching),
-    "components": _Role("rotated_features", _teach_random),
-    "linear": _Role("coordinates", _teach_linear),
-    "process": _Role("ranks", _teach_process, crowded=4.0, sparse=0.0),
-}
-"""The experts that learn from answers. In many dimensions trees and lines need many answers, and
-the process, which leaves the views as they are where it knows nothing, is heard first."""
 
 
 class Stack(ClassicDetector):
@@ -328,7 +252,7 @@ class Stack(ClassicDetector):
         start = []
         for number, (name, role) in enumerate(EXPERTS.items()):
             if name in self.experts:
-                lesson = _Lesson(
+                lesson = Lesson(
                     features=getattr(seen, role.aspect),
                     answers=answers,
                     viewer=self._viewer,
