@@ -212,13 +212,13 @@ def test_the_experts_are_known_once_both_kinds_are(planted):
 @pytest.mark.parametrize(
     ("settings", "error"),
     [
-        ({"experts": ("randon",)}, "Did you mean 'random'"),
-        ({"experts": ()}, "experts must name at least one of random, searching"),
+        ({"experts": ("liner",)}, "Did you mean 'linear'"),
+        ({"experts": ()}, "experts must name at least one of searching, components"),
         ({"looks": ("loneliness",)}, "looks must name at least one of isolation"),
         ({"looks": ("isolation", "nearness")}, "Unknown name in looks 'nearness'"),
         ({"n_neighbors": ()}, "n_neighbors must be a tuple of at least one number"),
         ({"n_neighbors": 5}, "n_neighbors must be a tuple of at least one number, got 5"),
-        ({"experts": "random"}, "experts must be a tuple of different names, got 'random'"),
+        ({"experts": "linear"}, "experts must be a tuple of different names, got 'linear'"),
         ({"experts": ("linear", "linear")}, "experts must be a tuple of different names"),
         ({"start_trust": 1e308}, "start_trust must be above 0 and at most 1e.12"),
         ({"start_trust": 0.0}, "start_trust must be above 0"),
@@ -311,7 +311,6 @@ def test_each_expert_looks_at_its_own_aspect_of_rows(planted):
     n_columns, n_looks = planted.X.shape[1], 6
     widths = {name: getattr(aspects, role.aspect).shape[1] for name, role in EXPERTS.items()}
     assert widths == {
-        "random": n_columns + n_looks,
         "searching": n_columns + n_looks,
         "components": n_columns + n_looks + n_columns,
         "linear": n_columns + n_looks - 1,

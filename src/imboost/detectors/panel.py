@@ -32,7 +32,7 @@ class Lesson:
     seed: int
 
 
-def _teach_random(lesson: Lesson) -> Expert:
+def _teach_randomised(lesson: Lesson) -> Expert:
     return ForestExpert(lesson.features, lesson.answers, lesson.n_trees, lesson.seed)
 
 
@@ -75,9 +75,8 @@ class ExpertRole:
 
 
 EXPERTS = {
-    "random": ExpertRole("features", _teach_random),
     "searching": ExpertRole("features", _teach_searching),
-    "components": ExpertRole("rotated_features", _teach_random),
+    "components": ExpertRole("rotated_features", _teach_randomised),
     "linear": ExpertRole("coordinates", _teach_linear),
     "process": ExpertRole("ranks", _teach_process, crowded=4.0, sparse=0.0),
 }

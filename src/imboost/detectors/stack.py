@@ -81,7 +81,7 @@ class Stack(ClassicDetector):
     Without labels, a row is judged by several views of it: an isolation forest, its mean
     distances to few and to many nearest rows, and how much of it the principal components
     leave unexplained. Labels first change how much each view is trusted. Once both kinds are
-    known, five experts learn from them: three forests on columns and views, a linear model of
+    known, four experts learn from them: two forests on columns and views, a linear model of
     principal components and views, and a Gaussian process that corrects the views near labelled
     rows. Each is heard as much as its opinions about labelled rows deserve that it was not told
     the label of.
@@ -104,9 +104,9 @@ class Stack(ClassicDetector):
         to neighbours over those that the neighbours have). In tables with a layout there is also
         the view "surprise": how far cells are from what the row's other cells let expect.
     experts : tuple of str
-        Those that are heard: forests of extremely randomised trees ("random"), of trees that
-        search for the best splits ("searching") and of randomised trees that see principal
-        components too ("components"), the "linear" model and the "process".
+        Those that are heard: a forest of trees that search for the best splits ("searching"), one
+        of extremely randomised trees that see principal components too ("components"), the
+        "linear" model and the "process".
     view_freedom : float
         How far labels are expected to move the trust in a view, as a standard deviation; 0 not
         at all.
