@@ -161,7 +161,7 @@ def test_scoring_before_training_is_refused(quick_detector):
 BAD_SETTINGS = [
     ("contamination", 0.0, "contamination must be above 0 and at most 0.5"),
     ("contamination", 0.7, "got 0.7"),
-    ("contamination", "ten", "contamination must be a number, got 'ten'"),
+    ("contamination", "ten", "contamination must be a number or 'auto', got 'ten'"),
     ("n_members", 0, "n_members must be at least 1"),
     ("n_members", 1.5, "n_members must be an integer"),
     ("batch_size", 1, "batch_size must be at least 2"),

@@ -11,7 +11,6 @@ from imboost.detectors.experts import (
     LinearExpert,
     ResidualProcess,
     ViewExpert,
-    answer_trust,
     pool_weights,
 )
 from imboost.detectors.panel import EXPERTS
@@ -168,16 +167,6 @@ def test_the_pool_starts_from_what_was_trusted_before():
     alike = np.full((2, 3), 0.5)
     weights = pool_weights(alike, answers, np.array([1.0, 1.0, 2.0]))
     np.testing.assert_allclose(weights, [0.25, 0.25, 0.5])
-
-
-def test_answers_that_are_contradicted_lose_trust_the_more_the_more_there_are():
-    opinion = np.array([0.05] * 38 + [0.95] * 2)
-    answers = np.array([0] * 38 + [1] * 2)
-    assert (answer_trust(opinion, answers) > 0.99).all()
-    few, many = answers.copy(), answers.copy()
-    few[:1], many[:8] = 1, 1
-    assert answer_trust(opinion, few)[0] > answer_trust(opinion, many)[0]
-    assert answer_trust(opinion, many)[0] < 0.3
 
 
 def test_wrong_answers_are_trusted_least(planted):

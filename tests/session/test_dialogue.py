@@ -218,7 +218,7 @@ def test_an_interrupted_training_leaves_no_trace(planted, monkeypatch):
     )
 
 
-def _interrupt(self, X):
+def _interrupt(self, X, labels):
     raise KeyboardInterrupt
 
 

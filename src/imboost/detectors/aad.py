@@ -59,7 +59,7 @@ class AAD(ConiferousDetector):
         outlier_cost: float = 1.0,
         inlier_cost: float = 1.0,
         prior_influence: float = 0.0,
-        contamination: float = 0.1,
+        contamination: float | str = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
         verbose: bool = False,

@@ -90,7 +90,7 @@ class ALTBI(GenerativeDetector):
         updates_per_epoch: int = 5,
         averaged_epochs: int = 10,
         trim_quantile: float = 0.92,
-        contamination: float = 0.1,
+        contamination: float | str = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
         verbose: bool = False,

@@ -17,13 +17,25 @@ from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imboost.data.layout import Layout
+from imboost.decide.answers import trust_of_labels
+from imboost.decide.calibration import Calibration
+from imboost.decide.odds import odds_by_rank
+from imboost.decide.threshold import (
+    share_by_mixture,
+    threshold_by_precision,
+    threshold_by_probability,
+    threshold_by_share,
+)
 from imboost.detectors.device import resolve_device
-from imboost.errors import MissingPackageError
-from imboost.labels import Labels, check_labels
+from imboost.errors import MissingPackageError, SettingError
+from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, check_labels
 from imboost.validation import check_number
 
 FLOATS = (np.float64, np.float32)
 N_PROBES = 64
+
+AUTO = "auto"
+"""Contamination that is found: by clusters of scores, or by labels of both kinds."""
 
 
 class BaseDetector(BaseEstimator, ABC):
@@ -41,16 +53,23 @@ class BaseDetector(BaseEstimator, ABC):
     takes_gaps: ClassVar[bool] = False
     """Whether missing numbers (nan) are part of the data."""
 
+    training_only: ClassVar[tuple[str, ...]] = ()
+    """Attributes that `refine` needs and scoring does not; a saved detector lacks them."""
+
     decision_scores_: NDArray[np.float64]
     query_scores_: NDArray[np.float64]
     labels_: NDArray[np.int64]
     threshold_: float
+    calibration_: Calibration
+    known_labels_: Labels
+    held_out_probability_: NDArray[np.float64]
+    answer_trust_: NDArray[np.float64]
     n_features_in_: int
 
     def __init__(
         self,
         *,
-        contamination: float = 0.1,
+        contamination: float | str = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
         verbose: bool = False,
@@ -91,7 +110,12 @@ class BaseDetector(BaseEstimator, ABC):
 
     def _check_settings(self) -> None:
         """Raise if a setting is out of its range."""
-        check_number("contamination", self.contamination, above=0.0, maximum=0.5)
+        if isinstance(self.contamination, str) and self.contamination != AUTO:
+            raise SettingError(
+                f"contamination must be a number or {AUTO!r}, got {self.contamination!r}."
+            )
+        if self.contamination != AUTO:
+            check_number("contamination", self.contamination, above=0.0, maximum=0.5)
         resolve_device(self.device)
 
     def fit(self, X: Any, y: Any = None, *, layout: Layout | None = None) -> Self:
@@ -123,7 +147,7 @@ class BaseDetector(BaseEstimator, ABC):
         self._n_rows = len(X)
         self._probe = self._probe_of(X)
         self._train(X, labels)
-        self._set_scores(X)
+        self._set_scores(X, labels)
         return self
 
     def refine(self, X: Any, y: Any) -> Self:
@@ -142,6 +166,7 @@ class BaseDetector(BaseEstimator, ABC):
         """
         X = self._check_table(X)
         self.check_settings()
+        self._check_can_train()
         if len(X) != self._n_rows:
             raise ValueError(
                 f"refine needs the rows given to fit: expected {self._n_rows}, got {len(X)}. "
@@ -151,7 +176,7 @@ class BaseDetector(BaseEstimator, ABC):
             raise ValueError("refine needs the rows given to fit, in the same order.")
         labels = check_labels(y, len(X))
         self._train_further(X, labels)
-        self._set_scores(X)
+        self._set_scores(X, labels)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -163,15 +188,103 @@ class BaseDetector(BaseEstimator, ABC):
         return (self.decision_function(X) > self.threshold_).astype(np.int64)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return columns for inlier and outlier: the score on the scale of the training rows.
+        """Return the probability of being an inlier and an outlier, as two columns.
 
-        The smallest training score counts as 0, the largest as 1, as in PyOD.
+        The labels say how probability grows with the score. Before there are labels it is an
+        assumption: that about one row in ten is an outlier.
         """
-        scores = self.decision_function(X)
-        low, high = self.decision_scores_.min(), self.decision_scores_.max()
-        share = (scores - low) / (high - low) if high > low else (scores > high).astype(float)
-        outlier = np.clip(share, 0.0, 1.0)
+        return self.probability_of(self.decision_function(X))
+
+    def probability_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what `predict_proba` says of rows that have these scores."""
+        check_is_fitted(self)
+        outlier = self.calibration_.probability(self.odds_of(scores))
         return np.column_stack([1.0 - outlier, outlier])
+
+    def odds_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return scores as log-odds of being an outlier, by what the detector itself thinks."""
+        return odds_by_rank(scores, self.decision_scores_)
+
+    def calibrate(self, y: Any, is_audit: NDArray[np.bool_] | None = None) -> Self:
+        """Learn from labels how likely rows are outliers and, if it is "auto", the threshold.
+
+        `fit` and `refine` do so themselves; they do not know which labels are an audit.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            All labels of the training rows: 0, 1 or -1.
+        is_audit : array of bool of shape (n_rows,), optional
+            Rows that were labelled because they were drawn at random; none if not given.
+        """
+        labels = check_labels(y, self._n_rows)
+        self.known_labels_ = labels
+        known = labels != UNLABELLED
+        drawn = np.zeros(len(labels), dtype=bool) if is_audit is None else is_audit
+        held_out = self._held_out_odds(labels)
+        self.calibration_ = Calibration.fit(held_out[known], labels[known], drawn[known])
+        opinion = self.calibration_.probability(held_out, when_asked=True)
+        self.held_out_probability_ = np.where(known, opinion, np.nan)
+        self.answer_trust_ = trust_of_labels(opinion, labels)
+        if self.contamination != AUTO:
+            return self.set_threshold(share=float(self.contamination))
+        odds = self.odds_of(self.decision_scores_)
+        if not {INLIER, OUTLIER} <= set(labels.tolist()):
+            return self.set_threshold(share=share_by_mixture(odds, self._seed))
+        likely = self.calibration_.probability(odds)
+        return self.set_threshold(score=threshold_by_probability(self.decision_scores_, likely))
+
+    def set_threshold(
+        self,
+        *,
+        score: float | None = None,
+        share: float | None = None,
+        precision: float | None = None,
+    ) -> Self:
+        """Change the score above which rows are called outliers; nothing is trained.
+
+        Parameters
+        ----------
+        score : float, optional
+            The threshold itself.
+        share : float, optional
+            Share of the training rows to be called outliers.
+        precision : float, optional
+            Share of the rows above the threshold that should be outliers: the lowest threshold
+            is taken for which that is to be expected of the training rows.
+        """
+        check_is_fitted(self)
+        given = [wish for wish in (score, share, precision) if wish is not None]
+        if len(given) != 1:
+            raise SettingError("set_threshold takes one of score, share and precision.")
+        if share is not None:
+            check_number("share", share, above=0.0, maximum=1.0)
+            score = threshold_by_share(self.decision_scores_, share)
+        elif precision is not None:
+            check_number("precision", precision, above=0.0, maximum=1.0)
+            score = self._threshold_of_precision(precision)
+        self.threshold_ = float(given[0] if score is None else score)
+        self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
+        return self
+
+    def _threshold_of_precision(self, precision: float) -> float:
+        likely = self.probability_of(self.decision_scores_)[:, 1]
+        threshold, reached = threshold_by_precision(
+            self.decision_scores_, likely, self.known_labels_, precision
+        )
+        if reached < precision:
+            raise SettingError(
+                f"No threshold has a precision of {precision:g}; the best to be expected is "
+                f"{reached:.2g}. More labels may change that."
+            )
+        return threshold
+
+    def _held_out_odds(self, labels: Labels) -> NDArray[np.float64]:
+        """Return log-odds of the training rows, as if the labels of these were not known.
+
+        Where a detector cannot tell, those that it has with them.
+        """
+        return self.odds_of(self.decision_scores_)
 
     def places(self, X: Any) -> NDArray[np.float64]:
         """Return rows as points between which there are distances: gaps are filled.
@@ -183,6 +296,13 @@ class BaseDetector(BaseEstimator, ABC):
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
         """Train, then return the decision about every training row."""
         return self.fit(X, y).labels_
+
+    def _check_can_train(self) -> None:
+        if not all(hasattr(self, name) for name in self.training_only):
+            raise SettingError(
+                f"This {type(self).__name__} was loaded from a bundle, which holds no training "
+                "rows; fit it again for that."
+            )
 
     def _check_table(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
@@ -200,10 +320,9 @@ class BaseDetector(BaseEstimator, ABC):
         """Copy a few rows, by which another table or another order is told."""
         return X[np.linspace(0, len(X) - 1, N_PROBES).astype(np.int64)]
 
-    def _set_scores(self, X: NDArray[Any]) -> None:
+    def _set_scores(self, X: NDArray[Any], labels: Labels) -> None:
         self.decision_scores_ = self._score_training(X)
-        self.threshold_ = float(np.quantile(self.decision_scores_, 1.0 - self.contamination))
-        self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
+        self.calibrate(labels)
         if not self._has_own_query_scores():
             self.query_scores_ = self.decision_scores_
 

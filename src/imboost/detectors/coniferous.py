@@ -24,7 +24,7 @@ class ConiferousDetector(ClassicDetector):
         *,
         n_trees: int,
         n_subsamples: int,
-        contamination: float,
+        contamination: float | str,
         random_state: int | np.random.RandomState | None,
         device: str,
         verbose: bool,

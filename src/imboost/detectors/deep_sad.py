@@ -78,7 +78,7 @@ class DeepSAD(OneClassDetector):
         weight_decay: float = 5e-7,
         batch_size: int = 128,
         max_batches: int = 100,
-        contamination: float = 0.1,
+        contamination: float | str = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
         verbose: bool = False,

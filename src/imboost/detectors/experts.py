@@ -2,7 +2,7 @@
 
 An expert learns from the answered rows and also says what it would have thought of each of
 them had it not been told its answer. By these held-out opinions `pool_weights` decides how
-much each expert is heard, and `answer_trust` says how likely each answer is right.
+much each expert is heard.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from threadpoolctl import threadpool_limits
 
 from imboost.detectors.classic import Floats
+from imboost.logistic import likeliest_coefficients
 
 Answers = NDArray[np.int8]
 
@@ -34,10 +35,7 @@ LEAST_FREEDOM = 1e-6
 """Stands for none at all."""
 
 STEPS = 50
-"""Steps of Newton's method and of expectation maximisation, at most."""
-
-CLOSE = 1e-8
-"""Smaller steps are not taken."""
+"""Steps of expectation maximisation, at most."""
 
 SURE = 0.02
 """No expert is heard as surer than this."""
@@ -50,9 +48,6 @@ MOST_STEPS = 300
 
 SEARCHED_SHARE, FEWEST_IN_LEAF = 0.5, 2
 """Of a searching tree: the features it looks at for a split, and rows that a leaf holds."""
-
-WRONG_ANSWERS, RIGHT_ANSWERS = 1.0, 10.0
-"""What is assumed of answers before any: so many of them were wrong and so many right."""
 
 LENGTH_SCALES = (0.5, 1.0, 2.0, 4.0)
 """Of the process, in median distances between answered rows; the best is chosen."""
@@ -102,7 +97,7 @@ class ViewExpert:
         mean = np.array([START_ODDS, *(START_WEIGHT * trust)])
         spread = np.array([ODDS_DEVIATION] + [max(freedom, LEAST_FREEDOM)] * len(trust))
         inputs = _with_intercept(views)
-        self._coefficients, bend = _logistic(inputs, answers, mean, spread)
+        self._coefficients, bend = likeliest_coefficients(inputs, answers, mean, spread)
         share = _probability(inputs, self._coefficients)
         # One of Newton's steps from all answers to all but the row's own.
         reach = np.einsum("ij,ji->i", inputs, np.linalg.solve(bend, inputs.T))
@@ -280,56 +275,9 @@ def pool_weights(
     return np.asarray(weights)
 
 
-def answer_trust(opinion: NDArray[np.float64], answers: Answers) -> NDArray[np.float64]:
-    """Return how likely each answer is right, by what was thought of the row without it.
-
-    The share of wrong answers is the likeliest under a Beta prior (expectation maximisation).
-
-    >>> opinion = np.array([0.02, 0.02, 0.02, 0.02, 0.9, 0.5])
-    >>> answer_trust(opinion, np.array([0, 0, 0, 1, 1, 1])).round(1).tolist()
-    [1.0, 1.0, 1.0, 0.1, 1.0, 0.9]
-    """
-    likelihood = np.where(answers == 1, opinion, 1 - opinion)
-    wrong = WRONG_ANSWERS / (WRONG_ANSWERS + RIGHT_ANSWERS)
-    for _ in range(STEPS):
-        right = (1 - wrong) * likelihood / ((1 - wrong) * likelihood + wrong * (1 - likelihood))
-        n_wrong = (1 - right).sum() + WRONG_ANSWERS
-        wrong = n_wrong / (len(answers) + WRONG_ANSWERS + RIGHT_ANSWERS)
-    return np.asarray(right)
-
-
 def _with_intercept(views: Floats) -> Floats:
     return np.column_stack([np.ones(len(views)), views])
 
 
 def _probability(inputs: Floats, coefficients: Floats) -> NDArray[np.float64]:
     return np.asarray(expit(np.einsum("ij,j->i", inputs, coefficients)))
-
-
-def _logistic(
-    inputs: Floats, answers: Answers, mean: Floats, spread: Floats
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the likeliest coefficients under Gaussian priors, and how the loss bends there.
-
-    Newton's method; a step is halved until the loss falls, since views may be so far out that
-    a whole one would jump to and fro for ever.
-    """
-    trust = 1 / np.square(spread)
-
-    def loss(coefficients: Floats) -> float:
-        odds = np.einsum("ij,j->i", inputs, coefficients)
-        misfit = np.logaddexp(0, odds) - answers * odds
-        return float(misfit.sum() + 0.5 * trust @ np.square(coefficients - mean))
-
-    coefficients, smallest = mean.copy(), loss(mean)
-    for _ in range(STEPS):
-        share = _probability(inputs, coefficients)
-        slope = inputs.T @ (share - answers) + trust * (coefficients - mean)
-        bend = (inputs * (share * (1 - share))[:, None]).T @ inputs + np.diag(trust)
-        step = np.linalg.solve(bend, slope)
-        while (reached := loss(coefficients - step)) > smallest:
-            step = step / 2
-        if np.abs(step).max() < CLOSE:
-            break
-        coefficients, smallest = coefficients - step, reached
-    return coefficients, bend

@@ -11,13 +11,25 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from imboost.data.layout import Layout
+from imboost.detectors.base import column_medians
 from imboost.detectors.network import NetworkDetector
-from imboost.errors import UnknownNameError
-from imboost.models import BACKBONES, stack_states
+from imboost.detectors.surprise import TO_DEVIATION
+from imboost.errors import SettingError, UnknownNameError
+from imboost.explain import CellShares, usual_rows
+from imboost.labels import Labels
+from imboost.models import BACKBONES, CellBackbone, stack_states
+from imboost.training.cells import cell_losses, expected_cells
 from imboost.training.loop import make_optimiser
 from imboost.training.rows import Rows
 from imboost.training.scoring import mean_losses, scoring_noise
 from imboost.validation import check_number
+
+N_USUAL_ROWS = 1000
+"""Rows by which it is learned, at most, what a usual cell adds to a score."""
+
+MARGIN = 3.0
+"""Standard deviations that what a cell adds may differ from usual without being a reason."""
 
 
 class GenerativeDetector(NetworkDetector):
@@ -39,7 +51,7 @@ class GenerativeDetector(NetworkDetector):
         learning_rate: float,
         weight_decay: float,
         batch_size: int,
-        contamination: float,
+        contamination: float | str,
         random_state: int | np.random.RandomState | None,
         device: str,
         verbose: bool,
@@ -111,6 +123,69 @@ class GenerativeDetector(NetworkDetector):
     def _score(self, X: NDArray[Any]) -> NDArray[np.float64]:
         losses = mean_losses(self._scorer, self._rows(X), self._noise, torch.float64)
         return losses.astype(np.float64)
+
+    def cell_shares(self, X: Any) -> CellShares:
+        """Say what each column adds to the scores of rows; `expected` is in units of `X`.
+
+        A column adds the loss of its cell (see `imboost.training.cells.cell_losses`), less what
+        it is in the median of usual rows, the training rows not called outliers. Margins are
+        `MARGIN` standard deviations of that. The rest of a score is what the row's code adds,
+        and that missing numbers are left out.
+        """
+        table = self._check_table(X)
+        if not isinstance(self._scorer, CellBackbone):
+            raise SettingError(
+                f"{type(self).__name__} with the backbone {self.backbone!r} cannot explain its "
+                "scores; use the backbone 'vae'."
+            )
+        shares = self._shares(self._feature_losses(table))
+        owners = self._features.source_of_columns()
+        expected = expected_cells(self._scorer, self._rows(table), self._noise, owners)
+        return CellShares(
+            base=self._usual_score,
+            rest=self._score(table) - self._usual_score - shares.sum(axis=1),
+            shares=shares,
+            margins=self._usual_margins,
+            expected=self._scaling.invert(expected),
+            is_exact=True,
+        )
+
+    def _set_scores(self, X: NDArray[Any], labels: Labels) -> None:
+        super()._set_scores(X, labels)
+        if isinstance(self._scorer, CellBackbone):
+            self._learn_usual_losses(X)
+
+    def _learn_usual_losses(self, X: NDArray[Any]) -> None:
+        """Learn what cells add to the scores of usual rows."""
+        usual = np.flatnonzero(usual_rows(self.decision_scores_, self.threshold_))
+        kept = np.linspace(0, len(usual) - 1, min(len(usual), N_USUAL_ROWS))
+        usual = usual[kept.astype(np.int64)]
+        losses = self._feature_losses(X[usual])
+        self._usual_losses = column_medians(losses)
+        shares = self._shares(losses)
+        deviations = TO_DEVIATION * np.median(np.abs(shares - np.median(shares, axis=0)), axis=0)
+        self._usual_margins = MARGIN * deviations
+        self._usual_score = float(np.median(self.decision_scores_[usual] - shares.sum(axis=1)))
+
+    def _feature_losses(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Return what the features of the layout add to losses; nan for missing numbers."""
+        losses = cell_losses(self._scorer, self._rows(X), self._noise)
+        starts = [feature.start for feature in self._features.features]
+        return np.where(np.isnan(X[:, starts]), np.nan, np.add.reduceat(losses, starts, axis=1))
+
+    def _shares(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return by how much the losses of sources exceed usual ones, (rows, sources)."""
+        layout = self._features
+        owners = layout.source_of_columns()[[feature.start for feature in layout.features]]
+        excess = losses - self._usual_losses
+        shares = np.zeros((len(layout.sources), len(losses)))
+        np.add.at(shares, owners, np.where(np.isnan(excess), 0.0, excess).T)
+        return shares.T
+
+    @property
+    def _features(self) -> Layout:
+        names = [str(number) for number in range(self.n_features_in_)]
+        return self._layout or Layout.of_numbers(names)
 
 
 def _column_means(rows: Rows) -> Tensor:

@@ -72,8 +72,10 @@ class IMBoost(GenerativeDetector):
         lambda_1 and lambda_2, weights of the labelled rows' risks (eq. 3).
     decay_weights : bool
         Let both weights fall by gamma with every epoch of polarization, as in the theory.
-    contamination : float
-        Share of the training rows that `labels_` and `predict` call outliers.
+    contamination : float or "auto"
+        Share of the training rows that `labels_` and `predict` call outliers. With "auto" it
+        is found: by two clusters of scores or, once labels of both kinds are known, as the
+        rows that are rather outliers than not.
     random_state : int, RandomState or None
         Source of all randomness; an int makes scores repeat exactly.
     device : str
@@ -91,6 +93,16 @@ class IMBoost(GenerativeDetector):
         0 or 1 for every training row.
     threshold_ : float
         The score above which a row is called an outlier.
+    calibration_ : Calibration
+        How likely rows are outliers, given their scores; learned from labels.
+    known_labels_ : array of shape (n_rows,)
+        The labels it was learned from: 0, 1 or -1.
+    held_out_probability_ : array of shape (n_rows,)
+        How likely each labelled row would be an outlier, had its label not been known; nan
+        where there is none.
+    answer_trust_ : array of shape (n_rows,)
+        How likely each label is right, by what is thought of the row without it; nan where
+        there is none, and until two labels of each kind are known.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : array of str
@@ -134,7 +146,7 @@ class IMBoost(GenerativeDetector):
         inlier_weight: float = 2.0,
         outlier_weight: float = 1.0,
         decay_weights: bool = False,
-        contamination: float = 0.1,
+        contamination: float | str = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
         verbose: bool = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +33,6 @@ class NeighbourDistances:
         self._reference = reference
         self._n_wanted = min(n_neighbors, max(len(reference) - 1, 1))
         self._n_found = min(n_neighbors + 1, len(reference))
-        way = "auto" if reference.shape[1] <= FEW_COLUMNS else "brute"
-        self._search = NearestNeighbors(algorithm=way).fit(reference)
 
     def __call__(self, rows: Floats) -> NDArray[np.float64]:
         """Return the distances to the nearest rows, nearest first: (rows, neighbours)."""
@@ -49,6 +48,11 @@ class NeighbourDistances:
         n_chunk = max(1, CHUNK_VALUES // (self._n_found * rows.shape[1]))
         for start in range(0, len(rows), n_chunk):
             yield self._of_chunk(rows[start : start + n_chunk])
+
+    @cached_property
+    def _search(self) -> NearestNeighbors:
+        way = "auto" if self._reference.shape[1] <= FEW_COLUMNS else "brute"
+        return NearestNeighbors(algorithm=way).fit(self._reference)
 
     def _of_chunk(self, rows: Floats) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         found = self._search.kneighbors(rows, self._n_found, return_distance=False)

@@ -18,6 +18,8 @@ from imboost.validation import check_number
 class NetworkDetector(BaseDetector):
     """Scaling, device and random sources of a detector with a network."""
 
+    training_only = ("_model", "_optimiser")
+
     def __init__(
         self,
         *,
@@ -25,7 +27,7 @@ class NetworkDetector(BaseDetector):
         learning_rate: float,
         weight_decay: float,
         batch_size: int,
-        contamination: float,
+        contamination: float | str,
         random_state: int | np.random.RandomState | None,
         device: str,
         verbose: bool,

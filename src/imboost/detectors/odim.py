@@ -93,7 +93,7 @@ class ODIM(GenerativeDetector):
         check_every: int = 10,
         patience: int = 100,
         max_updates: int = 2000,
-        contamination: float = 0.1,
+        contamination: float | str = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
         verbose: bool = False,

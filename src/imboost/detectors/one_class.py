@@ -39,7 +39,7 @@ class OneClassDetector(NetworkDetector):
         weight_decay: float,
         batch_size: int,
         max_batches: int,
-        contamination: float,
+        contamination: float | str,
         random_state: int | np.random.RandomState | None,
         device: str,
         verbose: bool,

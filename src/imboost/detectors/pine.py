@@ -52,7 +52,7 @@ class Pine(ConiferousDetector):
         n_trees: int = 100,
         n_subsamples: int = 256,
         n_spare_trees: int = 400,
-        contamination: float = 0.1,
+        contamination: float | str = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
         verbose: bool = False,

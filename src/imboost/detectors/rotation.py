@@ -7,22 +7,40 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from imboost.detectors.classic import Floats
+from imboost.detectors.folds import RowFolds
 
 NO_LENGTH = 1e-7
 """Shorter differences, in standard deviations, are those of rounding."""
 
-EXPLAINED = 0.9
+EXPLAINED = 0.95
 """What the strongest components leave of a row is a view: as many as explain less than this
 share of the variance."""
+
+
+N_FOLDS = 5
+PLENTY = 50
+"""With so many rows for each explaining component none of them fits a single row."""
 
 
 class Rotation:
     """Principal components of places, and how much of a row the strongest leave unexplained.
 
     Values are rounded: the last digits of a matrix product depend on how rows are batched.
+
+    Parameters
+    ----------
+    places : array of shape (n_rows, n_columns)
+        The training rows, every column in its standard deviations.
+    n_components : int
+        Components to return.
+    seed : int
+    n_explaining : int, optional
+        How many components count as the strongest; as many as explain most if not given.
     """
 
-    def __init__(self, places: Floats, n_components: int, seed: int) -> None:
+    def __init__(
+        self, places: Floats, n_components: int, seed: int, n_explaining: int | None = None
+    ) -> None:
         with np.errstate(invalid="ignore"):  # shares of the variance, where there is none
             rotation = PCA(min(places.shape), random_state=seed).fit(places)
         lengths = np.sqrt(rotation.explained_variance_)
@@ -31,8 +49,9 @@ class Rotation:
         self._axes, self._middle = rotation.components_[:n_axes], rotation.mean_
         self._n_components = n_components
         explained = np.cumsum(np.nan_to_num(rotation.explained_variance_ratio_[:n_axes]))
-        n_explaining = int(np.searchsorted(explained, EXPLAINED))
-        self._n_explaining = max(1, min(n_explaining, n_axes - 1))
+        if n_explaining is None:
+            n_explaining = int(np.searchsorted(explained, EXPLAINED))
+        self.n_explaining = max(1, min(n_explaining, n_axes - 1))
 
     def components(self, places: Floats) -> NDArray[np.float64]:
         """Return the first components of every row."""
@@ -40,13 +59,48 @@ class Rotation:
 
     def rest(self, places: Floats) -> NDArray[np.float64]:
         """Return the squared length of what the explaining components leave of every row."""
-        found = self._rotate(places, self._n_explaining)
-        left = places - self._middle - found @ self._axes[: self._n_explaining]
+        found = self._rotate(places, self.n_explaining)
+        left = places - self._middle - found @ self._axes[: self.n_explaining]
         length = np.square(left).sum(axis=1)
         return _rounded(np.where(length > NO_LENGTH**2, length, 0.0))
 
     def _rotate(self, places: Floats, number: int) -> NDArray[np.float64]:
         return np.asarray((places - self._middle) @ self._axes[:number].T)
+
+
+class Rest:
+    """How much of a row the strongest components of other rows leave unexplained.
+
+    Where there are few rows for so many components, they explain the rows they were found with
+    better than any other: rows are then judged by components of the other folds.
+
+    Parameters
+    ----------
+    rotation : Rotation
+        That of all rows.
+    places : array of shape (n_rows, n_columns)
+        The rows it was found with.
+    seed : int
+    """
+
+    def __init__(self, rotation: Rotation, places: Floats, seed: int) -> None:
+        n_folds = 1 if len(places) >= PLENTY * rotation.n_explaining else N_FOLDS
+        self._folds = RowFolds(places.shape[1], n_folds, seed)
+        of_rows = self._folds(places)
+        self._rotations = [rotation] * n_folds
+        for fold in range(n_folds):
+            others = places[of_rows != fold]
+            if n_folds > 1 and len(others) > 1:
+                self._rotations[fold] = Rotation(others, 1, seed, rotation.n_explaining)
+
+    def __call__(self, places: Floats) -> NDArray[np.float64]:
+        """Return the squared length of what is left of every row."""
+        length = np.zeros(len(places))
+        of_rows = self._folds(places)
+        for fold, rotation in enumerate(self._rotations):
+            rows = of_rows == fold
+            length[rows] = rotation.rest(places[rows])
+        return length
 
 
 def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:

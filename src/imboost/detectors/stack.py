@@ -11,15 +11,16 @@ from scipy.special import ndtri
 
 from imboost.data.layout import Layout
 from imboost.data.scaling import StandardScaling
+from imboost.decide.odds import odds_of_probability
 from imboost.detectors.classic import ClassicDetector, Floats
-from imboost.detectors.experts import Expert, ViewExpert, answer_trust, pool_weights
+from imboost.detectors.experts import Expert, ViewExpert, pool_weights
 from imboost.detectors.panel import EXPERTS, Lesson
-from imboost.detectors.rotation import Rotation
+from imboost.detectors.rotation import Rest, Rotation
 from imboost.detectors.surprise import CellSurprise
 from imboost.detectors.surroundings import N_COMPANY, Surroundings
 from imboost.detectors.views import RankScale, has_both_classes
 from imboost.errors import SettingError, UnknownNameError
-from imboost.explain.replacement import CellShares, shares_by_replacement
+from imboost.explain import CellShares, shares_by_replacement
 from imboost.labels import UNLABELLED, Labels
 from imboost.validation import check_number, check_numbers
 
@@ -37,11 +38,12 @@ VIEW_TRUST = {"surprise": 5.0}
 """How much a view counts, in those of any other."""
 
 MANY_COLUMNS = 100
-"""With so many columns the view "rest" counts as much as any other, and the process is at first
-heard twice as much as any other expert."""
+"""With so many columns a table is half crowded: the process is at first heard twice as much as
+any other expert."""
 
-CROWDED_REST = 2.0
-"""How much the view "rest" counts, in those of any other, with endlessly many columns."""
+CROWDED_REST = 8.0
+"""How much the view "rest" counts, in those of any other, with endlessly many columns; half
+crowded, a quarter of that."""
 
 MOST_TRUST = 1e12
 """More trust at the start could not be told from this."""
@@ -121,10 +123,8 @@ class Stack(ClassicDetector):
     ----------
     weights_ : dict of str to float
         How much each expert is heard; empty until both kinds are known.
-    answer_trust_ : array of shape (n_rows,)
-        How likely each label is right, by what experts think of the row that were not told it;
-        nan where there is none, and until two labels of each kind are known.
-    decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
+    decision_scores_, query_scores_, labels_, threshold_, calibration_, known_labels_, \
+    held_out_probability_, answer_trust_, n_features_in_, feature_names_in_
         As in `IMBoost`; `query_scores_` is `decision_scores_`.
 
     Examples
@@ -138,6 +138,7 @@ class Stack(ClassicDetector):
     """
 
     default_query = "spread"
+    training_only = ("_training",)
 
     def __init__(
         self,
@@ -151,7 +152,7 @@ class Stack(ClassicDetector):
         experts: tuple[str, ...] = tuple(EXPERTS),
         view_freedom: float = 0.5,
         start_trust: float = 1.0,
-        contamination: float = 0.1,
+        contamination: float | str = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
         verbose: bool = False,
@@ -194,7 +195,9 @@ class Stack(ClassicDetector):
             self._seed,
         )
         self._standard = StandardScaling.fit(table)
-        self._rotation = Rotation(self._standard.apply(table), self.n_components, self._seed)
+        places = self._standard.apply(table)
+        self._rotation = Rotation(places, self.n_components, self._seed)
+        self._rest = Rest(self._rotation, places, self._seed)
         self._columns = RankScale(table)
         self._component_scaling = StandardScaling.fit(self._rotate(table))
         self._crowding = float(table.shape[1] / (table.shape[1] + MANY_COLUMNS))
@@ -214,7 +217,7 @@ class Stack(ClassicDetector):
         looks = {
             "isolation": self._surroundings.isolation(table)[:, None],
             "distances": means,
-            "rest": self._rotation.rest(self._standard.apply(table))[:, None],
+            "rest": self._rest(self._standard.apply(table))[:, None],
             "loneliness": loneliness[:, None],
         }
         if self._cells is not None:
@@ -245,7 +248,7 @@ class Stack(ClassicDetector):
         self._viewer = ViewExpert(seen.views, answers, self._view_trust, self.view_freedom)
         self._experts: dict[str, Expert] = {}
         self.weights_: dict[str, float] = {}
-        self.answer_trust_ = np.full(len(labels), np.nan)
+        self._held_out = self._viewer.held_out
         if not has_both_classes(labels):
             return
         first_opinion = self._viewer.judge(seen.views)
@@ -266,8 +269,16 @@ class Stack(ClassicDetector):
         held_out = np.column_stack([expert.held_out for expert in self._experts.values()])
         weights = pool_weights(held_out, answers, np.array(start))
         self.weights_ = dict(zip(self._experts, weights.tolist(), strict=True))
-        if min(answers.sum(), (1 - answers).sum()) > 1:  # else nothing is known of one kind
-            self.answer_trust_[known] = answer_trust(held_out @ weights, answers)
+        self._held_out = held_out @ weights
+
+    def odds_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return scores, which are probabilities already, as log-odds."""
+        return odds_of_probability(scores)
+
+    def _held_out_odds(self, labels: Labels) -> NDArray[np.float64]:
+        held_out = self.decision_scores_.copy()
+        held_out[labels != UNLABELLED] = self._held_out
+        return odds_of_probability(held_out)
 
     def cell_shares(self, X: Any) -> CellShares:
         """Estimate what each column adds to the scores of rows; `expected` is in units of `X`."""
@@ -284,6 +295,7 @@ class Stack(ClassicDetector):
         """What is expected of cells; learned now where no view needed it."""
         if self._cells is not None and self._layout is not None:
             return self._layout, self._cells, self._cell_scaling
+        self._check_can_train()
         table = self._training.features[:, : self.n_features_in_]
         names = [str(number) for number in range(self.n_features_in_)]
         layout = self._layout or Layout.of_numbers(names)
@@ -320,7 +332,7 @@ def _view_trust(looks: dict[str, Floats], crowding: float) -> NDArray[np.float64
     trust = [
         np.full(
             look.shape[1],
-            CROWDED_REST * crowding if name == "rest" else VIEW_TRUST.get(name, 1.0),
+            CROWDED_REST * crowding**2 if name == "rest" else VIEW_TRUST.get(name, 1.0),
         )
         for name, look in looks.items()
         if name in VIEWS

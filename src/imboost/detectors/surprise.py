@@ -11,6 +11,7 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from imboost.data.layout import Feature, Kind, Layout
 from imboost.detectors.classic import Floats
+from imboost.detectors.folds import RowFolds
 
 FEWEST_IN_LEAF = 3
 INPUT_SHARE = 0.5
@@ -36,8 +37,7 @@ class CellSurprise:
     of that; a level of a category, the less probable it is. A missing cell surprises no one.
 
     Rows fall into two halves by their own values, and each is judged by forests that learned
-    from the other: no forest has seen a row it judges, nor an equal one, and a row is judged
-    alike in training and later.
+    from the other.
 
     Parameters
     ----------
@@ -58,8 +58,7 @@ class CellSurprise:
         self._sources = layout.sources
         self._owners = layout.source_of_columns()
         self._gaps = {feature.source: feature.start for feature in layout.of_kind(Kind.GAP)}
-        rng = np.random.default_rng(seed)
-        self._keys = rng.integers(2**63, size=table.shape[1], dtype=np.uint64) * 2 + 1
+        self._halves = RowFolds(table.shape[1], N_HALVES, seed)
         halves = self._halves(table)
         self._expectations: list[_Expectation] = []
         for number, feature in enumerate(layout.features):
@@ -90,12 +89,6 @@ class CellSurprise:
             others, _, _ = self._inputs(table, expectation.feature)
             likely[:, expectation.feature.columns] = expectation.likeliest(others, halves)
         return likely
-
-    def _halves(self, table: Floats) -> NDArray[np.int64]:
-        """Return the half of every row, by a hash of its values."""
-        bits = np.ascontiguousarray(table + 0.0).view(np.uint64)  # no negative zero
-        mixed = ((bits >> np.uint64(20)) * self._keys).sum(axis=1, dtype=np.uint64)
-        return np.asarray((mixed >> np.uint64(40)) % np.uint64(N_HALVES), dtype=np.int64)
 
     def _inputs(self, table: Floats, feature: Feature) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Return the columns of all other sources, those of the feature, and who has a value."""
@@ -176,7 +169,9 @@ class _Expectation(ABC):
         """Return how surprising targets are."""
 
 
-class _ExpectedNumber(_Expectation):
+class ExpectedNumber(_Expectation):
+    """A number, by the mean of a forest; its usual error is learned."""
+
     def _new_forest(self, n_trees: int, seed: int) -> Any:
         return ExtraTreesRegressor(
             n_trees, min_samples_leaf=FEWEST_IN_LEAF, max_features=INPUT_SHARE, random_state=seed
@@ -196,7 +191,9 @@ class _ExpectedNumber(_Expectation):
         return np.asarray(np.log1p(np.square((targets - expected[:, 0]) / self._error)))
 
 
-class _ExpectedLevel(_Expectation):
+class ExpectedLevel(_Expectation):
+    """A level of a category, by the shares of a forest's trees."""
+
     def __init__(self, feature: Feature) -> None:
         super().__init__(feature)
         self._n_values = feature.stop - feature.start
@@ -229,8 +226,8 @@ class _ExpectedLevel(_Expectation):
 
 
 _KINDS: dict[Kind, type[_Expectation]] = {
-    Kind.NUMBER: _ExpectedNumber,
-    Kind.CATEGORY: _ExpectedLevel,
+    Kind.NUMBER: ExpectedNumber,
+    Kind.CATEGORY: ExpectedLevel,
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
@@ -15,9 +16,11 @@ from imboost.data.encoding import TableEncoder
 from imboost.data.number_scaling import SCALINGS
 from imboost.data.roles import ColumnFacts, find_roles
 from imboost.data.tables import as_table
+from imboost.decide import Calibration
 from imboost.detectors import BaseDetector, make_detector
 from imboost.errors import SettingError, UnknownNameError
-from imboost.explain import CellShares, Explanation, Reason
+from imboost.explain import CellShares, Explanation, Reason, UsualCells, usual_cells, usual_rows
+from imboost.labels import Labels
 
 
 class TableDetector(BaseEstimator):
@@ -34,8 +37,10 @@ class TableDetector(BaseEstimator):
     scaling : {"robust", "quantile", "minmax"}
         How numbers are scaled: by their middle half with far values drawn in, by their ranks,
         or by smallest and largest value, as in the paper.
-    contamination : float, optional
-        Share of the training rows called outliers; the detector's own if not given.
+    contamination : float or "auto", optional
+        Share of the training rows called outliers. With "auto" it is found: by two clusters of
+        scores or, once labels of both kinds are known, as the rows that are rather outliers
+        than not. The detector's own if None.
     random_state : int, RandomState or None
         Source of all randomness; the detector's own if None.
 
@@ -47,7 +52,10 @@ class TableDetector(BaseEstimator):
         What turns tables into matrices.
     detector_ : BaseDetector
         The trained detector.
-    decision_scores_, query_scores_, labels_, threshold_
+    usual_cells_ : dict of str to UsualCells
+        What the columns hold in usual rows, the training rows not called outliers.
+    decision_scores_, query_scores_, labels_, threshold_, calibration_, known_labels_, \
+    held_out_probability_, answer_trust_
         Those of the trained detector.
 
     Examples
@@ -69,7 +77,7 @@ class TableDetector(BaseEstimator):
         *,
         roles: Mapping[str, str] | None = None,
         scaling: str = "robust",
-        contamination: float | None = None,
+        contamination: float | str | None = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.detector = detector
@@ -96,11 +104,14 @@ class TableDetector(BaseEstimator):
         self.encoder_ = TableEncoder.fit(table, self.facts_, self.scaling)
         matrix = self.encoder_.encode(table)
         self.detector_ = detector.fit(matrix, y, layout=self.encoder_.layout)
+        self._learn_usual_cells(table)
         return self
 
     def refine(self, X: Any, y: Any) -> Self:
         """Train on with more labels of the rows given to `fit`."""
-        self.detector_.refine(self.encode(X), y)
+        table = as_table(X)
+        self.detector_.refine(self.encode(table), y)
+        self._learn_usual_cells(table)
         return self
 
     def encode(self, X: Any) -> NDArray[np.float64]:
@@ -117,40 +128,27 @@ class TableDetector(BaseEstimator):
         return self.detector_.decision_function(self.encode(X))
 
     def explain(self, X: Any) -> list[Explanation]:
-        """Say for every row which columns make its score, the largest share first.
+        """Say for every row which columns make its score, the oddest cells first.
 
         Shares are estimated or exact, as the explanation says; with the score of a usual row
-        their sum is the row's own.
+        and what no column adds their sum is the row's own.
         """
         table = as_table(X)
         matrix = self.encode(table)
         if not hasattr(self.detector_, "cell_shares"):
             raise SettingError(f"{type(self.detector_).__name__} cannot explain its scores yet.")
         found: CellShares = self.detector_.cell_shares(matrix)
-        layout = self.encoder_.layout
-        first = {feature.source: feature.columns for feature in reversed(layout.features)}
-        usual = {
-            name: self.encoder_.encoders[name].describe(found.expected[:, first[name]])
-            for name in layout.sources
-        }
-        values = {name: words(table.column(name)).to_pylist() for name in layout.sources}
-        scores = found.base + found.shares.sum(axis=1)
+        scores = found.base + found.rest + found.shares.sum(axis=1)
+        columns = [self._reasons(table, number, found) for number in range(found.shares.shape[1])]
         return [
             Explanation(
                 score=float(scores[row]),
                 base=found.base,
+                rest=float(found.rest[row]),
                 is_exact=found.is_exact,
-                reasons=[
-                    Reason(
-                        column=layout.sources[place],
-                        value=values[layout.sources[place]][row],
-                        share=float(found.shares[row, place]),
-                        usual=usual[layout.sources[place]][row],
-                    )
-                    for place in np.argsort(-found.shares[row], kind="stable")
-                ],
+                reasons=sorted(reasons, key=lambda reason: reason.margin - reason.share),
             )
-            for row in range(len(matrix))
+            for row, reasons in enumerate(zip(*columns, strict=True))
         ]
 
     def predict(self, X: Any) -> NDArray[np.int64]:
@@ -158,8 +156,37 @@ class TableDetector(BaseEstimator):
         return self.detector_.predict(self.encode(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return columns for inlier and outlier."""
+        """Return the probability of being an inlier and an outlier, as two columns."""
         return self.detector_.predict_proba(self.encode(X))
+
+    def probability_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what `predict_proba` says of rows that have these scores."""
+        return self.detector_.probability_of(scores)
+
+    def odds_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return scores as log-odds, see `BaseDetector.odds_of`."""
+        return self.detector_.odds_of(scores)
+
+    def calibrate(self, y: Any, is_audit: NDArray[np.bool_] | None = None) -> Self:
+        """Learn probabilities and threshold from labels, see `BaseDetector.calibrate`."""
+        self.detector_.calibrate(y, is_audit)
+        return self
+
+    def set_threshold(
+        self,
+        *,
+        score: float | None = None,
+        share: float | None = None,
+        precision: float | None = None,
+    ) -> Self:
+        """Change the score above which rows are called outliers; nothing is trained.
+
+        One of a score, a share of the training rows, or the precision to be expected; see
+        `BaseDetector.set_threshold`.
+        """
+        check_is_fitted(self)
+        self.detector_.set_threshold(score=score, share=share, precision=precision)
+        return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
         """Train, then return the decision about every training row."""
@@ -190,9 +217,51 @@ class TableDetector(BaseEstimator):
         """The score above which a row is called an outlier."""
         return self.detector_.threshold_
 
+    @property
+    def calibration_(self) -> Calibration:
+        """How likely rows are outliers, given their scores."""
+        return self.detector_.calibration_
+
+    @property
+    def known_labels_(self) -> Labels:
+        """The labels of the training rows: 0, 1 or -1."""
+        return self.detector_.known_labels_
+
+    @property
+    def held_out_probability_(self) -> NDArray[np.float64]:
+        """How likely labelled rows would be outliers, had their labels not been known."""
+        return self.detector_.held_out_probability_
+
+    @property
+    def answer_trust_(self) -> NDArray[np.float64]:
+        """How likely each label is right; nan where that cannot be said."""
+        return self.detector_.answer_trust_
+
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is something to score with."""
         return hasattr(self, "detector_")
+
+    def _reasons(self, table: pa.Table, number: int, found: CellShares) -> list[Reason]:
+        """Say of every row what one column adds."""
+        layout = self.encoder_.layout
+        name = layout.sources[number]
+        first = next(feature for feature in layout.features if feature.source == name)
+        return [
+            Reason(name, value, share, float(found.margins[number]), usual, place, where)
+            for value, share, usual, (place, where) in zip(
+                words(table.column(name)).to_pylist(),
+                found.shares[:, number].tolist(),
+                self.encoder_.encoders[name].describe(found.expected[:, first.columns]),
+                self.usual_cells_[name].locate(table.column(name)),
+                strict=True,
+            )
+        ]
+
+    def _learn_usual_cells(self, table: pa.Table) -> None:
+        is_usual = usual_rows(self.decision_scores_, self.threshold_)
+        self.usual_cells_: dict[str, UsualCells] = usual_cells(
+            table, self.encoder_.encoders, is_usual
+        )
 
     def _new_detector(self) -> BaseDetector:
         known = self.detector

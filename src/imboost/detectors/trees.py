@@ -61,7 +61,7 @@ class Trees(ViewClassifier):
         n_isolation_trees: int = 100,
         n_neighbors: tuple[int, ...] = (5, 20),
         max_reference_rows: int = 20_000,
-        contamination: float = 0.1,
+        contamination: float | str = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
         verbose: bool = False,

@@ -18,6 +18,8 @@ class ViewClassifier(ClassicDetector):
     Until labels of both kinds are known, the score is the mean rank of the views.
     """
 
+    training_only = ("_training_views",)
+
     @abstractmethod
     def _fit_views(self, table: Floats) -> None:
         """Train the unsupervised detectors."""

@@ -72,7 +72,7 @@ class XGBOD(ViewClassifier):
         max_depth: int = 3,
         learning_rate: float = 0.1,
         max_reference_rows: int = 3_000,
-        contamination: float = 0.1,
+        contamination: float | str = 0.1,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
         verbose: bool = False,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from imboost.decide import Advice, Outcome, advise, estimate_outcome
 from imboost.detectors.base import BaseDetector
 from imboost.errors import SessionError
 from imboost.labels import UNLABELLED, Labels, unlabelled
@@ -32,6 +33,12 @@ from imboost.validation import check_number
 SMALL_TABLE = 500
 SMALL_TABLE_QUESTIONS = 6
 QUESTION_SHARE = 0.01
+
+AUDIT = "audit"
+"""In the place of a strategy's name: the row was drawn at random."""
+
+CONTRADICTION = 0.5
+"""A probability further from the label than this contradicts it."""
 
 
 def questions_per_round(n_rows: int) -> int:
@@ -63,6 +70,10 @@ class Session:
         learns from the answers is copied, and taught them again from the log.
     log : SessionLog, optional
         Where questions and answers are kept; in memory if not given.
+    audit_share : float
+        Share of the questions that are not the strategy's but an audit: rows drawn at random,
+        half of them from those above the threshold. They tell how the rows that no one was
+        asked about differ from those that were, and make the intervals of `outcome` narrower.
     random_state : int, RandomState or None
         Source of the strategy's randomness.
 
@@ -85,8 +96,11 @@ class Session:
         *,
         query: str | QueryStrategy | None = None,
         log: SessionLog | None = None,
+        audit_share: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
+        check_number("audit_share", audit_share, minimum=0.0, maximum=1.0)
+        self.audit_share = audit_share
         self.X = X
         self._n_rows, n_features = _shape_of(X)
         self.detector: BaseDetector = clone(detector)
@@ -98,6 +112,7 @@ class Session:
         self._answers: dict[int, Answered] = {}
         self._open: dict[int, Asked] = {}
         self._asked_in: dict[int, int] = {}  # the last round in which a row was asked
+        self._audited: set[int] = set()
         self._n_asked = 0
         self._is_trained = False
         self.round = 0
@@ -155,6 +170,7 @@ class Session:
                 labels[entry.row] = entry.answer.label
             elif isinstance(entry, Refined):
                 self.detector.refine(self.X, labels)
+        self._calibrate(self.detector.known_labels_)
         self._is_trained = True
         return self
 
@@ -181,11 +197,29 @@ class Session:
             raise SessionError("No row is left to ask about: each has an answer.")
         scores = self.detector.query_scores_
         rng = np.random.default_rng([self._seed, self.round, self._n_asked])
-        rows = self._strategy.select(scores, candidates, n, rng).tolist()
+        audit = self._draw_audit(candidates, n, rng) if self.audit_share else candidates[:0]
+        others, n_others = np.setdiff1d(candidates, audit), n - len(audit)
+        chosen = self._strategy.select(scores, others, n_others, rng) if n_others else audit[:0]
         now = datetime.now(UTC)
-        name = self._strategy_name
-        self._record([Asked(row, self.round, name, float(scores[row]), now) for row in rows])
+        self._record(
+            [
+                Asked(int(row), self.round, name, float(scores[row]), now)
+                for name, rows in ((self._strategy_name, chosen), (AUDIT, audit))
+                for row in rows
+            ]
+        )
         return self.open_questions
+
+    def _draw_audit(
+        self, candidates: NDArray[np.int64], n: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Draw a share of `n` rows at random, half of them from those above the threshold."""
+        n = min(int(self.audit_share * n + rng.random()), len(candidates))
+        above = self.detector.decision_scores_[candidates] > self.detector.threshold_
+        upper, lower = rng.permutation(candidates[above]), rng.permutation(candidates[~above])
+        n_upper = (n + int(rng.integers(2))) // 2
+        n_upper = min(max(n_upper, n - len(lower)), len(upper))
+        return np.concatenate([upper[:n_upper], lower[: n - n_upper]])
 
     def tell(
         self, rows: Sequence[int], answers: Sequence[Answer | str | int], *, who: str = ""
@@ -224,9 +258,46 @@ class Session:
         self.start()
         self._is_trained = False  # until the training is through and in the log
         self.detector.refine(self.X, self.labels)
+        self._calibrate(self.labels)
         self._record([Refined(self.round, datetime.now(UTC))])
         self._is_trained = True
         return self
+
+    def outcome(self) -> Outcome:
+        """Estimate what the decision at the present threshold gets right and what it misses."""
+        self.start()
+        scores = self.detector.decision_scores_
+        return estimate_outcome(
+            scores,
+            self.detector.odds_of(scores),
+            self.detector.known_labels_,
+            self.detector.threshold_,
+            self.detector.calibration_,
+        )
+
+    def advice(self) -> Advice:
+        """Say whether more answers are worth their while, and why."""
+        return advise(self.outcome())
+
+    def doubtful_answers(self, most: int = 10) -> list[tuple[int, Answer, float]]:
+        """Return answered rows that the model contradicts, the most doubtful first.
+
+        Each is a row, its answer, and how likely it would be an outlier had no one been asked
+        about it.
+        """
+        self.start()
+        opinion, labels = self.detector.held_out_probability_, self.detector.known_labels_
+        gap = np.abs(np.nan_to_num(opinion - labels))
+        doubtful = np.flatnonzero(gap > CONTRADICTION)
+        order = doubtful[np.argsort(-gap[doubtful], kind="stable")][:most]
+        answers = self.answers
+        return [(int(row), answers[int(row)], float(opinion[row])) for row in order]
+
+    def _calibrate(self, labels: Labels) -> None:
+        """Tell the detector which answers are an audit."""
+        is_audit = np.zeros(self._n_rows, dtype=bool)
+        is_audit[sorted(self._audited)] = True
+        self.detector.calibrate(labels, is_audit)
 
     def _record(self, entries: Sequence[Entry]) -> None:
         self._log.append(entries)
@@ -239,6 +310,7 @@ class Session:
             self._open[entry.row] = entry
             self._asked_in[entry.row] = entry.round
             self._n_asked += 1
+            (self._audited.add if entry.strategy == AUDIT else self._audited.discard)(entry.row)
         elif isinstance(entry, Answered):
             self._answers[entry.row] = entry
             self._open.pop(entry.row, None)
@@ -276,7 +348,7 @@ class Session:
         labels = [
             entry.answer.label
             for row, entry in self._answers.items()
-            if self._asked_in.get(row) == number
+            if self._asked_in.get(row) == number and row not in self._audited
         ]
         return np.array([label for label in labels if label != UNLABELLED], dtype=np.int8)
 

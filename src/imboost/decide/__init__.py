@@ -1,0 +1,33 @@
+"""From scores to decisions: thresholds, probabilities, what they are worth and when to stop.
+
+Everything here works on scores, labels and log-odds alone, and knows no detector.
+"""
+
+from imboost.decide.answers import answer_trust, trust_of_labels
+from imboost.decide.calibration import Calibration
+from imboost.decide.estimates import Estimate, Outcome, estimate_outcome
+from imboost.decide.odds import odds_by_rank, odds_of_probability
+from imboost.decide.stopping import Advice, advise
+from imboost.decide.threshold import (
+    share_by_mixture,
+    threshold_by_precision,
+    threshold_by_probability,
+    threshold_by_share,
+)
+
+__all__ = [
+    "Advice",
+    "Calibration",
+    "Estimate",
+    "Outcome",
+    "advise",
+    "answer_trust",
+    "estimate_outcome",
+    "odds_by_rank",
+    "odds_of_probability",
+    "share_by_mixture",
+    "threshold_by_precision",
+    "threshold_by_probability",
+    "threshold_by_share",
+    "trust_of_labels",
+]

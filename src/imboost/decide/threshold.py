@@ -1,0 +1,73 @@
+"""Where to draw the line between rows that are called outliers and the others."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.labels import OUTLIER, UNLABELLED, Labels
+from imboost.mixture import fit_two_gaussians
+
+USUAL_SHARE = 0.1
+"""Of outliers, where scores do not say."""
+
+LARGEST_SHARE = 0.5
+
+Floats = NDArray[np.float64]
+
+
+def share_by_mixture(odds: Floats, seed: int = 0) -> float:
+    """Return the share of rows in the upper of two clusters of odds.
+
+    Where there are no two clusters, or the upper one holds more than half of the rows, it is
+    one row in ten.
+    """
+    mixture = fit_two_gaussians(odds, np.random.default_rng(seed))
+    if mixture is None:
+        return USUAL_SHARE
+    is_upper = (mixture.inlier_posterior(odds) < 0.5) & (odds > mixture.means[0])
+    share = float(is_upper.mean())
+    return share if 0 < share <= LARGEST_SHARE else USUAL_SHARE
+
+
+def threshold_by_share(scores: Floats, share: float) -> float:
+    """Return the threshold above which a share of the rows lies."""
+    return float(np.quantile(scores, 1.0 - share))
+
+
+def threshold_by_probability(scores: Floats, probability: Floats, least: float = 0.5) -> float:
+    """Return the threshold above which rows are outliers with at least some probability.
+
+    Rows have the higher a probability the higher they score; the threshold lies half-way
+    between the rows it parts.
+    """
+    called = probability >= least
+    if not called.any():
+        return float(scores.max())
+    lowest = scores[called].min()
+    return _below(lowest, scores[scores < lowest])
+
+
+def threshold_by_precision(
+    scores: Floats, probability: Floats, labels: Labels, precision: float
+) -> tuple[float, float]:
+    """Return the lowest threshold above which so many rows are outliers, and how many are.
+
+    Answered rows count as they were answered, others by their probability. Where no threshold
+    reaches that precision, it is the one that comes nearest.
+    """
+    likely = np.where(labels == UNLABELLED, probability, labels == OUTLIER)
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    ends = np.flatnonzero(np.append(ranked[:-1] != ranked[1:], True))  # ties go together
+    shares = np.cumsum(likely[order])[ends] / (ends + 1)
+    good = np.flatnonzero(shares >= precision)
+    best = good[-1] if len(good) else shares.argmax()
+    return _below(ranked[ends[best]], ranked[ends[best + 1 : best + 2]]), float(shares[best])
+
+
+def _below(lowest: float, next_ones: Floats) -> float:
+    """Return a threshold below the lowest score, half-way to the next where there is one."""
+    if len(next_ones):
+        return float(lowest / 2 + next_ones.max() / 2)
+    return float(np.nextafter(lowest, -np.inf))

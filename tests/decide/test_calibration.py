@@ -1,0 +1,67 @@
+"""From odds to probabilities."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from imboost.decide import Calibration, odds_by_rank, odds_of_probability
+
+NONE = np.zeros(0)
+
+
+def answered(n, intercept=0.0, slope=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    odds = rng.normal(-1, 2, n)
+    return odds, (rng.random(n) < expit(intercept + slope * odds)).astype(np.int8)
+
+
+def test_without_answers_odds_are_taken_as_they_are():
+    calibration = Calibration.fit(NONE, NONE.astype(np.int8), NONE.astype(bool))
+    odds = np.array([-3.0, 0.0, 2.0])
+    np.testing.assert_allclose(calibration.probability(odds), expit(odds))
+
+
+def test_many_answers_say_how_probability_grows():
+    odds, answers = answered(20_000, intercept=-1.0, slope=2.0)
+    calibration = Calibration.fit(odds, answers, np.ones(len(odds), dtype=bool))
+    np.testing.assert_allclose(calibration.probability(odds), expit(2 * odds - 1), atol=0.03)
+
+
+def test_an_audit_tells_how_others_differ_from_asked_rows():
+    odds, answers = answered(20_000)
+    others, their_answers = answered(2_000, intercept=-1.0, seed=1)
+    everything = np.concatenate([odds, others]), np.concatenate([answers, their_answers])
+    is_audit = np.arange(len(everything[0])) >= len(odds)
+    calibration = Calibration.fit(*everything, is_audit)
+    even = np.zeros(1)
+    assert calibration.probability(even, when_asked=True)[0] == pytest.approx(0.5, abs=0.03)
+    assert calibration.probability(even)[0] == pytest.approx(expit(-1), abs=0.05)
+
+
+def test_the_more_is_audited_the_surer_the_curve_of_others():
+    odds, answers = answered(400)
+    spreads = []
+    for n_audit in (0, 20, 200):
+        calibration = Calibration.fit(odds, answers, np.arange(400) < n_audit)
+        rng = np.random.default_rng(0)
+        spreads.append(calibration.drawn_probabilities(np.zeros(1), 2000, rng).std())
+    assert spreads[0] > spreads[1] > spreads[2] > 0
+
+
+def test_odds_by_rank_grow_with_the_score_and_end():
+    training = np.arange(1000.0)
+    odds = odds_by_rank(np.array([-np.inf, 0.0, 500.0, 999.0, 5000.0]), training)
+    assert np.isfinite(odds).all()
+    assert (np.diff(odds) > 0).all()
+    assert expit(odds_by_rank(training, training)).mean() == pytest.approx(0.1, abs=0.01)
+
+
+def test_equal_scores_have_equal_odds():
+    odds = odds_by_rank(np.array([1.0, 1.0]), np.array([1.0, 1.0, 1.0]))
+    np.testing.assert_allclose(odds, odds[0])
+
+
+def test_certain_probabilities_have_odds_that_end():
+    odds = odds_of_probability(np.array([0.0, 0.5, 1.0]))
+    np.testing.assert_allclose(odds[[0, 1]], [-odds[2], 0.0])
+    assert np.isfinite(odds).all()
