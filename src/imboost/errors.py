@@ -26,17 +26,21 @@ class SettingError(IMBoostError):
 
 
 class MissingPackageError(IMBoostError):
-    """A detector whose packages are not installed."""
+    """Something whose packages are not installed."""
 
-    def __init__(self, detector: str, packages: Iterable[str]) -> None:
+    def __init__(self, needing: str, packages: Iterable[str], extra: str = "peers") -> None:
         super().__init__(
-            f"{detector} needs the package {' and '.join(packages)}: "
-            "install imboost with its extra 'peers'."
+            f"{needing} needs the package {' and '.join(packages)}: "
+            f"install imboost with its extra '{extra}'."
         )
 
 
 class DataError(IMBoostError):
     """A data file that is missing, damaged or not of the expected layout."""
+
+
+class BundleError(IMBoostError):
+    """A saved detector that is damaged, of another format or not what it says."""
 
 
 class SessionError(IMBoostError):

@@ -4,7 +4,7 @@ A further family is one new file with a class like `MLPVAE` (see `Backbone`) and
 `BACKBONES`.
 """
 
-from imboost.models.backbone import Backbone, BackboneFactory, stack_states
+from imboost.models.backbone import Backbone, BackboneFactory, CellBackbone, stack_states
 from imboost.models.bounds import cubo, iwae
 from imboost.models.flow import NormalisingFlow
 from imboost.models.likelihood import gaussian_log_density
@@ -20,6 +20,7 @@ __all__ = [
     "MLPVAE",
     "Backbone",
     "BackboneFactory",
+    "CellBackbone",
     "NormalisingFlow",
     "Widths",
     "cubo",

@@ -9,12 +9,13 @@ normalising a unit over the batch runs along memory. All members see the same ba
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
 from imboost.data.layout import Layout
+from imboost.models.likelihood import CellDensity
 
 
 class Backbone(Protocol):
@@ -59,6 +60,22 @@ class Backbone(Protocol):
 
     def state_dict(self) -> dict[str, Any]:
         """Return parameters and running averages, members first."""
+        ...
+
+
+@runtime_checkable
+class CellBackbone(Backbone, Protocol):
+    """A backbone whose log-weights are sums over the cells of a row and its code."""
+
+    log_density: CellDensity
+
+    def weight_parts(
+        self, x: Tensor, seen: Tensor, noise: Tensor, *, batch_statistics: bool
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return log-densities of cells, what the code counts, and the decoder's output.
+
+        The first two sum to `log_weights`; see `MLPVAE.weight_parts`.
+        """
         ...
 
 

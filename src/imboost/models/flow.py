@@ -57,6 +57,7 @@ class NormalisingFlow(nn.Module):
         super().__init__()
         if layout is not None and layout.n_of_kind(Kind.NUMBER) < n_features:
             raise SettingError("The flow backbone takes numbers alone; use the backbone 'vae'.")
+        self.n_features = n_features
         self.n_members = n_members
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))

@@ -83,6 +83,12 @@ class CellDensity:
             parts.append(x[start:end] * F.log_softmax(output[:, start:end], dim=1))
         return torch.cat(parts, dim=1)
 
+    def expected(self, output: Tensor) -> Tensor:
+        """Return the means of the cells: of numbers, of gaps, and of the columns of levels."""
+        n_first = output.shape[1] - sum(self._widths)
+        first, *levels = torch.split(output, [n_first, *self._widths], dim=1)
+        return torch.cat([torch.sigmoid(first), *(F.softmax(part, dim=1) for part in levels)], 1)
+
     def _numbers(self, x: Tensor, output: Tensor, logvar: Tensor) -> Tensor:
         missing = x.isnan()
         mean = torch.sigmoid(output)

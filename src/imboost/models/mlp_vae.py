@@ -104,13 +104,38 @@ class MLPVAE(nn.Module):
 
     def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
         """Return ``log p(x | z) + log p(z) - log q(z | x)``: (members, samples, rows)."""
-        mean, logvar = self.encode(x, batch_statistics=batch_statistics)
+        cells, code, _ = self.weight_parts(x, x, noise, batch_statistics=batch_statistics)
+        return cells.sum(1) + code
+
+    def weight_parts(
+        self, x: Tensor, seen: Tensor, noise: Tensor, *, batch_statistics: bool
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return what `log_weights` sums up, and the decoder's output.
+
+        Parameters
+        ----------
+        x : Tensor of shape (features, rows)
+            The rows whose density is asked for.
+        seen : Tensor of shape (features, rows)
+            What the encoder sees of them: nan hides a cell from it.
+        noise, batch_statistics
+            As in `log_weights`.
+
+        Returns
+        -------
+        cells : Tensor of shape (members, features, samples, rows)
+            The log-density of every cell, ``log p(x_j | z)``.
+        code : Tensor of shape (members, samples, rows)
+            ``log p(z) - log q(z | x)``, which belongs to no cell.
+        output : Tensor of shape (members, features, samples, rows)
+        """
+        mean, logvar = self.encode(seen, batch_statistics=batch_statistics)
         spread = (0.5 * logvar).exp()
         z = mean.unsqueeze(2) + spread.unsqueeze(2) * noise  # (members, latent, samples, rows)
         # log p(z) - log q(z | x); the normalising constants cancel.
-        prior = 0.5 * (noise.square().sum(1) - z.square().sum(1) + logvar.sum(1, keepdim=True))
+        code = 0.5 * (noise.square().sum(1) - z.square().sum(1) + logvar.sum(1, keepdim=True))
         output, x_logvar = self.decode(z, batch_statistics=batch_statistics)
-        return self.log_density(x.unsqueeze(-2), output, x_logvar).sum(1) + prior
+        return self.log_density(x.unsqueeze(-2), output, x_logvar), code, output
 
     def encode(self, x: Tensor, *, batch_statistics: bool) -> tuple[Tensor, Tensor]:
         """Return mean and log-variance of the latent code, each (members, latent, rows)."""

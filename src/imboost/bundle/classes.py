@@ -1,0 +1,110 @@
+"""The classes that a bundle may hold: one line each, and no other is ever made from a file."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+)
+from torch import nn
+
+from imboost.bundle.forests import forest
+from imboost.bundle.ways import (
+    Way,
+    attributes,
+    choice,
+    flow,
+    network,
+    on_cpu,
+    random_source,
+    record,
+)
+from imboost.data.encoding import NumberEncoder, TableEncoder, TimeEncoder, WordEncoder
+from imboost.data.layout import Feature, Kind, Layout
+from imboost.data.number_scaling import NumberScaling
+from imboost.data.roles import ColumnFacts, Role
+from imboost.data.scaling import StandardScaling, UnitScaling
+from imboost.decide.calibration import Calibration
+from imboost.detectors import ALTBI, ODIM, DeepSAD, DeepSVDD, IMBoost, Stack, Trees
+from imboost.detectors.experts import ForestExpert, LinearExpert, ResidualProcess, ViewExpert
+from imboost.detectors.folds import RowFolds
+from imboost.detectors.neighbours import NeighbourDistances
+from imboost.detectors.rotation import Rest, Rotation
+from imboost.detectors.surprise import CellSurprise, ExpectedLevel, ExpectedNumber
+from imboost.detectors.surroundings import Surroundings
+from imboost.detectors.table import TableDetector
+from imboost.detectors.views import RankScale
+from imboost.explain import UsualLevels, UsualNumbers
+from imboost.models import MLPVAE, NormalisingFlow
+from imboost.models.hypersphere import Hypersphere, MLPEncoder
+from imboost.models.likelihood import CellDensity
+from imboost.models.stacked import GaussianHead, HiddenLayer, LinearLayer
+
+DETECTORS: dict[type, Way] = {
+    TableDetector: attributes(),
+    Stack: attributes(),
+    Trees: attributes(),
+    IMBoost: attributes(),
+    ALTBI: attributes(),
+    ODIM: attributes(),
+    DeepSVDD: attributes(),
+    DeepSAD: attributes(),
+}
+"""What can be saved."""
+
+CLASSES: dict[type, Way] = {
+    **DETECTORS,
+    # From a table to a matrix.
+    ColumnFacts: record(),
+    Role: choice(),
+    TableEncoder: record(),
+    NumberEncoder: record(),
+    TimeEncoder: record(),
+    WordEncoder: record(),
+    NumberScaling: record(),
+    Layout: record(),
+    Feature: record(),
+    Kind: choice(),
+    UsualNumbers: record(),
+    UsualLevels: record(),
+    # Of detectors without a network.
+    UnitScaling: record(),
+    StandardScaling: record(),
+    Surroundings: attributes(),
+    NeighbourDistances: attributes(without=("_search",)),
+    Rotation: attributes(),
+    Rest: attributes(),
+    RowFolds: attributes(),
+    RankScale: attributes(),
+    CellSurprise: attributes(),
+    ExpectedNumber: attributes(),
+    ExpectedLevel: attributes(),
+    ViewExpert: attributes(),
+    ForestExpert: attributes(),
+    LinearExpert: attributes(),
+    ResidualProcess: attributes(),
+    IsolationForest: forest(),
+    ExtraTreesClassifier: forest(),
+    ExtraTreesRegressor: forest(),
+    RandomForestClassifier: forest(),
+    # Of detectors with a network.
+    MLPVAE: network(),
+    NormalisingFlow: flow(),
+    Hypersphere: network(),
+    MLPEncoder: network(),
+    HiddenLayer: network(),
+    LinearLayer: network(),
+    GaussianHead: network(),
+    nn.ModuleList: network(),
+    CellDensity: attributes(),
+    # Of decisions.
+    Calibration: record(),
+    # Of settings.
+    torch.device: on_cpu(),
+    np.random.RandomState: random_source(),
+}
+"""How objects of a class are taken apart and put together."""
