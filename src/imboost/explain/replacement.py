@@ -3,36 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from imboost.data.layout import Layout
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class CellShares:
-    """What each column of a table adds to the scores of rows.
-
-    Parameters
-    ----------
-    base : float
-        The score of a usual row, which no column adds.
-    shares : array of shape (n_rows, n_sources)
-        What the columns add; with the base their sum is the score.
-    expected : array of shape (n_rows, n_columns)
-        The encoded rows as they would be expected, every cell given the row's others.
-    is_exact : bool
-        Whether the shares follow from the score itself, or are estimated.
-    """
-
-    base: float
-    shares: Floats
-    expected: Floats
-    is_exact: bool
+from imboost.explain.cell_shares import CellShares, Floats
 
 
 def shares_by_replacement(
@@ -70,7 +45,14 @@ def shares_by_replacement(
         replaced = np.where(own, expected, table)
         falls[:, source] = np.maximum(scores - score(replaced), 0.0)
     parts = (_shares_of_one(falls) + _shares_of_one(np.square(np.maximum(surprise, 0.0)))) / 2
-    return CellShares(base, (scores - base)[:, None] * parts, expected, is_exact=False)
+    return CellShares(
+        base=base,
+        rest=np.zeros(len(table)),
+        shares=(scores - base)[:, None] * parts,
+        margins=np.zeros(parts.shape[1]),
+        expected=expected,
+        is_exact=False,
+    )
 
 
 def _shares_of_one(weights: Floats) -> Floats:

@@ -1,0 +1,164 @@
+"""Where a cell lies among those of usual rows: the training rows not called outliers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from imboost.data.cells import numbers, times, words
+from imboost.data.encoding import ColumnEncoder, TimeEncoder, WordEncoder
+
+MOST_VALUES = 1001
+"""Of a column's numbers so many are kept at most, evenly spaced in their order."""
+
+RARE = 0.01
+"""A smaller part of the rows is said as one in so many."""
+
+Place = tuple[float, str]
+"""A part of the usual rows, and what that says in words; see `Reason`."""
+
+
+class UsualCells(Protocol):
+    """The cells of one column in usual rows."""
+
+    def locate(self, cells: pa.ChunkedArray) -> list[Place]:
+        """Say where cells lie among them."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class UsualNumbers:
+    """Numbers or times of usual rows.
+
+    Parameters
+    ----------
+    values : array
+        Up to `MOST_VALUES` of those that are known, sorted, with the smallest and the largest.
+    missing : float
+        The part of the rows in which there is none.
+    are_times : bool
+        Whether cells are read as times.
+    """
+
+    values: NDArray[np.float64]
+    missing: float
+    are_times: bool = False
+
+    @classmethod
+    def fit(cls, cells: pa.ChunkedArray, are_times: bool = False) -> Self:
+        """Learn from the cells of usual rows.
+
+        >>> usual = UsualNumbers.fit(pa.chunked_array([[1, 2, 2, 5, None]]))
+        >>> usual.locate(pa.chunked_array([[3, 9]]))
+        [(0.75, 'above 75 % of usual rows'), (1.0, 'above all usual rows')]
+        """
+        found = times(cells) if are_times else numbers(cells)
+        known = np.sort(found[~np.isnan(found)])
+        kept = np.linspace(0, len(known) - 1, min(len(known), MOST_VALUES)).round()
+        return cls(known[kept.astype(np.int64)], 1 - len(known) / max(len(found), 1), are_times)
+
+    def locate(self, cells: pa.ChunkedArray) -> list[Place]:
+        """Say which part of usual rows has smaller values."""
+        found = times(cells) if self.are_times else numbers(cells)
+        n_known = max(len(self.values), 1)
+        smaller = np.searchsorted(self.values, found, side="left") / n_known
+        larger = 1 - np.searchsorted(self.values, found, side="right") / n_known
+        return [
+            _missing(self.missing) if np.isnan(value) else (below, _among(below, above))
+            for value, below, above in zip(found, smaller.tolist(), larger.tolist(), strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class UsualLevels:
+    """Levels of a category in usual rows.
+
+    Parameters
+    ----------
+    counts : dict of str to int
+        In how many rows each level is.
+    n_rows : int
+    """
+
+    counts: Mapping[str, int]
+    n_rows: int
+
+    @classmethod
+    def fit(cls, cells: pa.ChunkedArray) -> Self:
+        """Learn from the cells of usual rows.
+
+        >>> usual = UsualLevels.fit(pa.chunked_array([["red", "red", "blue", None]]))
+        >>> usual.locate(pa.chunked_array([["red", "green"]]))
+        [(0.5, 'in 50 % of usual rows'), (0.0, 'in no usual row')]
+        """
+        counted = pc.value_counts(words(cells).drop_null())
+        levels, counts = (counted.field(name).to_pylist() for name in ("values", "counts"))
+        return cls(dict(zip(levels, counts, strict=True)), len(cells))
+
+    def locate(self, cells: pa.ChunkedArray) -> list[Place]:
+        """Say which part of usual rows has the same levels."""
+        n_rows = max(self.n_rows, 1)
+        missing = 1 - sum(self.counts.values()) / n_rows
+        places = []
+        for level in words(cells).to_pylist():
+            share = self.counts.get(level, 0) / n_rows
+            places.append(_missing(missing) if level is None else (share, f"in {_part(share)}"))
+        return places
+
+
+def usual_rows(scores: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
+    """Return which training rows are usual: those not called outliers.
+
+    If these are less than half of the rows, it is the half with the lower scores.
+    """
+    return np.asarray(~(scores > max(threshold, float(np.median(scores)))))
+
+
+def usual_cells(
+    table: pa.Table, encoders: Mapping[str, ColumnEncoder], is_usual: NDArray[np.bool_]
+) -> dict[str, UsualCells]:
+    """Learn the cells of usual rows, column by column.
+
+    Parameters
+    ----------
+    table : Arrow table
+        The training table.
+    encoders : dict of str to ColumnEncoder
+        What the columns that are looked at are taken for.
+    is_usual : array of shape (n_rows,)
+        Which rows are usual.
+    """
+    rows = pa.array(is_usual)
+    found: dict[str, UsualCells] = {}
+    for name, encoder in encoders.items():
+        cells = table.column(name).filter(rows)
+        if isinstance(encoder, WordEncoder):
+            found[name] = UsualLevels.fit(cells)
+        else:
+            found[name] = UsualNumbers.fit(cells, isinstance(encoder, TimeEncoder))
+    return found
+
+
+def _among(below: float, above: float) -> str:
+    if below == above == 0.0:
+        return "as in all usual rows"
+    side, part = ("above", below) if below >= above else ("below", above)
+    return f"{side} all usual rows" if part == 1.0 else f"{side} {_part(part)}"
+
+
+def _missing(part: float) -> Place:
+    return part, f"missing in {_part(part)}"
+
+
+def _part(part: float) -> str:
+    if part == 0.0:
+        return "no usual row"
+    if part < RARE:
+        return f"1 of {1 / part:,.0f} usual rows"
+    return f"{100 * part:.3g} % of usual rows"

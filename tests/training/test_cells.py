@@ -1,0 +1,89 @@
+"""What cells add to losses, and what is expected of them."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from imboost.data.layout import Feature, Kind, Layout
+from imboost.data.scaling import UnitScaling
+from imboost.models import MLPVAE
+from imboost.training.cells import cell_losses, expected_cells
+from imboost.training.rows import Rows
+from imboost.training.scoring import mean_losses, scoring_noise
+
+LAYOUT = Layout(
+    (
+        Feature("a", Kind.NUMBER, 0, 1),
+        Feature("b", Kind.NUMBER, 1, 2),
+        Feature("a", Kind.GAP, 2, 3),
+        Feature("c", Kind.CATEGORY, 3, 6),
+    )
+)
+N_SAMPLES = 5
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    table = np.zeros((40, 6))
+    table[:, :2] = rng.random((40, 2))
+    table[:4, 0], table[:4, 2] = np.nan, 1.0
+    table[np.arange(40), rng.integers(3, 6, 40)] = 1.0
+    return table
+
+
+@pytest.fixture
+def model():
+    generator = torch.Generator().manual_seed(0)
+    made = MLPVAE(6, generator, n_members=3, layout=LAYOUT).double()
+    with torch.no_grad():  # else weights of samples are nearly equal
+        made.output_head.weight.mul_(5.0)
+    return made
+
+
+@pytest.fixture
+def noise(model):
+    return scoring_noise(model, torch.Generator().manual_seed(1), N_SAMPLES)
+
+
+def as_rows(table):
+    scaling = UnitScaling(offset=np.zeros(6), factor=np.ones(6))
+    return Rows(table, scaling, torch.device("cpu"))
+
+
+def test_cells_and_code_sum_to_the_loss(model, noise, table):
+    x = torch.from_numpy(table.T.copy())
+    with torch.no_grad():
+        cells, code, _ = model.weight_parts(x, x, noise.double(), batch_statistics=False)
+    log_w = cells.sum(1) + code
+    share = torch.softmax(log_w, dim=1)
+    of_code = (share * (math.log(N_SAMPLES) + share.log() - code)).sum(1).mean(0)
+    total = cell_losses(model, as_rows(table), noise).sum(axis=1) + of_code.numpy()
+    losses = mean_losses(model, as_rows(table), noise, torch.float64)
+    np.testing.assert_allclose(total, losses, rtol=1e-5)
+
+
+def test_cells_that_say_nothing_add_nothing(model, noise, table):
+    losses = cell_losses(model, as_rows(table), noise)
+    assert (losses[:4, 0] == 0).all()
+    assert (losses[4:, 0] != 0).all()
+    assert (losses[:, 2] > 0).all()
+    np.testing.assert_array_equal(losses[:, 3:] > 0, table[:, 3:] == 1)
+
+
+def test_what_is_expected_of_a_cell_does_not_depend_on_the_cell(model, noise, table):
+    owners = LAYOUT.source_of_columns()
+    before = expected_cells(model, as_rows(table), noise, owners)
+    changed = table.copy()
+    changed[:, 0], changed[:, 2] = 9.0, 0.0
+    after = expected_cells(model, as_rows(changed), noise, owners)
+    np.testing.assert_allclose(after[:, owners == 0], before[:, owners == 0])
+    assert not np.allclose(after[:, owners == 1], before[:, owners == 1])
+
+
+def test_expected_cells_are_numbers_of_the_unit_interval_and_probabilities(model, noise, table):
+    expected = expected_cells(model, as_rows(table), noise, LAYOUT.source_of_columns())
+    assert ((expected > 0) & (expected < 1)).all()
+    np.testing.assert_allclose(expected[:, 3:].sum(axis=1), 1.0)
