@@ -37,6 +37,13 @@ def test_the_readmes_code_runs(capsys):
     assert found >= 40
 
 
+def test_the_code_of_the_guide_to_explanations_runs(capsys):
+    names = {}
+    for block in code_blocks("docs/explanations.md"):
+        exec(compile(block, "docs/explanations.md", "exec"), names)
+    assert "weight is 197.87" in capsys.readouterr().out
+
+
 def test_the_contributors_example_keeps_the_contract():
     names = {}
     for block in code_blocks("CONTRIBUTING.md"):

@@ -6,10 +6,14 @@ scikit-learn's outlier detectors say +1 for an inlier and -1 for an outlier inst
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from imboost.errors import DataError
 
 INLIER: Final = 0
 OUTLIER: Final = 1
@@ -67,3 +71,85 @@ def from_sklearn(labels: NDArray[Any]) -> Labels:
     array([0, 1], dtype=int8)
     """
     return np.where(labels == -1, OUTLIER, INLIER).astype(np.int8)
+
+
+OUTLIER_WORDS: Final = (
+    "1",
+    "yes",
+    "y",
+    "true",
+    "t",
+    "outlier",
+    "anomaly",
+    "anomalous",
+    "abnormal",
+)
+INLIER_WORDS: Final = ("0", "no", "n", "false", "f", "inlier", "normal")
+UNLABELLED_WORDS: Final = ("", "-1", "unlabelled", "unlabeled", "unknown", "unsure")
+"""What people write for the three labels, in any case."""
+
+
+def from_words(words: Iterable[str | None], outlier_word: str | None = None) -> Labels:
+    """Turn what a column of labels says into 0, 1 and -1; None is not labelled.
+
+    Parameters
+    ----------
+    words : iterable of str or None
+        One for every row.
+    outlier_word : str, optional
+        The word that means outlier. All others then mean inlier, but for those that say that
+        nothing is known.
+
+    Raises
+    ------
+    DataError
+        If words are neither of the known ones nor is it said which of them means outlier.
+
+    Examples
+    --------
+    >>> from_words(["yes", "No", None])
+    array([ 1,  0, -1], dtype=int8)
+    >>> from_words(["fraud", "fine", None], outlier_word="fraud")
+    array([ 1,  0, -1], dtype=int8)
+    """
+    spelled = ["" if word is None else word.strip() for word in words]
+    counts = Counter(spelled)
+    meanings = _known_meanings(counts) if outlier_word is None else _by(outlier_word, counts)
+    return np.array([meanings[word.lower()] for word in spelled], dtype=np.int8)
+
+
+def _known_meanings(counts: Counter[str]) -> dict[str, int]:
+    """Return the label that each word means, or raise if some could mean anything."""
+    meanings = {
+        **dict.fromkeys(OUTLIER_WORDS, OUTLIER),
+        **dict.fromkeys(INLIER_WORDS, INLIER),
+        **dict.fromkeys(UNLABELLED_WORDS, UNLABELLED),
+    }
+    if any(word.lower() not in meanings for word in counts):
+        raise DataError(
+            "Labels must be 0 or 1, yes or no, true or false, inlier or outlier, normal or "
+            f"anomaly, or empty; got {_counted(counts)}. Say which word means outlier "
+            "(on the command line with --outlier-word)."
+        )
+    if {"1", "-1"} <= counts.keys() and "0" not in counts:
+        raise DataError(
+            f"Labels 1 and -1 without 0 may mean two things; got {_counted(counts)}. Say which "
+            "of them means outlier (on the command line with --outlier-word)."
+        )
+    return meanings
+
+
+def _by(outlier_word: str, counts: Counter[str]) -> dict[str, int]:
+    """Return the label that each word means, given which of them means outlier."""
+    wanted, found = outlier_word.strip().lower(), {word.lower() for word in counts}
+    if wanted not in found:
+        raise DataError(f"No label is '{outlier_word}'; got {_counted(counts)}.")
+    meanings = dict.fromkeys(found, INLIER) | dict.fromkeys(UNLABELLED_WORDS, UNLABELLED)
+    return {**meanings, wanted: OUTLIER}
+
+
+def _counted(counts: Counter[str], most: int = 5) -> str:
+    words = [(word, n) for word, n in counts.most_common() if word]
+    shown = [f"'{word}' ({n:,} rows)" for word, n in words[:most]]
+    rest = [f"{len(words) - most:,} other words"] if len(words) > most else []
+    return ", ".join([*shown, *rest]) or "none"

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from adbench_folder import write_planted
 from imboost.apps import cli
 
-HEAVY = ("torch", "sklearn", "numpy", "matplotlib")
+HEAVY = ("torch", "sklearn", "numpy", "matplotlib", "pyarrow", "fastapi")
 
 
 @pytest.fixture
@@ -41,6 +41,15 @@ def run_python(code, *arguments):
     ("command", "told"),
     [
         ((), ("demo", "bench", "--version")),
+        ((), ("fit", "score", "explain", "report", "export", "serve")),
+        (("fit",), ("data", "--out", "--label-column", "--outlier-word", "--role", "--force")),
+        (("fit",), ("--detector", "--scaling", "--contamination", "--seed")),
+        (("score",), ("model", "data", "--out")),
+        (("explain",), ("model", "data", "--row", "--top", "--out")),
+        (("report",), ("model", "data", "--out")),
+        (("export",), ("model", "--onnx")),
+        (("serve",), ("model", "--host", "--port", "--token", "IMBOOST_TOKEN")),
+        (("serve",), ("--max-rows", "--max-bytes", "--timeout", "--jobs")),
         (("demo",), ("--out", "--rounds", "--seed")),
         (("bench",), ("run", "report")),
         (("bench", "run"), ("--data", "--out", "--detector", "--query", "--dataset")),
@@ -60,7 +69,7 @@ def test_every_command_explains_itself(command, told):
         assert word in result.output
 
 
-@pytest.mark.parametrize("command", [[], ["bench", "run"]], ids=" ".join)
+@pytest.mark.parametrize("command", [[], ["fit"], ["serve"], ["bench", "run"]], ids=" ".join)
 def test_help_loads_nothing_heavy(command):
     code = (
         "import sys\n"

@@ -8,10 +8,8 @@ from typing import Annotated
 
 import typer
 
+from imboost.apps.table_commands import DEFAULT_DETECTOR, MAX_SEED, commands
 from imboost.errors import IMBoostError, SettingError
-
-DEFAULT_DETECTOR = "stack"
-MAX_SEED = 2**32 - 1  # numpy's and scikit-learn's limit
 
 app = typer.Typer(
     help="Find the outliers in a table with as few questions as possible.",
@@ -20,6 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 bench = typer.Typer(help="The paper's experiment: run it and report on it.", no_args_is_help=True)
+app.add_typer(commands)
 app.add_typer(bench, name="bench")
 
 
@@ -218,6 +217,37 @@ def bench_report(
 
     for path in write_report(out, against):
         typer.echo(f"wrote {path}")
+
+
+@bench.command("decisions")
+def bench_decisions(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder for decisions.csv.")],
+    detector: Annotated[str, typer.Option(help="Name of the detector.")] = DEFAULT_DETECTOR,
+    dataset: Datasets = None,
+    seed: Seeds = None,
+    rounds: Rounds = 5,
+    budget: BudgetText = "paper",
+    jobs: Jobs = 1,
+) -> None:
+    """Check probabilities, intervals and the advice to stop against the truth.
+
+    A tenth of the questions are an audit: rows drawn at random.
+    """
+    from imboost.apps.bench_decisions import run_decisions
+    from imboost.benchmark import Budget, Method, make_plan
+    from imboost.benchmark.plan import SEEDS
+
+    plan = make_plan(
+        data,
+        methods=[Method.named(detector)],
+        datasets=dataset or (),
+        seeds=seed or SEEDS,
+        rounds=rounds,
+        budget=Budget.parse(budget),
+        jobs=jobs,
+    )
+    run_decisions(plan, out)
 
 
 @bench.command("trace")

@@ -7,6 +7,7 @@ from imboost.reporting.figures import (
     small_multiples,
 )
 from imboost.reporting.page import render
+from imboost.reporting.score_charts import score_histogram
 from imboost.reporting.table import Column, Matrix, Table, write
 from imboost.reporting.training_curves import update_curves
 
@@ -21,6 +22,7 @@ __all__ = [
     "picture",
     "rank_line",
     "render",
+    "score_histogram",
     "setting_panels",
     "small_multiples",
     "update_curves",

@@ -1,0 +1,97 @@
+"""What a table has that its model's training table had not, counted piece by piece."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from imboost.data.cells import is_flat, numbers, plain, times, words
+from imboost.data.encoding import WordEncoder
+from imboost.data.roles import ColumnFacts, Role
+from imboost.detectors.table import TableDetector
+
+CHANGED_SHARE = 0.05
+"""A share of missing cells that differs by more from that in training is told."""
+
+READERS = {Role.NUMERIC: (numbers, "no number"), Role.DATETIME: (times, "no time")}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that a reader should know about a column."""
+
+    column: str
+    text: str
+
+
+class DataProblems:
+    """Counts what is odd about the cells of a table, compared with the training table.
+
+    Parameters
+    ----------
+    detector : TableDetector
+        Trained on a table with the same columns.
+    """
+
+    def __init__(self, detector: TableDetector) -> None:
+        self._facts = detector.facts_
+        self._n_training = len(detector.decision_scores_)
+        self._levels = {
+            name: pa.array([*encoder.levels, *encoder.bands])
+            for name, encoder in detector.encoder_.encoders.items()
+            if isinstance(encoder, WordEncoder)
+        }
+        self._n_rows = 0
+        self._absent: set[str] = set()
+        self._missing: Counter[str] = Counter()
+        self._unreadable: Counter[str] = Counter()
+        self._unseen: Counter[str] = Counter()
+
+    def add(self, table: pa.Table) -> None:
+        """Look at some rows."""
+        self._n_rows += table.num_rows
+        for fact in self._facts:
+            if fact.name not in table.column_names:
+                self._absent.add(fact.name)
+            elif is_flat(table.column(fact.name).type):
+                self._look_at(fact, plain(table.column(fact.name)))
+
+    def found(self) -> list[Problem]:
+        """Return all problems, column by column."""
+        return [
+            Problem(fact.name, text) for fact in self._facts for text in self._problems_of(fact)
+        ]
+
+    def _look_at(self, fact: ColumnFacts, cells: pa.ChunkedArray) -> None:
+        self._missing[fact.name] += cells.null_count
+        if fact.role in READERS:
+            read, _ = READERS[fact.role]
+            self._unreadable[fact.name] += int(np.isnan(read(cells)).sum()) - cells.null_count
+        if fact.name in self._levels:
+            present = pc.drop_null(words(cells))
+            known = pc.is_in(present, value_set=self._levels[fact.name])
+            self._unseen[fact.name] += len(present) - (pc.sum(known).as_py() or 0)
+
+    def _problems_of(self, fact: ColumnFacts) -> list[str]:
+        if fact.name in self._absent:
+            return ["is not in this table; it is not needed"]
+        if not fact.role.is_feature:
+            return [f"{fact.role}: {fact.note}"] if fact.role != Role.IDENTIFIER else []
+        texts = []
+        now, then = self._missing[fact.name] / self._n_rows, fact.n_missing / self._n_training
+        if now == 1:
+            texts.append("all cells are missing")
+        elif abs(now - then) > CHANGED_SHARE:
+            texts.append(f"{now:.0%} of the cells are missing; in training {then:.0%} were")
+        if n := self._unreadable[fact.name]:
+            texts.append(f"{self._cells(n)} {READERS[fact.role][1]}, taken as missing")
+        if n := self._unseen[fact.name]:
+            texts.append(f"{self._cells(n)} something that was not there in training")
+        return texts
+
+    def _cells(self, n: int) -> str:
+        return "1 cell says" if n == 1 else f"{n:,} cells ({100 * n / self._n_rows:.2g} %) say"

@@ -1,0 +1,96 @@
+"""`imboost score`: a table of any size in, a file of scores out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from imboost.apps.model_folder import load_model
+from imboost.apps.progress import row_bar
+from imboost.apps.score_writer import ScoreWriter, check_score_path
+from imboost.apps.streaming import ScoredPiece, score_pieces
+from imboost.apps.terminal import say
+from imboost.apps.whole_files import whole
+from imboost.data.roles import Role
+from imboost.data.table_files import TableFiles
+from imboost.detectors.table import TableDetector
+
+
+@dataclass
+class Tally:
+    """What was done so far, and where the time went.
+
+    Parameters
+    ----------
+    n_rows, n_outliers : int
+    model_seconds : float
+        Spent in the model itself, summed over threads.
+    other_seconds : float
+        Spent on reading, encoding and writing.
+    """
+
+    n_rows: int = 0
+    n_outliers: int = 0
+    model_seconds: float = 0.0
+    other_seconds: float = 0.0
+
+    def add(self, piece: ScoredPiece, writing_seconds: float) -> None:
+        """Count a piece that was written."""
+        verdicts = piece.verdicts
+        self.n_rows += piece.table.num_rows
+        self.n_outliers += int(verdicts.is_outlier.sum())
+        self.model_seconds += verdicts.model_seconds
+        self.other_seconds += piece.reading_seconds + verdicts.encoding_seconds + writing_seconds
+
+    @property
+    def model_share(self) -> float:
+        """Part of the working time that was spent in the model."""
+        worked = self.model_seconds + self.other_seconds
+        return self.model_seconds / worked if worked else 0.0
+
+
+def score_file(model: Path, data: Path, out: Path) -> None:
+    """Score all rows of a table, few at a time, and say how it went."""
+    files = TableFiles.find(data)
+    check_score_path(out, files.paths)
+    detector = load_model(model)
+    start = perf_counter()
+    with whole(out) as partial:
+        tally = _write_scores(detector, files, partial)
+    seconds = perf_counter() - start
+    say(
+        f"{tally.n_rows:,} rows in {seconds:,.1f} s: {tally.n_rows / seconds:,.0f} rows per "
+        f"second, {tally.model_share:.0%} of the work in the model.",
+        f"{tally.n_outliers:,} rows score above {detector.threshold_:.4g} and are called "
+        "outliers.",
+        f"Scores: {out}",
+    )
+
+
+def _write_scores(detector: TableDetector, files: TableFiles, out: Path) -> Tally:
+    tally = Tally()
+    writer = ScoreWriter(out, identifiers(detector))
+    try:
+        for piece in watched(score_pieces(detector, files), files.n_rows):
+            start = perf_counter()
+            writer.write(piece)
+            tally.add(piece, perf_counter() - start)
+    finally:
+        writer.close()
+    return tally
+
+
+def identifiers(detector: TableDetector) -> list[str]:
+    """Return the columns that tell rows apart."""
+    return [fact.name for fact in detector.facts_ if fact.role == Role.IDENTIFIER]
+
+
+def watched(pieces: Iterable[ScoredPiece], n_rows: int | None) -> Iterator[ScoredPiece]:
+    """Yield scored pieces and show how far they are."""
+    with row_bar() as progress:
+        task = progress.add_task("scoring", total=n_rows)
+        for piece in pieces:
+            yield piece
+            progress.advance(task, piece.table.num_rows)

@@ -1,0 +1,114 @@
+"""`imboost report`: one page about a table."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from imboost import bundle
+from imboost.apps.data_problems import DataProblems
+from imboost.reporting import score_histogram
+from page_reading import outside_addresses, tags
+from program_running import orders, run_well, write
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """A folder with a model, a table that differs from the one in training, and the report."""
+    folder = tmp_path_factory.mktemp("shop")
+    run_well("fit", write(orders(), folder / "orders.csv"))
+    later = orders(400, seed=1)
+    later = later.set_column(0, "order_id", pa.array([f"<b>{row}" for row in range(400)]))
+    later = change(later, "amount", lambda row, cell: "much" if row == 3 else cell)
+    later = change(later, "weight", lambda row, cell: None if row % 2 else cell)
+    later = change(later, "channel", lambda row, cell: "carrier pigeon" if row < 7 else cell)
+    write(later, folder / "later.csv")
+    run_well("report", folder / "orders.model", folder / "later.csv")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(shop):
+    return (shop / "later.report.html").read_text(encoding="utf-8")
+
+
+def change(table, name, cell_of):
+    cells = table.column(name).cast(pa.string()).to_pylist()
+    changed = pa.array([cell_of(row, cell) for row, cell in enumerate(cells)], pa.string())
+    return table.set_column(table.column_names.index(name), name, changed)
+
+
+def test_the_page_holds_all_it_shows(page):
+    assert outside_addresses(page) == []
+    assert "script" not in tags(page)
+    assert "order_id <b>" not in page
+
+
+def test_the_page_says_how_many_rows_are_called_outliers(shop, page):
+    detector = bundle.load(shop / "orders.model")
+    n_called = int(detector.predict(shop / "later.csv").sum())
+    assert f"<h1>{n_called} of 400 rows are called outliers</h1>" in page
+    assert f"<b>{detector.threshold_:.4g}</b><span>threshold</span>" in page
+    assert tags(page).count("svg") == 1
+
+
+def test_the_highest_scores_come_with_reasons(shop, page):
+    scores = bundle.load(shop / "orders.model").decision_function(shop / "later.csv")
+    names = re.findall(r'<h3 class="row">order_id &lt;b&gt;(\d+) ', page)
+    assert [int(name) for name in names] == np.argsort(-scores, kind="stable")[:20].tolist()
+    assert page.count('<table class="reasons">') == 20
+    assert page.count("10 other columns") == 20
+
+
+def test_the_page_says_what_columns_add(page):
+    part = page.split("What the columns add")[1].split("</table>")[0]
+    assert part.count("<tr>") == 1 + 14
+    assert "in the 20 highest scores" in part
+    assert "in 60 rows drawn from all" in part
+
+
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        ("amount", "1 cell says no number, taken as missing"),
+        ("weight", "% of the cells are missing; in training"),
+        ("channel", " %) say something that was not there in training"),
+    ],
+)
+def test_the_page_tells_what_is_odd_about_the_data(page, column, told):
+    [line] = re.findall(rf"<tr><td>{column}</td><td>([^<]*)</td></tr>", page)
+    assert told in line
+
+
+def test_nothing_is_odd_about_the_training_table(shop):
+    problems = DataProblems(bundle.load(shop / "orders.model"))
+    problems.add(orders())
+    assert problems.found() == []
+
+
+def test_columns_that_are_not_looked_at_are_told(shop, tmp_path):
+    table = orders().append_column("nothing", pa.nulls(300, pa.string()))
+    write(table, tmp_path / "orders.csv")
+    run_well("fit", tmp_path / "orders.csv", "--detector", "trees")
+    run_well("report", tmp_path / "orders.model", tmp_path / "orders.csv")
+    page = (tmp_path / "orders.report.html").read_text(encoding="utf-8")
+    assert "<td>nothing</td><td>constant: all cells are missing</td>" in page
+    assert "Trees cannot explain its scores" in page
+    assert page.count("<tr><td>order_id A") == 20
+
+
+@pytest.mark.parametrize(
+    ("scores", "threshold"),
+    [
+        (np.zeros(5), 0.0),
+        (np.array([0.1, 0.2, 0.9]), 0.5),
+        (np.array([1.0, 2.0, 1e9]), 1.5),
+        (np.array([-3e5, -2e5, 7.0]), -1e5),
+        (np.array([5.0]), 1.0),
+    ],
+)
+def test_scores_of_any_range_can_be_drawn(scores, threshold):
+    svg = score_histogram(scores, threshold)
+    assert svg.startswith("<svg")
+    assert ("the last bar" in svg) == (scores.max() == 1e9)

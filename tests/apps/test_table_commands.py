@@ -1,0 +1,368 @@
+"""Fit, score, explain and export from the shell."""
+
+import gzip
+import json
+import re
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from imboost import bundle
+from imboost.apps import streaming
+from imboost.data.tables import as_table
+from page_reading import outside_addresses, tags
+from program_running import orders, read_scores, refused, run_program, run_well, write
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """A folder with orders.csv and orders.model, fitted with no option but the file."""
+    folder = tmp_path_factory.mktemp("shop")
+    write(orders(), folder / "orders.csv")
+    (folder / "said.txt").write_text(run_well("fit", folder / "orders.csv").text)
+    return folder
+
+
+@pytest.fixture
+def model(shop):
+    return shop / "orders.model"
+
+
+@pytest.fixture
+def data(shop):
+    return shop / "orders.csv"
+
+
+def test_fit_needs_nothing_but_the_file_and_says_what_it_found(shop, data, model):
+    said = (shop / "said.txt").read_text()
+    assert re.search(r"order_id +│ identifier", said)
+    assert re.search(r"amount +│ numeric", said)
+    assert re.search(r"ordered +│ datetime", said)
+    assert f"Next: imboost score {model} {data}" in said
+    detector = bundle.load(model)
+    assert f"{detector.labels_.sum()} of 300 rows score above" in said
+    assert detector.decision_function(data).shape == (300,)
+
+
+def test_a_model_is_replaced_only_if_wanted(shop, data, model):
+    before = (model / "checksums.txt").read_bytes()
+    assert f"{model} exists" in refused("fit", data)
+    assert "--force" in refused("fit", data)
+    assert (model / "checksums.txt").read_bytes() == before
+    out = shop / "again.model"
+    run_well("fit", data, "--out", out, "--detector", "trees")
+    run_well("fit", data, "--out", out, "--detector", "trees", "--force")
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]], ids=["", "force"])
+def test_what_is_no_model_is_never_replaced(tmp_path, data, force):
+    (tmp_path / "thesis.txt").write_text("precious")
+    assert "exists and is no model" in refused("fit", data, "--out", tmp_path, *force)
+    file = tmp_path / "thesis.txt"
+    assert "exists and is no model" in refused("fit", data, "--out", file, *force)
+    assert file.read_text() == "precious"
+
+
+def test_scores_stand_beside_the_data_with_identifiers(shop, data, model):
+    said = run_well("score", model, data).text
+    found = read_scores(shop / "orders.scores.csv")
+    assert list(found) == ["order_id", "row", "score", "probability", "is_outlier"]
+    detector, table = bundle.load(model), as_table(data)
+    assert found["order_id"] == table.column("order_id").to_pylist()
+    assert found["row"] == list(range(300))
+    np.testing.assert_allclose(found["score"], detector.decision_function(table))
+    np.testing.assert_allclose(found["probability"], detector.predict_proba(table)[:, 1])
+    assert [bool(called) for called in detector.predict(table)] == found["is_outlier"]
+    assert re.search(r"300 rows in [\d.]+ s: [\d,]+ rows per second, \d+% of the work", said)
+    assert f"{sum(found['is_outlier'])} rows score above" in said
+
+
+def test_parquet_in_parquet_out_with_the_same_scores(tmp_path, shop, data, model):
+    table = write(orders(), tmp_path / "orders.parquet")
+    run_well("score", model, table)
+    run_well("score", model, data, "--out", tmp_path / "from.csv")
+    found = read_scores(tmp_path / "orders.scores.parquet")
+    np.testing.assert_allclose(found["score"], read_scores(tmp_path / "from.csv")["score"])
+
+
+def test_scores_may_be_compressed(tmp_path, data, model):
+    run_well("score", model, data, "--out", tmp_path / "scores.tsv.gz")
+    text = gzip.decompress((tmp_path / "scores.tsv.gz").read_bytes()).decode()
+    assert text.splitlines()[0].count("\t") == 4
+    assert len(text.splitlines()) == 301
+
+
+def test_a_table_is_scored_in_pieces_of_bounded_size(tmp_path, data, monkeypatch):
+    model = tmp_path / "model"
+    run_well("fit", data, "--out", model, "--detector", "imboost")
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    table = orders(500, seed=1)
+    for number, start in enumerate((0, 130, 260)):
+        write(table.slice(start, 130), parts / f"{number}.parquet")
+    seen = []
+
+    def judge(detector, piece):
+        seen.append(piece.num_rows)
+        return judged(detector, piece)
+
+    judged = streaming.judge
+    monkeypatch.setattr(streaming, "judge", judge)
+    monkeypatch.setattr(streaming.score_pieces, "__kwdefaults__", {"n_rows": 50, "n_threads": 2})
+    run_well("score", model, parts)
+    assert max(seen) == 50
+    assert sum(seen) == 390
+    found = read_scores(tmp_path / "parts.scores.parquet")
+    assert pyarrow.parquet.read_metadata(tmp_path / "parts.scores.parquet").num_row_groups == 1
+    assert found["row"] == list(range(390))
+    assert found["order_id"] == table.column("order_id").to_pylist()[:390]
+    expected = bundle.load(model).decision_function(table.slice(0, 390))
+    np.testing.assert_allclose(found["score"], expected)
+
+
+def test_few_pieces_are_in_memory_at_a_time():
+    drawn, done = [], []
+
+    def items():
+        for number in range(20):
+            drawn.append(number)
+            yield number
+
+    for result in streaming.in_order(lambda number: number * 2, items(), 2):
+        done.append(result)
+        assert len(drawn) - len(done) <= 3
+    assert done == [2 * number for number in range(20)]
+
+
+def test_an_error_in_a_piece_stops_all():
+    drawn = []
+
+    def items():
+        for number in range(100):
+            drawn.append(number)
+            yield number
+
+    with pytest.raises(ZeroDivisionError):
+        list(streaming.in_order(lambda number: 1 // (number - 3), items(), 2))
+    assert len(drawn) < 10
+
+
+def test_a_table_without_rows_gives_scores_without_rows(tmp_path, data, model):
+    path = write(orders().slice(0, 0), tmp_path / "none.csv")
+    assert "0 rows in" in run_well("score", model, path).text
+    assert list(read_scores(tmp_path / "none.scores.csv").values()) == [[]] * 5
+
+
+def test_columns_that_are_not_looked_at_may_be_missing(tmp_path, data, model):
+    path = write(orders().drop_columns(["order_id"]), tmp_path / "bare.csv")
+    run_well("score", model, path)
+    found = read_scores(tmp_path / "bare.scores.csv")
+    assert list(found) == ["row", "score", "probability", "is_outlier"]
+    path = write(orders().drop_columns(["amount"]), tmp_path / "less.csv")
+    assert "lacks the columns 'amount'" in refused("score", model, path)
+    assert not (tmp_path / "less.scores.csv").exists()
+
+
+def test_an_identifier_may_have_the_name_of_a_score_column(tmp_path):
+    table = pa.table({"row": range(100), "size": [1.0, 2.0, 3.0, 4.0] * 25})
+    data = write(table, tmp_path / "table.csv")
+    run_well("fit", data, "--detector", "trees")
+    run_well("score", tmp_path / "table.model", data)
+    found = read_scores(tmp_path / "table.scores.csv")
+    assert list(found) == ["row", "row_", "score", "probability", "is_outlier"]
+
+
+def test_an_interrupted_run_leaves_no_file(tmp_path, data, model, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "scores.csv"
+    out.write_text("of yesterday")
+    monkeypatch.setattr("imboost.apps.scoring_files.ScoreWriter.write", interrupt)
+    assert run_program("score", model, data, "--out", out).code == 130
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
+    assert out.read_text() == "of yesterday"
+
+
+def test_a_program_that_is_told_to_end_leaves_no_file(tmp_path, data, model):
+    code = (
+        "import time\n"
+        "from imboost.apps import cli, scoring_files\n"
+        "def write(writer, piece):\n"
+        "    writer._path.touch()\n"
+        "    print('writing', flush=True)\n"
+        "    time.sleep(60)\n"
+        "scoring_files.ScoreWriter.write = write\n"
+        "cli.main()\n"
+    )
+    arguments = ["score", str(model), str(data), "--out", str(tmp_path / "scores.csv")]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True
+    ) as program:
+        assert program.stdout.readline() == "writing\n"
+        assert len(list(tmp_path.iterdir())) == 1
+        program.terminate()
+    assert program.returncode == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("out", "told"),
+    [
+        ("scores.xlsx", "ends with .csv"),
+        ("orders.csv", "is the table itself"),
+        ("orders.model", "ends with .csv"),
+    ],
+)
+def test_scores_are_not_written_where_they_should_not_be(shop, data, model, out, told):
+    before = data.read_bytes()
+    assert told in refused("score", model, data, "--out", shop / out)
+    assert data.read_bytes() == before
+
+
+def test_labels_are_learned_from_and_never_looked_at(tmp_path):
+    data = write(orders(labelled=True), tmp_path / "orders.csv")
+    said = run_well("fit", data, "--label-column", "is_wrong").text
+    assert re.search(r"is_wrong +│ label", said)
+    assert re.search(r"Labels: \d+ outliers, \d+ inliers, 150 rows without", said)
+    model = tmp_path / "orders.model"
+    assert "is_wrong" not in bundle.load(model).encoder_.encoders
+    run_well("score", model, data)
+    bare = write(orders(), tmp_path / "bare.csv")
+    run_well("score", model, bare)
+    assert read_scores(tmp_path / "orders.scores.csv") == read_scores(tmp_path / "bare.scores.csv")
+
+
+def test_labels_in_other_words_need_to_be_explained(tmp_path):
+    verdicts = ["fraud" if row % 20 == 0 else "fine" for row in range(200)]
+    table = orders(200).append_column("verdict", pa.array(verdicts))
+    data = write(table, tmp_path / "orders.csv")
+    fit = ("fit", data, "--detector", "trees", "--label-column")
+    line = refused(*fit, "verdict")
+    assert "Column 'verdict'" in line
+    assert "'fine' (190 rows), 'fraud' (10 rows)" in line
+    assert "--outlier-word" in line
+    said = run_well(*fit, "verdict", "--outlier-word", "Fraud").text
+    assert "Labels: 10 outliers, 190 inliers, 0 rows without." in said
+    assert "No label is 'theft'" in refused(*fit, "verdict", "--outlier-word", "theft", "--force")
+    assert "Did you mean 'verdict'" in refused(*fit, "verdct", "--force")
+    assert "has no other role" in refused(*fit, "verdict", "--role", "verdict=text", "--force")
+    assert "give --label-column" in refused("fit", data, "--outlier-word", "fraud", "--force")
+
+
+def test_roles_may_be_given(tmp_path):
+    data = write(orders(), tmp_path / "orders.csv")
+    out = ("--detector", "trees", "--out", tmp_path / "m")
+    said = run_well(
+        "fit", data, *out, "--role", "visits=categorical", "--role", "age=ignored"
+    ).text
+    assert re.search(r"visits +│ categorical", said)
+    assert re.search(r"age +│ ignored", said)
+    assert "written NAME=ROLE" in refused("fit", data, "--role", "visits")
+    assert "Unknown role 'number'" in refused("fit", data, "--role", "age=number")
+    assert "Did you mean 'visits'" in refused("fit", data, "--role", "visit=text")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--detector", "stuck"), "Did you mean 'stack'"),
+        (("--detector", "xgbod"), "cannot be saved"),
+        (("--scaling", "robst"), "Did you mean 'robust'"),
+        (("--contamination", "0.9"), "contamination must be"),
+        (("--contamination", "some"), "such as 0.05, or auto"),
+    ],
+    ids=lambda part: "-".join(part) if isinstance(part, tuple) else "",
+)
+def test_wrong_settings_are_told_before_any_training(tmp_path, data, options, told):
+    out = tmp_path / "model"
+    assert told in refused("fit", data, "--out", out, *options)
+    assert not out.exists()
+
+
+def test_the_share_of_outliers_is_found_or_given(tmp_path, data):
+    out = ("--out", tmp_path / "model", "--detector", "trees", "--force")
+    for contamination in ("auto", 0.2):
+        run_well("fit", data, *out, "--contamination", contamination)
+        assert bundle.load(tmp_path / "model").contamination == contamination
+
+
+def test_the_seed_decides(tmp_path, data):
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        options = ("--detector", "trees", "--seed", seed)
+        run_well("fit", data, "--out", tmp_path / name, *options)
+    scores = {name: bundle.load(tmp_path / name).decision_function(data) for name in "abc"}
+    np.testing.assert_array_equal(scores["a"], scores["b"])
+    assert (scores["a"] != scores["c"]).any()
+
+
+def test_the_highest_scores_are_explained_if_no_row_is_named(data, model):
+    said = run_well("explain", model, data, "--top", 2).text
+    scores = bundle.load(model).decision_function(data)
+    names = re.findall(r"order_id (A\d+): score", said)
+    assert names == [f"A{row:07d}" for row in np.argsort(-scores, kind="stable")[:2]]
+    assert said.count(": score") == 2
+    assert "█" in said
+
+
+def test_a_row_is_explained_by_its_identifier(tmp_path, data, model):
+    page = tmp_path / "page.html"
+    said = run_well(
+        "explain", model, data, "--row", "A0000017", "--row", "A0000003", "--out", page
+    )
+    assert re.findall(r"order_id (A\d+): score", said.text) == ["A0000017", "A0000003"]
+    html = page.read_text(encoding="utf-8")
+    assert "order_id A0000017" in html
+    assert outside_addresses(html) == []
+    assert "script" not in tags(html)
+    assert "No row has the order_id A17" in refused("explain", model, data, "--row", "A17")
+
+
+def test_a_row_is_explained_by_its_number_where_there_is_no_identifier(tmp_path):
+    data = write(orders().drop_columns(["order_id"]), tmp_path / "orders.csv")
+    run_well("fit", data, "--detector", "imboost")
+    model = tmp_path / "orders.model"
+    assert "row 17: score" in run_well("explain", model, data, "--row", 17).text
+    assert "No row has the number 300" in refused("explain", model, data, "--row", 300)
+    assert "by their number" in refused("explain", model, data, "--row", "A17")
+
+
+def test_names_from_the_table_are_no_markup(tmp_path):
+    table = pa.table({"[red]<b>x": [1.0, 2.0, 3.0, 4.0] * 25, "kind": ["[b]a", "<i>b"] * 50})
+    data = write(table, tmp_path / "odd.csv")
+    assert "[red]<b>x" in run_well("fit", data).text
+    page = tmp_path / "page.html"
+    said = run_well("explain", tmp_path / "odd.model", data, "--top", 1, "--out", page).text
+    assert "[red]<b>x" in said
+    assert "<b>x" not in page.read_text(encoding="utf-8")
+
+
+def test_a_folder_without_a_model_is_told(tmp_path, data):
+    for command in ("score", "explain", "report"):
+        assert "is no bundle" in refused(command, tmp_path, data)
+    assert "is no bundle" in refused("serve", tmp_path)
+    assert "is no bundle" in refused("export", tmp_path, "--onnx", tmp_path / "model.onnx")
+
+
+def test_a_detector_of_matrices_is_no_model_for_tables(tmp_path, data, planted):
+    from conftest import make_quick
+
+    bundle.save(make_quick("imboost").fit(planted.X), tmp_path / "model")
+    assert "looks at matrices" in refused("score", tmp_path / "model", data)
+
+
+def test_a_model_is_exported(tmp_path, data):
+    pytest.importorskip("onnxruntime")
+    run_well("fit", data, "--detector", "imboost", "--out", tmp_path / "model")
+    out = tmp_path / "model.onnx"
+    assert f"wrote {out}" in run_well("export", tmp_path / "model", "--onnx", out).text
+    assert out.stat().st_size > 1000
+
+
+def test_the_metadata_of_a_model_can_be_read_by_anyone(model):
+    assert json.loads((model / "bundle.json").read_text())["training"]["rows"] == 300

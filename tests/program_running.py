@@ -1,0 +1,82 @@
+"""The program as from a shell, and tables for it."""
+
+import io
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from imboost.apps import cli
+from imboost.data.mixed_table import mixed_table
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the program ended and what it said."""
+
+    code: int
+    lines: list[str]
+    errors: list[str]
+
+    @property
+    def text(self):
+        return "\n".join(self.lines)
+
+
+def run_program(*arguments):
+    """Run the program; an error that it does not tell in a line is raised here."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    words = ["imboost", *map(str, arguments)]
+    with redirect_stdout(out), redirect_stderr(err), patch.object(sys, "argv", words):
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+    return Ended(code, out.getvalue().splitlines(), err.getvalue().splitlines())
+
+
+def run_well(*arguments):
+    """Run the program and see to it that all went well."""
+    ended = run_program(*arguments)
+    assert (ended.code, ended.errors) == (0, [])
+    return ended
+
+
+def refused(*arguments):
+    """Run the program, which should end with one clear line; return that."""
+    ended = run_program(*arguments)
+    assert ended.code == 2
+    [line] = ended.errors
+    assert line.startswith("imboost: ")
+    return line
+
+
+def orders(n_rows=300, *, share=0.05, labelled=False, seed=0):
+    """Return a table of orders; with labels as words in every second row if wanted."""
+    made = mixed_table(n_rows, share=share, seed=seed)
+    if not labelled:
+        return made.table
+    said = np.where(made.y == 1, "yes", "no").tolist()
+    labels = pa.array([word if row % 2 else None for row, word in enumerate(said)])
+    return made.table.append_column("is_wrong", labels)
+
+
+def write(table, path):
+    """Write a table as the path's ending says; return the path."""
+    if path.suffix == ".csv":
+        pyarrow.csv.write_csv(table, path)
+    else:
+        pyarrow.parquet.write_table(table, path)
+    return path
+
+
+def read_scores(path):
+    """Return a file of scores as columns."""
+    if path.suffix == ".csv":
+        return pyarrow.csv.read_csv(path).to_pydict()
+    return pyarrow.parquet.read_table(path).to_pydict()
