@@ -240,7 +240,8 @@ def test_with_much_trust_at_the_start_all_experts_stay_heard(planted):
     detector = make_quick("stack", start_trust=1e9).fit(planted.X)
     detector.refine(planted.X, np.where(np.arange(300) % 3, planted.y, -1))
     crowding = planted.X.shape[1] / (planted.X.shape[1] + 100)
-    expected = dict.fromkeys(EXPERTS, 2 * (1 - crowding)) | {"process": 4 * crowding}
+    expected = dict.fromkeys(EXPERTS, 2 * (1 - crowding))
+    expected |= dict.fromkeys(["process", "views"], 8 * crowding)
     total = sum(expected.values())
     assert detector.weights_ == pytest.approx({n: share / total for n, share in expected.items()})
 
@@ -304,6 +305,7 @@ def test_each_expert_looks_at_its_own_aspect_of_rows(planted):
         "components": n_columns + n_looks + n_columns,
         "linear": n_columns + n_looks - 1,
         "process": n_columns,
+        "views": n_looks - 1,
     }
     assert np.abs(aspects.coordinates[:, -5:]).max() <= 5
     ranks = np.sort(aspects.ranks[:, 0])

@@ -30,7 +30,13 @@ from imboost.data.roles import ColumnFacts, Role
 from imboost.data.scaling import StandardScaling, UnitScaling
 from imboost.decide.calibration import Calibration
 from imboost.detectors import ALTBI, ODIM, DeepSAD, DeepSVDD, IMBoost, Stack, Trees
-from imboost.detectors.experts import ForestExpert, LinearExpert, ResidualProcess, ViewExpert
+from imboost.detectors.experts import (
+    ForestExpert,
+    LinearExpert,
+    ResidualProcess,
+    ViewExpert,
+    ViewOpinion,
+)
 from imboost.detectors.folds import RowFolds
 from imboost.detectors.neighbours import NeighbourDistances
 from imboost.detectors.rotation import Rest, Rotation
@@ -84,6 +90,7 @@ CLASSES: dict[type, Way] = {
     ExpectedNumber: attributes(),
     ExpectedLevel: attributes(),
     ViewExpert: attributes(),
+    ViewOpinion: attributes(),
     ForestExpert: attributes(),
     LinearExpert: attributes(),
     ResidualProcess: attributes(),

@@ -52,7 +52,7 @@ SEARCHED_SHARE, FEWEST_IN_LEAF = 0.5, 2
 LENGTH_SCALES = (0.5, 1.0, 2.0, 4.0)
 """Of the process, in median distances between answered rows; the best is chosen."""
 
-NOISES = (0.1, 0.3, 1.0)
+NOISES = (1.0, 3.0)
 """Of the process, in units of its own variance; the best is chosen."""
 
 MAX_PROCESS_ROWS = 1000
@@ -108,6 +108,23 @@ class ViewExpert:
     def judge(self, views: Floats) -> NDArray[np.float64]:
         """Return the probability of being an outlier for every row."""
         return _probability(_with_intercept(views), self._coefficients)
+
+
+class ViewOpinion:
+    """What the views say, as one expert among others.
+
+    Parameters
+    ----------
+    viewer : ViewExpert
+        What makes the first opinion.
+    """
+
+    def __init__(self, viewer: ViewExpert) -> None:
+        self.held_out = np.clip(viewer.held_out, SURE, 1 - SURE)
+
+    def judge(self, features: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the first opinion."""
+        return first_opinion
 
 
 class ForestExpert:

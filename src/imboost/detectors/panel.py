@@ -14,6 +14,7 @@ from imboost.detectors.experts import (
     LinearExpert,
     ResidualProcess,
     ViewExpert,
+    ViewOpinion,
 )
 from imboost.labels import Labels
 
@@ -44,6 +45,10 @@ def _teach_searching(lesson: Lesson) -> Expert:
 
 def _teach_linear(lesson: Lesson) -> Expert:
     return LinearExpert(lesson.features, lesson.answers, lesson.seed)
+
+
+def _teach_views(lesson: Lesson) -> Expert:
+    return ViewOpinion(lesson.viewer)
 
 
 def _teach_process(lesson: Lesson) -> Expert:
@@ -78,7 +83,8 @@ EXPERTS = {
     "searching": ExpertRole("features", _teach_searching),
     "components": ExpertRole("rotated_features", _teach_randomised),
     "linear": ExpertRole("coordinates", _teach_linear),
-    "process": ExpertRole("ranks", _teach_process, crowded=4.0, sparse=0.0),
+    "process": ExpertRole("ranks", _teach_process, crowded=8.0, sparse=0.0),
+    "views": ExpertRole("views", _teach_views, crowded=8.0, sparse=0.0),
 }
-"""The experts that learn from answers. In many dimensions trees and lines need many answers, and
-the process, which leaves the views as they are where it knows nothing, is heard first."""
+"""The experts that learn from answers. In many dimensions trees and lines need many answers; the
+views, and the process, which leaves them as they are where it knows nothing, are heard first."""

@@ -38,8 +38,7 @@ VIEW_TRUST = {"surprise": 5.0}
 """How much a view counts, in those of any other."""
 
 MANY_COLUMNS = 100
-"""With so many columns a table is half crowded: the process is at first heard twice as much as
-any other expert."""
+"""With so many columns a table is half crowded."""
 
 CROWDED_REST = 8.0
 """How much the view "rest" counts, in those of any other, with endlessly many columns; half
@@ -83,10 +82,10 @@ class Stack(ClassicDetector):
     Without labels, a row is judged by several views of it: an isolation forest, its mean
     distances to few and to many nearest rows, and how much of it the principal components
     leave unexplained. Labels first change how much each view is trusted. Once both kinds are
-    known, four experts learn from them: two forests on columns and views, a linear model of
+    known, more experts learn from them: two forests on columns and views, a linear model of
     principal components and views, and a Gaussian process that corrects the views near labelled
-    rows. Each is heard as much as its opinions about labelled rows deserve that it was not told
-    the label of.
+    rows. Each, and the views themselves, is heard as much as its opinions about labelled rows
+    deserve that it was not told the label of.
 
     Parameters
     ----------
@@ -108,14 +107,15 @@ class Stack(ClassicDetector):
     experts : tuple of str
         Those that are heard: a forest of trees that search for the best splits ("searching"), one
         of extremely randomised trees that see principal components too ("components"), the
-        "linear" model and the "process".
+        "linear" model, the "process" and the "views" as they are trusted by now.
     view_freedom : float
         How far labels are expected to move the trust in a view, as a standard deviation; 0 not
         at all.
     start_trust : float
         The larger, the longer experts are heard as at the start: the process more the more
-        columns there are, the others less. With 1 that trust is worth two labels for each
-        expert in a table of few columns, and four for the process in one of many.
+        columns there are, as are the views, the others less. With 1 that trust is worth two
+        labels for each of the others in a table of few columns, and eight for process and views
+        each in one of many.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
