@@ -37,11 +37,15 @@ def test_the_readmes_code_runs(capsys):
     assert found >= 40
 
 
-def test_the_code_of_the_guide_to_explanations_runs(capsys):
+@pytest.mark.parametrize(
+    ("name", "prints"),
+    [("docs/explanations.md", "weight is 197.87"), ("docs/decisions.md", "rows are called outliers")],
+)
+def test_the_code_of_a_guide_runs(name, prints, capsys):
     names = {}
-    for block in code_blocks("docs/explanations.md"):
-        exec(compile(block, "docs/explanations.md", "exec"), names)
-    assert "weight is 197.87" in capsys.readouterr().out
+    for block in code_blocks(name):
+        exec(compile(block, name, "exec"), names)
+    assert prints in capsys.readouterr().out
 
 
 def test_the_contributors_example_keeps_the_contract():
