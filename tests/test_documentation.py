@@ -39,7 +39,10 @@ def test_the_readmes_code_runs(capsys):
 
 @pytest.mark.parametrize(
     ("name", "prints"),
-    [("docs/explanations.md", "weight is 197.87"), ("docs/decisions.md", "rows are called outliers")],
+    [
+        ("docs/explanations.md", "weight is 197.87"),
+        ("docs/decisions.md", "rows are called outliers"),
+    ],
 )
 def test_the_code_of_a_guide_runs(name, prints, capsys):
     names = {}

@@ -121,8 +121,10 @@ def bench_run(
         list[str] | None,
         typer.Option(
             "--set",
-            help="A setting of the detector, such as n_trees=50, or of the query strategy, "
-            "such as query__distance_power=0; may be repeated.",
+            help="A setting of the detector, such as n_trees=50, of the query strategy, such as "
+            "query__distance_power=0, or of the table: table__scaling (robust, quantile or "
+            "minmax), table__missing=0.2 (cells taken away), table__filling=mean; may be "
+            "repeated.",
         ),
     ] = None,
     dataset: Datasets = None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from imboost.benchmark.budget import Budget
+from imboost.benchmark.preparation import Preparation
 from imboost.benchmark.protocol import RunSpec
 from imboost.benchmark.settings import Settings
 from imboost.data.adbench import ADBenchFile, count_rows, find_datasets
@@ -43,6 +44,12 @@ class Method:
         made.check_settings()
         query = query or made.default_query
         make_strategy(query, **settings.of_query)
+        try:
+            Preparation(**settings.of_table)  # type: ignore[arg-type]
+        except TypeError as error:
+            raise SettingError(
+                f"Settings of a table are scaling, missing and filling: {error}."
+            ) from None
         return cls(detector, query, settings)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from imboost.benchmark.budget import Budget
 from imboost.benchmark.metrics import quality
 from imboost.benchmark.paper import PAPER_ROUNDS
+from imboost.benchmark.preparation import Preparation
 from imboost.benchmark.settings import Settings
 from imboost.data.dataset import Dataset
 from imboost.data.split import split_dataset
@@ -58,7 +59,7 @@ class RunSpec:
     settings: Settings = field(default_factory=Settings)
 
     def seed_of(self, part: str) -> int:
-        """Return the seed of the "detector", the "strategy" or the "oracle".
+        """Return the seed of the "detector", the "strategy", the "oracle" or the "table".
 
         It is made of the data set, the seed and, for a strategy, its name. Methods compared
         on a data set and a seed thus see the same split and the same wrong answers, share
@@ -169,11 +170,12 @@ def run(spec: RunSpec, dataset: Dataset, device: str = "cpu") -> Iterator[RoundR
     `seconds` counts the work of the detector and the strategy since the start, not the
     judging of the scores.
     """
-    split = split_dataset(dataset, spec.seed)
+    preparation = Preparation(**spec.settings.of_table)  # type: ignore[arg-type]
+    split = preparation.take_cells(split_dataset(dataset, spec.seed), spec.seed_of("table"))
     detector = make_detector(spec.detector, **spec.settings.of_detector)
     detector.set_params(random_state=spec.seed_of("detector"), device=device)
     session = Session(
-        detector,
+        preparation.wrap(detector, dataset.n_features),
         split.train_X,
         query=make_strategy(spec.query, **spec.settings.of_query),
         random_state=spec.seed_of("strategy"),

@@ -1,4 +1,4 @@
-"""Settings of a run that differ from the defaults of its detector and query strategy."""
+"""Settings of a run that differ from the defaults of its detector, query strategy and table."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from imboost.errors import SettingError
 
 QUERY_PREFIX = "query__"
 """Marks a setting of the query strategy, as scikit-learn marks those of a nested estimator."""
+
+TABLE_PREFIX = "table__"
+"""Marks what is done to the table, see `Preparation`."""
 
 Value = int | float | bool | str | tuple[int | float, ...] | None
 
@@ -54,15 +57,24 @@ class Settings:
     @property
     def of_detector(self) -> dict[str, Value]:
         """Keyword arguments of the detector."""
-        return {name: v for name, v in self.values if not name.startswith(QUERY_PREFIX)}
+        others = (QUERY_PREFIX, TABLE_PREFIX)
+        return {name: value for name, value in self.values if not name.startswith(others)}
 
     @property
     def of_query(self) -> dict[str, Value]:
         """Keyword arguments of the query strategy."""
+        return self._with(QUERY_PREFIX)
+
+    @property
+    def of_table(self) -> dict[str, Value]:
+        """Keyword arguments of the preparation of the table."""
+        return self._with(TABLE_PREFIX)
+
+    def _with(self, prefix: str) -> dict[str, Value]:
         return {
-            name.removeprefix(QUERY_PREFIX): value
+            name.removeprefix(prefix): value
             for name, value in self.values
-            if name.startswith(QUERY_PREFIX)
+            if name.startswith(prefix)
         }
 
     def __str__(self) -> str:
