@@ -239,7 +239,7 @@ def test_without_freedom_answers_do_not_move_the_trust_in_views(rng):
 def test_with_much_trust_at_the_start_all_experts_stay_heard(planted):
     detector = make_quick("stack", start_trust=1e9).fit(planted.X)
     detector.refine(planted.X, np.where(np.arange(300) % 3, planted.y, -1))
-    crowding = planted.X.shape[1] / (planted.X.shape[1] + 100)
+    crowding = (planted.X.shape[1] / (planted.X.shape[1] + 100)) ** 2
     expected = dict.fromkeys(EXPERTS, 2 * (1 - crowding))
     expected |= dict.fromkeys(["process", "views"], 8 * crowding)
     total = sum(expected.values())
@@ -268,7 +268,7 @@ def test_the_rest_counts_more_the_more_columns_there_are():
         "distances": np.zeros((9, 3)),
         "rest": np.zeros((9, 1)),
     }
-    few, many = (_view_trust(looks, crowding) for crowding in (0.05, 0.9))
+    few, many = (_view_trust(looks, crowding) for crowding in (0.01, 0.9))
     assert few.sum() == pytest.approx(1)
     assert few[-1] < few[0] / 5
     assert many[-1] > many[0]

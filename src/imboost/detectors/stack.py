@@ -38,11 +38,10 @@ VIEW_TRUST = {"surprise": 5.0}
 """How much a view counts, in those of any other."""
 
 MANY_COLUMNS = 100
-"""With so many columns a table is half crowded."""
+"""With so many columns a table is crowded by a quarter, with endlessly many fully."""
 
 CROWDED_REST = 8.0
-"""How much the view "rest" counts, in those of any other, with endlessly many columns; half
-crowded, a quarter of that."""
+"""How much the view "rest" counts, in those of any other, with endlessly many columns."""
 
 MOST_TRUST = 1e12
 """More trust at the start could not be told from this."""
@@ -200,7 +199,7 @@ class Stack(ClassicDetector):
         self._rest = Rest(self._rotation, places, self._seed)
         self._columns = RankScale(table)
         self._component_scaling = StandardScaling.fit(self._rotate(table))
-        self._crowding = float(table.shape[1] / (table.shape[1] + MANY_COLUMNS))
+        self._crowding = float(table.shape[1] / (table.shape[1] + MANY_COLUMNS)) ** 2
         self._cells: CellSurprise | None = None
         if self._layout is not None and "surprise" in self.looks:
             self._cells = CellSurprise(
@@ -332,7 +331,7 @@ def _view_trust(looks: dict[str, Floats], crowding: float) -> NDArray[np.float64
     trust = [
         np.full(
             look.shape[1],
-            CROWDED_REST * crowding**2 if name == "rest" else VIEW_TRUST.get(name, 1.0),
+            CROWDED_REST * crowding if name == "rest" else VIEW_TRUST.get(name, 1.0),
         )
         for name, look in looks.items()
         if name in VIEWS

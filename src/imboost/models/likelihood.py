@@ -40,7 +40,9 @@ class CellDensity:
 
     Numbers have a Gaussian each, with a mean in the unit interval. The columns of a category
     share one distribution over its levels, which counts in the column of the row's level. A
-    missing number (nan) counts for nothing; that it is missing counts in the gap's own column.
+    missing number (nan) teaches nothing, and counts as much as is to be expected of a known one:
+    rows with many gaps are neither odd nor usual for it. That it is missing counts in the gap's
+    own column.
 
     Parameters
     ----------
@@ -96,4 +98,8 @@ class CellDensity:
             return gaussian_log_density(x, mean, logvar, self._logvar_weight)
         # Filled first: a gradient through nan is nan, even where its value is thrown away.
         cells = gaussian_log_density(x.nan_to_num(0.0), mean, logvar, self._logvar_weight)
-        return cells.masked_fill(missing, 0.0)
+        # One standard deviation away; a constant, or else variances would shrink without end.
+        usual = gaussian_log_density(
+            (0.5 * logvar).exp(), torch.zeros_like(mean), logvar, self._logvar_weight
+        )
+        return torch.where(missing, usual.detach(), cells)

@@ -91,8 +91,8 @@ def _log_density(density: CellDensity, x: Wire, output: Wire, logvar: Wire) -> W
 def _number_density(density: CellDensity, x: Wire, output: Wire, logvar: Wire) -> Wire:
     missing = x.apply("IsNaN")
     squared = (where(missing, 0.0, x) - output.apply("Sigmoid")).square() * (-logvar).apply("Exp")
-    cells = (squared + logvar * (2 * density._logvar_weight) + LOG_TWO_PI) * -0.5
-    return where(missing, 0.0, cells)
+    distance = where(missing, 1.0, squared)
+    return (distance + logvar * (2 * density._logvar_weight) + LOG_TWO_PI) * -0.5
 
 
 def _array(tensor: Tensor) -> NDArray[Any]:
