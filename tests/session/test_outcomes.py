@@ -71,7 +71,7 @@ def test_the_outcome_is_near_the_truth(planted):
 def test_advice_goes_from_go_on_to_stop(planted):
     session = start(planted)
     assert not session.advice().is_stop
-    assert play(session, planted, rounds=5).advice().is_stop
+    assert play(session, planted, rounds=5, n_questions=20).advice().is_stop
 
 
 def test_answers_not_yet_learned_change_nothing(planted):
