@@ -14,7 +14,9 @@ import pytest
 
 from imboost import bundle
 from imboost.apps import streaming
+from imboost.apps.explained_rows import ExplainedRow, print_rows
 from imboost.data.tables import as_table
+from imboost.explain import Explanation, Reason
 from page_reading import outside_addresses, tags
 from program_running import orders, read_scores, refused, run_program, run_well, write
 
@@ -308,6 +310,47 @@ def test_the_highest_scores_are_explained_if_no_row_is_named(data, model):
     assert names == [f"A{row:07d}" for row in np.argsort(-scores, kind="stable")[:2]]
     assert said.count(": score") == 2
     assert "█" in said
+
+
+def figures(said):
+    """Return name and figure of every line of the first explanation, down to the score."""
+    _, heading, _, *lines = said.replace("\N{MINUS SIGN}", "-").splitlines()
+    end = heading.index("adds") + len("adds")
+    last = next(place for place, line in enumerate(lines) if line.startswith("score"))
+    return [
+        (line.split("  ")[0], line[:end].split()[-1])
+        for line in lines[: last + 1]
+        if not line.startswith(" ")
+    ]
+
+
+@pytest.mark.parametrize("detector", ["stack", "imboost"])
+def test_what_is_added_sums_up_to_the_score(tmp_path, data, model, detector, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    if detector == "imboost":
+        model = tmp_path / "model"
+        run_well("fit", data, "--out", model, "--detector", detector)
+    said = run_well("explain", model, data, "--top", 1).text
+    *added, score = figures(said)
+    assert list(dict(added))[-3:] == ["6 other columns", "no column", "a usual row"]
+    assert len(added) == 8 + 3
+    rounding = len(added) * 0.5 * 10.0 ** -len(score[1].split(".")[1])
+    assert sum(float(figure) for _, figure in added) == pytest.approx(
+        float(score[1]), abs=rounding
+    )
+    told = "exact: it is part of the score" if detector == "imboost" else "estimated: half by"
+    assert f"What columns add is {told}" in said
+    assert ("what a column may add in usual rows" in said) == (detector == "imboost")
+
+
+def test_a_row_that_no_column_explains_is_called_odd_as_a_whole(capsys):
+    reason = Reason("size", "7", 0.5, 0.0, "2", 0.9, "above 90 % of usual rows")
+    told = Explanation(score=4.0, base=1.0, rest=2.5, is_exact=True, reasons=[reason])
+    print_rows([ExplainedRow("row 1", True, told)], 3.0)
+    said = capsys.readouterr().out
+    assert "the row is odd as a whole" in said
+    assert re.search(r"no column +\+2\.500", said)
+    assert not ExplainedRow("row 1", False, told).is_odd_as_a_whole
 
 
 def test_a_row_is_explained_by_its_identifier(tmp_path, data, model):

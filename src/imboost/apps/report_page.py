@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from imboost.apps.chosen_rows import BestRows, ChosenRows
 from imboost.apps.data_problems import DataProblems, Problem
-from imboost.apps.explaining import ExplainedRow, explain_rows, shorten
+from imboost.apps.explained_rows import ExplainedRow, shorten
+from imboost.apps.explaining import explain_rows
 from imboost.apps.model_folder import load_model
 from imboost.apps.scoring_files import identifiers, watched
 from imboost.apps.streaming import score_pieces
