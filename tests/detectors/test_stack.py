@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
 from sklearn.metrics import roc_auc_score
 
 from conftest import make_quick
@@ -257,9 +258,26 @@ def test_a_row_among_closer_ones_is_lonely():
 
 def test_what_the_components_leave_is_large_off_their_plane(rng):
     plane = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 6))
-    rotation = Rotation(plane, 2, 0)
+    rotation = Rotation(plane, 2)
     on_it, off_it = rotation.rest(np.vstack([plane[0], plane[0] + rng.normal(size=6)]))
     assert off_it > 20 * on_it
+
+
+@pytest.mark.parametrize("shape", [(60, 8), (20, 50)])
+def test_components_are_those_of_principal_component_analysis(rng, shape):
+    places = rng.normal(size=shape) * np.linspace(1, 3, shape[1])
+    known = PCA(4).fit(places)
+    others = rng.normal(size=(5, shape[1]))
+    found = Rotation(places, 4).components(others)
+    np.testing.assert_allclose(np.abs(found), np.abs(known.transform(others)), rtol=1e-4)
+
+
+def test_what_is_left_of_a_row_of_a_wide_table_is_what_all_its_components_leave(rng):
+    places = rng.normal(size=(12, 40))
+    known = PCA(5).fit(places)
+    left = places - known.inverse_transform(known.transform(places))
+    found = Rotation(places, 1, n_explaining=5).rest(places)
+    np.testing.assert_allclose(found, np.square(left).sum(axis=1), rtol=1e-5)
 
 
 def test_the_rest_counts_more_the_more_columns_there_are():

@@ -52,7 +52,7 @@ SEARCHED_SHARE, FEWEST_IN_LEAF = 0.5, 2
 LENGTH_SCALES = (0.5, 1.0, 2.0, 4.0)
 """Of the process, in median distances between answered rows; the best is chosen."""
 
-NOISES = (1.0, 3.0)
+NOISES = (0.3, 1.0, 3.0)
 """Of the process, in units of its own variance; the best is chosen."""
 
 MAX_PROCESS_ROWS = 1000

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import PCA
+from scipy.linalg import eigh
+from threadpoolctl import threadpool_limits
 
 from imboost.detectors.classic import Floats
 from imboost.detectors.folds import RowFolds
 
-NO_LENGTH = 1e-7
+NO_LENGTH = 1e-6
 """Shorter differences, in standard deviations, are those of rounding."""
 
 EXPLAINED = 0.95
@@ -33,25 +34,18 @@ class Rotation:
         The training rows, every column in its standard deviations.
     n_components : int
         Components to return.
-    seed : int
     n_explaining : int, optional
         How many components count as the strongest; as many as explain most if not given.
     """
 
-    def __init__(
-        self, places: Floats, n_components: int, seed: int, n_explaining: int | None = None
-    ) -> None:
-        with np.errstate(invalid="ignore"):  # shares of the variance, where there is none
-            rotation = PCA(min(places.shape), random_state=seed).fit(places)
-        lengths = np.sqrt(rotation.explained_variance_)
-        # Along the others rows differ by nothing but rounding.
-        n_axes = max(1, int((lengths > NO_LENGTH * lengths.max()).sum()))
-        self._axes, self._middle = rotation.components_[:n_axes], rotation.mean_
+    def __init__(self, places: Floats, n_components: int, n_explaining: int | None = None) -> None:
+        self._middle = places.mean(axis=0)
+        variances, self._axes = _principal_axes(places - self._middle)
         self._n_components = n_components
-        explained = np.cumsum(np.nan_to_num(rotation.explained_variance_ratio_[:n_axes]))
         if n_explaining is None:
+            explained = np.cumsum(variances) / (variances.sum() or 1.0)
             n_explaining = int(np.searchsorted(explained, EXPLAINED))
-        self.n_explaining = max(1, min(n_explaining, n_axes - 1))
+        self.n_explaining = max(1, min(n_explaining, len(self._axes) - 1))
 
     def components(self, places: Floats) -> NDArray[np.float64]:
         """Return the first components of every row."""
@@ -91,7 +85,7 @@ class Rest:
         for fold in range(n_folds):
             others = places[of_rows != fold]
             if n_folds > 1 and len(others) > 1:
-                self._rotations[fold] = Rotation(others, 1, seed, rotation.n_explaining)
+                self._rotations[fold] = Rotation(others, 1, rotation.n_explaining)
 
     def __call__(self, places: Floats) -> NDArray[np.float64]:
         """Return the squared length of what is left of every row."""
@@ -101,6 +95,27 @@ class Rest:
             rows = of_rows == fold
             length[rows] = rotation.rest(places[rows])
         return length
+
+
+def _principal_axes(places: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the variances along the principal axes, largest first, and the axes as rows.
+
+    By eigenvectors of the smaller matrix of products, which are found for every table; a
+    singular value decomposition now and then is not.
+    """
+    is_wide = places.shape[1] > places.shape[0]
+    products = places @ places.T if is_wide else places.T @ places
+    with threadpool_limits(limits=1):  # threads that fight for cores cost far more
+        squares, vectors = eigh(products)
+    axes = vectors.T @ places if is_wide else vectors.T
+    largest_first = np.argsort(squares)[::-1]
+    # Along axes that are shorter rows differ by nothing but rounding.
+    is_long = squares[largest_first] > NO_LENGTH**2 * squares[largest_first[0]]
+    kept = largest_first[is_long] if is_long.any() else largest_first[:1]
+    axes = axes[kept]
+    lengths = np.linalg.norm(axes, axis=1, keepdims=True)
+    turn = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
+    return squares[kept].clip(0), axes / np.where(lengths > 0, lengths, 1.0) * turn[:, None]
 
 
 def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -195,7 +195,7 @@ class Stack(ClassicDetector):
         )
         self._standard = StandardScaling.fit(table)
         places = self._standard.apply(table)
-        self._rotation = Rotation(places, self.n_components, self._seed)
+        self._rotation = Rotation(places, self.n_components)
         self._rest = Rest(self._rotation, places, self._seed)
         self._columns = RankScale(table)
         self._component_scaling = StandardScaling.fit(self._rotate(table))
