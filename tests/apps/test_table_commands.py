@@ -170,6 +170,34 @@ def test_columns_that_are_not_looked_at_may_be_missing(tmp_path, data, model):
     assert not (tmp_path / "less.scores.csv").exists()
 
 
+def test_other_columns_and_another_order_change_nothing_and_are_told(tmp_path, data, model):
+    table = orders().append_column("remark", pa.array(["x"] * 300))
+    path = write(table.select(table.column_names[::-1]), tmp_path / "more.csv")
+    said = run_well("score", model, path).text
+    assert "Not looked at, since training knew no such columns: remark." in said
+    run_well("score", model, data, "--out", tmp_path / "scores.csv")
+    assert read_scores(tmp_path / "more.scores.csv") == read_scores(tmp_path / "scores.csv")
+    row = ("--row", "A0000017")
+    assert (
+        run_well("explain", model, path, *row).text == run_well("explain", model, data, *row).text
+    )
+    run_well("report", model, path)
+    page = (tmp_path / "more.report.html").read_text(encoding="utf-8")
+    assert "<td>remark</td><td>was not there in training; not looked at</td>" in page
+
+
+@pytest.mark.parametrize("command", ["score", "explain", "report"])
+def test_the_model_comes_before_the_table(tmp_path, data, model, command):
+    assert f"give {model} {data}" in refused(command, data, model)
+    assert "does not exist: 'imboost fit'" in refused(command, tmp_path / "no.model", data)
+
+
+def test_fit_says_that_without_labels_the_number_of_outliers_is_a_guess(shop, tmp_path, data):
+    assert "that number is a guess" in (shop / "said.txt").read_text()
+    given = ("--contamination", "0.05", "--detector", "trees", "--out", tmp_path / "model")
+    assert "is a guess" not in run_well("fit", data, *given).text
+
+
 def test_an_identifier_may_have_the_name_of_a_score_column(tmp_path):
     table = pa.table({"row": range(100), "size": [1.0, 2.0, 3.0, 4.0] * 25})
     data = write(table, tmp_path / "table.csv")
@@ -363,7 +391,8 @@ def test_a_row_is_explained_by_its_identifier(tmp_path, data, model):
     assert "order_id A0000017" in html
     assert outside_addresses(html) == []
     assert "script" not in tags(html)
-    assert "No row has the order_id A17" in refused("explain", model, data, "--row", "A17")
+    line = refused("explain", model, data, "--row", "A17")
+    assert "No row has the order_id A17. Rows are named by order_id, such as A0000000." in line
 
 
 def test_a_row_is_explained_by_its_number_where_there_is_no_identifier(tmp_path):

@@ -94,18 +94,21 @@ def find_rows(files: TableFiles, identifier: str | None, wanted: Sequence[str]) 
     """
     names = [text.strip() if identifier else _row_number(text) for text in wanted]
     found: dict[str, tuple[int, pa.Table]] = {}
+    example = ""
     for first, table, _ in pieces(files):
         missing = [name for name in dict.fromkeys(names) if name not in found]
         if not missing:
             break
         keys = _keys_of(first, table, identifier).combine_chunks()
+        example = example or next((f", such as {key}" for key in keys.to_pylist() if key), "")
         at = pc.index_in(pa.array(missing), value_set=keys).to_pylist()
         for name, place in zip(missing, at, strict=True):
             if place is not None:
                 found[name] = (first + place, table.slice(place, 1))
     missing = [name for name in names if name not in found]
     if missing:
-        raise DataError(f"No row has the {identifier or 'number'} {', '.join(missing)}.")
+        hint = f"Rows are named by {identifier}{example}." if identifier else "They begin at 0."
+        raise DataError(f"No row has the {identifier or 'number'} {', '.join(missing)}. {hint}")
     rows = [found[name] for name in names]
     joined = pa.concat_tables([table for _, table in rows], promote_options="permissive")
     return ChosenRows(joined, [number for number, _ in rows])

@@ -8,7 +8,7 @@ from pathlib import Path
 from imboost.apps.chosen_rows import BestRows, ChosenRows, find_rows
 from imboost.apps.explained_rows import MOST_REASONS, ExplainedRow, print_rows, shorten
 from imboost.apps.fitting import WIDE
-from imboost.apps.model_folder import load_model
+from imboost.apps.model_folder import check_order, known_columns, load_model
 from imboost.apps.progress import stage
 from imboost.apps.scoring_files import identifiers, watched
 from imboost.apps.streaming import score_pieces
@@ -24,6 +24,7 @@ def explain_file(
     model: Path, data: Path, *, rows: Sequence[str], top: int, out: Path | None
 ) -> None:
     """Explain the rows asked for, or those with the highest scores."""
+    check_order(model, data)
     files = TableFiles.find(data)
     detector = load_model(model)
     names = identifiers(detector)
@@ -54,7 +55,7 @@ def explain_rows(
     """Explain a few rows, in their order."""
     check_explainable(detector)
     with stage(f"explaining {len(chosen.numbers)} rows"):
-        explanations = detector.explain(chosen.table)
+        explanations = detector.explain(known_columns(detector, chosen.table))
     return [
         ExplainedRow(name, bool(told.score > detector.threshold_), told)
         for name, told in zip(chosen.names(identifier), explanations, strict=True)

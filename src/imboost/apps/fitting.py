@@ -13,10 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from imboost import bundle
+from imboost.apps.model_folder import is_model
 from imboost.apps.progress import stage
 from imboost.apps.terminal import say
 from imboost.bundle.classes import DETECTORS as SAVABLE
-from imboost.bundle.files import CHECKSUMS
 from imboost.data.cells import words
 from imboost.data.roles import ColumnFacts, Role, find_roles
 from imboost.data.table_files import TableFiles
@@ -144,7 +144,7 @@ def _check_free(out: Path, force: bool) -> None:
     """Raise if a model would be written over something else."""
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
-    if not (out / CHECKSUMS).is_file():
+    if not is_model(out):
         raise SettingError(f"{out} exists and is no model: choose another place with --out.")
     if not force:
         raise SettingError(f"{out} exists: choose another place with --out, or give --force.")
@@ -224,6 +224,11 @@ def _print_end(detector: TableDetector, labels: Labels, data: Path, out: Path) -
         f"{n_called:,} of {n_rows:,} rows score above {detector.threshold_:.4g} and are called "
         "outliers.",
     )
+    if detector.contamination == AUTO and not {INLIER, OUTLIER} <= set(labels.tolist()):
+        say(
+            "Without labels of both kinds that number is a guess: rely on the order of scores, "
+            "give the share of outliers with --contamination, or labels with --label-column."
+        )
     say(f"Model: {out}")
     say(f"Next: imboost score {out} {data}")
     say(f"      imboost report {out} {data}")

@@ -1,17 +1,24 @@
-"""Models as the commands take them."""
+"""Models as the commands take them, and the tables that go with them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+
+import pyarrow as pa
 
 from imboost import bundle
 from imboost.apps.progress import stage
+from imboost.bundle.files import CHECKSUMS
+from imboost.data.roles import ColumnFacts
 from imboost.detectors.table import TableDetector
-from imboost.errors import BundleError
+from imboost.errors import BundleError, SettingError
 
 
 def load_model(folder: Path) -> TableDetector:
     """Load a detector for tables; raise if the folder holds another one."""
+    if not folder.exists():
+        raise BundleError(f"The model {folder} does not exist: 'imboost fit' writes models.")
     with stage(f"loading {folder}"):
         detector = bundle.load(folder)
     if not isinstance(detector, TableDetector):
@@ -20,3 +27,25 @@ def load_model(folder: Path) -> TableDetector:
             "a TableDetector, such as 'imboost fit' makes."
         )
     return detector
+
+
+def is_model(folder: Path) -> bool:
+    """Whether a folder looks like a model."""
+    return (folder / CHECKSUMS).is_file()
+
+
+def check_order(model: Path, data: Path) -> None:
+    """Raise if a model and a table were given in the wrong order."""
+    if is_model(data) and not is_model(model):
+        raise SettingError(f"The model comes first, then the table: give {data} {model}.")
+
+
+def extra_columns(facts: Sequence[ColumnFacts], names: Sequence[str]) -> list[str]:
+    """Return those of the names that no column of the training table has."""
+    known = {fact.name for fact in facts}
+    return [name for name in names if name not in known]
+
+
+def known_columns(detector: TableDetector, table: pa.Table) -> pa.Table:
+    """Return a table without columns that the training table had not."""
+    return table.drop_columns(extra_columns(detector.facts_, table.column_names))

@@ -14,7 +14,7 @@ from imboost.apps.chosen_rows import BestRows, ChosenRows
 from imboost.apps.data_problems import DataProblems, Problem
 from imboost.apps.explained_rows import ExplainedRow, shorten
 from imboost.apps.explaining import explain_rows
-from imboost.apps.model_folder import load_model
+from imboost.apps.model_folder import check_order, load_model
 from imboost.apps.scoring_files import identifiers, watched
 from imboost.apps.streaming import score_pieces
 from imboost.apps.terminal import say
@@ -73,6 +73,7 @@ class Contribution:
 
 def write_report(model: Path, data: Path, out: Path) -> None:
     """Score a table, explain a few rows, and write what was found."""
+    check_order(model, data)
     files = TableFiles.find(data)
     if out.is_dir():
         raise SettingError(f"{out} is a folder: name a file with --out.")

@@ -87,11 +87,8 @@ def score(
 ) -> None:
     """Score the rows of a table of any size."""
     from imboost.apps.scoring_files import score_file
-    from imboost.apps.whole_files import beside
-    from imboost.data.table_files import TableFiles
 
-    kind = ".csv" if TableFiles.find(data).is_csv else ".parquet"
-    score_file(model, data, out or beside(data, f".scores{kind}"))
+    score_file(model, data, out)
 
 
 @commands.command()
