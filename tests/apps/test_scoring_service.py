@@ -293,7 +293,7 @@ def test_a_token_is_needed_where_there_is_one(detector, table, headers, status):
 
 
 def test_many_clients_at_once_lose_nothing_and_get_their_own_answers(address, detector, table):
-    expected = detector.decision_function(table)
+    scores, explanations = detector.decision_function(table), detector.explain(table)
     rows = as_rows(table)
     clients = [httpx.Client(base_url=address, timeout=60) for _ in range(N_CLIENTS)]
     own = threading.local()
@@ -302,17 +302,19 @@ def test_many_clients_at_once_lose_nothing_and_get_their_own_answers(address, de
         own.client = clients.pop()
 
     def ask(number):
-        start = 7 * number % 290
-        n_rows = 1 + number % 10
-        answer = own.client.post("/score", json={"rows": rows[start : start + n_rows]})
+        path, key = ("/score", "scores") if number % 4 else ("/explain", "explanations")
+        asked = slice(7 * number % 290, 7 * number % 290 + 1 + number % 10)
+        answer = own.client.post(path, json={"rows": rows[asked]})
         assert answer.status_code == 200
-        told = answer.json()["scores"]
-        assert [one["identifiers"]["order_id"] for one in told] == [
-            row["order_id"] for row in rows[start : start + n_rows]
-        ]
-        np.testing.assert_allclose(
-            [one["score"] for one in told], expected[start : start + n_rows]
-        )
+        told = answer.json()[key]
+        names = [row["order_id"] for row in rows[asked]]
+        assert [one["identifiers"]["order_id"] for one in told] == names
+        np.testing.assert_allclose([one["score"] for one in told], scores[asked])
+        if path == "/explain":
+            for one, expected in zip(told, explanations[asked], strict=True):
+                shares = {reason["column"]: reason["share"] for reason in one["reasons"]}
+                known = {reason.column: reason.share for reason in expected.reasons}
+                assert shares == pytest.approx(known)
         return len(told)
 
     with ExitStack() as stack, ThreadPoolExecutor(N_CLIENTS, initializer=start_client) as pool:
