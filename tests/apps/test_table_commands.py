@@ -368,7 +368,7 @@ def test_what_is_added_sums_up_to_the_score(tmp_path, data, model, detector, mon
     )
     told = "exact: it is part of the score" if detector == "imboost" else "estimated: half by"
     assert f"What columns add is {told}" in said
-    assert ("what a column may add in usual rows" in said) == (detector == "imboost")
+    assert ("what they may add in usual rows" in said) == (detector == "imboost")
 
 
 def test_a_row_that_no_column_explains_is_called_odd_as_a_whole(capsys):

@@ -23,6 +23,9 @@ DATE_WIDTH = 10
 MOST_DIGITS = 8
 """Longer numbers are rounded for a reader."""
 
+LARGE, HUGE = 1e6, 1e15
+"""Numbers between these are written without an exponent."""
+
 NOTHING = "(missing)"
 
 
@@ -82,17 +85,18 @@ class ExplainedRow:
 
 
 def shorten(value: str | None) -> str | None:
-    """Write a cell with six digits if it is a long number.
+    """Write a cell with six digits if it is a long number; all those before the point are kept.
 
-    >>> shorten("29.357922354011"), shorten("x51")
-    ('29.3579', 'x51')
+    >>> shorten("29.357922354011"), shorten("6664660.25"), shorten("x51")
+    ('29.3579', '6664660', 'x51')
     """
     if value is None or len(value) <= MOST_DIGITS:
         return value
     try:
-        return f"{float(value):.6g}"
+        number = float(value)
     except ValueError:
         return value
+    return f"{number:.0f}" if LARGE <= abs(number) < HUGE else f"{number:.6g}"
 
 
 def print_rows(rows: Sequence[ExplainedRow], threshold: float) -> None:
@@ -112,10 +116,7 @@ def how_known(row: ExplainedRow) -> str:
             "value in place of the row's, half by how surprising the value is."
         )
     exact = "What columns add is exact: it is part of the score itself."
-    order = (
-        "Under 'usual' stands what a column may add in usual rows; columns are in the order of "
-        "what they add beyond that."
-    )
+    order = "Columns are in the order of what they add beyond what they may add in usual rows."
     return f"{exact} {order}" if row.has_margins else exact
 
 

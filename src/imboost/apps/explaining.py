@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from imboost.apps.chosen_rows import BestRows, ChosenRows, find_rows
-from imboost.apps.explained_rows import MOST_REASONS, ExplainedRow, print_rows, shorten
+from imboost.apps.explained_rows import MOST_REASONS, ExplainedRow, how_known, print_rows, shorten
 from imboost.apps.fitting import WIDE
 from imboost.apps.model_folder import check_order, known_columns, load_model
 from imboost.apps.progress import stage
@@ -43,6 +43,7 @@ def explain_file(
             "data": data.name,
             "n_reasons": MOST_REASONS,
             "shorten": shorten,
+            "how_known": how_known(explained[0]),
         }
         with whole(out) as partial:
             partial.write_text(render("explain.html.j2", context), encoding="utf-8")

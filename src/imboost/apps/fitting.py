@@ -16,6 +16,7 @@ from imboost import bundle
 from imboost.apps.model_folder import is_model
 from imboost.apps.progress import stage
 from imboost.apps.terminal import say
+from imboost.apps.verdicts import is_threshold_guessed
 from imboost.bundle.classes import DETECTORS as SAVABLE
 from imboost.data.cells import words
 from imboost.data.roles import ColumnFacts, Role, find_roles
@@ -224,7 +225,7 @@ def _print_end(detector: TableDetector, labels: Labels, data: Path, out: Path) -
         f"{n_called:,} of {n_rows:,} rows score above {detector.threshold_:.4g} and are called "
         "outliers.",
     )
-    if detector.contamination == AUTO and not {INLIER, OUTLIER} <= set(labels.tolist()):
+    if is_threshold_guessed(detector):
         say(
             "Without labels of both kinds that number is a guess: rely on the order of scores, "
             "give the share of outliers with --contamination, or labels with --label-column."

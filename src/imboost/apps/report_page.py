@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from imboost.apps.chosen_rows import BestRows, ChosenRows
 from imboost.apps.data_problems import DataProblems, Problem
-from imboost.apps.explained_rows import ExplainedRow, shorten
+from imboost.apps.explained_rows import ExplainedRow, how_known, shorten
 from imboost.apps.explaining import explain_rows
 from imboost.apps.model_folder import check_order, load_model
 from imboost.apps.scoring_files import identifiers, watched
 from imboost.apps.streaming import score_pieces
 from imboost.apps.terminal import say
+from imboost.apps.verdicts import is_threshold_guessed
 from imboost.apps.whole_files import whole
 from imboost.data.table_files import TableFiles
 from imboost.detectors.table import TableDetector
@@ -83,6 +84,7 @@ def write_report(model: Path, data: Path, out: Path) -> None:
         "data": data.name,
         "survey": survey,
         "threshold": detector.threshold_,
+        "is_guess": is_threshold_guessed(detector),
         "n_training": len(detector.decision_scores_),
         "detector": type(detector.detector_).__name__,
         "n_columns": len(detector.encoder_.layout.sources),
@@ -128,6 +130,7 @@ def _explanations(detector: TableDetector, survey: Survey) -> dict[str, Any]:
         "rows": top,
         "contributions": _contributions(detector, top, sampled),
         "is_exact": top[0].explanation.is_exact,
+        "how_known": how_known(top[0]),
     }
 
 

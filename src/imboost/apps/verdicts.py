@@ -9,8 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from imboost.detectors.base import AUTO
 from imboost.detectors.table import TableDetector
 from imboost.errors import DataError
+from imboost.labels import INLIER, OUTLIER
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,3 +52,10 @@ def judge(detector: TableDetector, table: pa.Table) -> Verdicts:
         encoding_seconds=encoded - start,
         model_seconds=perf_counter() - encoded,
     )
+
+
+def is_threshold_guessed(detector: TableDetector) -> bool:
+    """Whether neither a share of outliers nor labels of both kinds were given in training."""
+    inner = detector.detector_
+    has_both = {INLIER, OUTLIER} <= set(np.unique(inner.known_labels_).tolist())
+    return bool(inner.contamination == AUTO) and not has_both
