@@ -13,6 +13,7 @@ from imboost.errors import IMBoostError, SettingError
 
 app = typer.Typer(
     help="Find the outliers in a table with as few questions as possible.",
+    epilog="Begin with: imboost fit TABLE.csv",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

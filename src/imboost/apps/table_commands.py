@@ -48,7 +48,13 @@ def fit(
             "not given are found."
         ),
     ] = None,
-    detector: Annotated[str, typer.Option(help="Name of the detector.")] = DEFAULT_DETECTOR,
+    detector: Annotated[
+        str,
+        typer.Option(
+            help="What learns and scores: stack, the most accurate; imboost, altbi or odim, which "
+            "score many times faster and explain rows too; trees, oc, sb or dsad."
+        ),
+    ] = DEFAULT_DETECTOR,
     scaling: Annotated[
         str, typer.Option(help="How numbers are scaled: robust, quantile or minmax.")
     ] = "robust",
