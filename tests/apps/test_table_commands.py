@@ -404,6 +404,16 @@ def test_a_row_is_explained_by_its_number_where_there_is_no_identifier(tmp_path)
     assert "by their number" in refused("explain", model, data, "--row", "A17")
 
 
+def test_an_identifier_may_have_no_name(tmp_path):
+    table = pa.table({"": range(5, 105), "size": [1.0, 2.0, 3.0, 4.0] * 25})
+    data = write(table, tmp_path / "table.csv")
+    run_well("fit", data, "--detector", "imboost")
+    model = tmp_path / "table.model"
+    assert "identifier 17: score" in run_well("explain", model, data, "--row", 17).text
+    line = refused("explain", model, data, "--row", 3)
+    assert "No row has the identifier 3. Rows are named by identifier, such as 5." in line
+
+
 def test_names_from_the_table_are_no_markup(tmp_path):
     table = pa.table({"[red]<b>x": [1.0, 2.0, 3.0, 4.0] * 25, "kind": ["[b]a", "<i>b"] * 50})
     data = write(table, tmp_path / "odd.csv")

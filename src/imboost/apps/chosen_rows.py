@@ -15,6 +15,9 @@ from imboost.data.cells import words
 from imboost.data.table_files import TableFiles
 from imboost.errors import DataError
 
+UNNAMED = "identifier"
+"""What an identifier without a name is called, such as the index that pandas writes."""
+
 
 @dataclass(frozen=True, eq=False)
 class ChosenRows:
@@ -36,7 +39,7 @@ class ChosenRows:
             return [f"row {number:,}" for number in self.numbers]
         said = words(self.table.column(identifier)).to_pylist()
         return [
-            f"row {number:,}" if word is None else f"{identifier} {word}"
+            f"row {number:,}" if word is None else f"{identifier or UNNAMED} {word}"
             for number, word in zip(self.numbers, said, strict=True)
         ]
 
@@ -92,7 +95,7 @@ def find_rows(files: TableFiles, identifier: str | None, wanted: Sequence[str]) 
     DataError
         If a row is not there.
     """
-    names = [text.strip() if identifier else _row_number(text) for text in wanted]
+    names = [_row_number(text) if identifier is None else text.strip() for text in wanted]
     found: dict[str, tuple[int, pa.Table]] = {}
     example = ""
     for first, table, _ in pieces(files):
@@ -107,8 +110,12 @@ def find_rows(files: TableFiles, identifier: str | None, wanted: Sequence[str]) 
                 found[name] = (first + place, table.slice(place, 1))
     missing = [name for name in names if name not in found]
     if missing:
-        hint = f"Rows are named by {identifier}{example}." if identifier else "They begin at 0."
-        raise DataError(f"No row has the {identifier or 'number'} {', '.join(missing)}. {hint}")
+        if identifier is None:
+            raise DataError(f"No row has the number {', '.join(missing)}; the first one has 0.")
+        name = identifier or UNNAMED
+        raise DataError(
+            f"No row has the {name} {', '.join(missing)}. Rows are named by {name}{example}."
+        )
     rows = [found[name] for name in names]
     joined = pa.concat_tables([table for _, table in rows], promote_options="permissive")
     return ChosenRows(joined, [number for number, _ in rows])

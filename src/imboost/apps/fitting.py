@@ -194,7 +194,8 @@ def _new_detector(
 
 
 def _print_facts(facts: list[ColumnFacts], n_rows: int, label_column: str | None) -> None:
-    table = Table(title=f"{n_rows:,} rows, {len(facts):,} columns", title_justify="left")
+    size = f"{n_rows:,} row{'s' * (n_rows != 1)}, {len(facts):,} column{'s' * (len(facts) != 1)}"
+    table = Table(title=size, title_justify="left")
     for heading in ("column", "role", "missing", "distinct", "note"):
         is_number = heading in ("missing", "distinct")
         table.add_column(heading, justify="right" if is_number else "left")
