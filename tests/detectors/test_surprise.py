@@ -52,9 +52,48 @@ def test_a_level_that_does_not_fit_the_others_is_surprising_and_a_new_one_more(t
     assert usual < 1 < 2 < unusual < unheard
 
 
-def test_a_missing_cell_surprises_no_one(table, surprise):
-    [[_, missing, _]] = surprise(spoiled(table, c1=0.8, c2=1.0))
+def test_a_missing_cell_surprises_only_where_hardly_any_is_missing(table, surprise):
+    gap = {"c1": np.nan, "c2": 1.0}
+    [[_, missing, _]] = surprise(spoiled(table, **gap))
+    assert missing > 3
+    often = table.copy()
+    often[::5, 1:3] = np.nan, 1.0
+    [[_, missing, _]] = CellSurprise(often, LAYOUT, 30, 10_000, 0)(spoiled(table, **gap))
     assert missing == 0
+
+
+def test_missing_numbers_are_filled_by_what_the_others_let_expect(table, surprise):
+    row = spoiled(table, c1=np.nan, c2=1.0)
+    filled = surprise.fill(row)
+    assert filled[0, 1] == pytest.approx(row[0, 0], abs=0.1)
+    np.testing.assert_array_equal(np.delete(filled, 1), np.delete(row, 1))
+    assert surprise.fill(table) is table
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """Return rows of many columns that follow from three numbers."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(N, 3)) @ rng.normal(size=(3, 90)) + 0.1 * rng.normal(size=(N, 90))
+
+
+@pytest.fixture(scope="module")
+def wide_surprise(wide):
+    names = [str(number) for number in range(wide.shape[1])]
+    return CellSurprise(wide, Layout.of_numbers(names), 30, 10_000, 0)
+
+
+def test_among_many_columns_a_number_that_does_not_follow_is_surprising(wide, wide_surprise):
+    row = wide[[0]].copy()
+    row[0, 7] += 4.0
+    assert wide_surprise(row)[0].argmax() == 7
+    assert wide_surprise(row)[0, 7] > wide_surprise(wide[[0]]).max() + 1
+
+
+def test_among_many_columns_missing_numbers_are_filled_from_the_others(wide, wide_surprise):
+    row = wide[[0]].copy()
+    row[0, 7] = np.nan
+    assert abs(wide_surprise.fill(row)[0, 7] - wide[0, 7]) < 0.3 * wide[:, 7].std()
 
 
 def test_no_row_is_judged_by_a_forest_that_saw_it_or_an_equal_one(table):
@@ -86,4 +125,4 @@ def test_what_is_expected_follows_from_the_other_cells(table, surprise):
     row = spoiled(table, c1=0.8)
     assert surprise.expected(row)[0, 1] == pytest.approx(row[0, 0], abs=0.1)
     assert surprise.expected(spoiled(table, c3=0, c4=1))[0, 3:].tolist() == [1, 0, 0]
-    assert surprise.expected(spoiled(table, c2=1.0))[0, 2] == 0
+    assert surprise.expected(spoiled(table, c1=np.nan, c2=1.0))[0, 2] == 0

@@ -30,6 +30,12 @@ from imboost.data.roles import ColumnFacts, Role
 from imboost.data.scaling import StandardScaling, UnitScaling
 from imboost.decide.calibration import Calibration
 from imboost.detectors import ALTBI, ODIM, DeepSAD, DeepSVDD, IMBoost, Stack, Trees
+from imboost.detectors.expectations import (
+    ComponentExpectations,
+    ExpectedLevel,
+    ExpectedNumber,
+    ForestExpectations,
+)
 from imboost.detectors.experts import (
     ForestExpert,
     LinearExpert,
@@ -40,7 +46,7 @@ from imboost.detectors.experts import (
 from imboost.detectors.folds import RowFolds
 from imboost.detectors.neighbours import NeighbourDistances
 from imboost.detectors.rotation import Rest, Rotation
-from imboost.detectors.surprise import CellSurprise, ExpectedLevel, ExpectedNumber
+from imboost.detectors.surprise import CellSurprise
 from imboost.detectors.surroundings import Surroundings
 from imboost.detectors.table import TableDetector
 from imboost.detectors.views import RankScale
@@ -87,6 +93,8 @@ CLASSES: dict[type, Way] = {
     RowFolds: attributes(),
     RankScale: attributes(),
     CellSurprise: attributes(),
+    ForestExpectations: attributes(),
+    ComponentExpectations: attributes(),
     ExpectedNumber: attributes(),
     ExpectedLevel: attributes(),
     ViewExpert: attributes(),

@@ -26,9 +26,8 @@ class ClassicDetector(BaseDetector):
 
     def _train(self, X: NDArray[Any], labels: Labels) -> None:
         self._scaling = UnitScaling.fit(X)
-        scaled = self._scaling.apply(X)
-        self._usual = column_medians(scaled)
-        table = fill_gaps(scaled, self._usual)
+        self._usual = column_medians(self._scaling.apply(X))
+        table = self._table(X)
         self._report(f"building on {len(X)} rows")
         self._build(table)
         self._learn(table, labels)

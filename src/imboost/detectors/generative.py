@@ -13,8 +13,8 @@ from torch import Tensor
 
 from imboost.data.layout import Layout
 from imboost.detectors.base import column_medians
+from imboost.detectors.expectations import TO_DEVIATION
 from imboost.detectors.network import NetworkDetector
-from imboost.detectors.surprise import TO_DEVIATION
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import CellShares, usual_rows
 from imboost.labels import Labels

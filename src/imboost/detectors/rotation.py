@@ -53,10 +53,13 @@ class Rotation:
 
     def rest(self, places: Floats) -> NDArray[np.float64]:
         """Return the squared length of what the explaining components leave of every row."""
-        found = self._rotate(places, self.n_explaining)
-        left = places - self._middle - found @ self._axes[: self.n_explaining]
-        length = np.square(left).sum(axis=1)
+        length = np.square(places - self.drawn(places)).sum(axis=1)
         return _rounded(np.where(length > NO_LENGTH**2, length, 0.0))
+
+    def drawn(self, places: Floats) -> NDArray[np.float64]:
+        """Return every row as the explaining components draw it."""
+        found = self._rotate(places, self.n_explaining)
+        return np.asarray(self._middle + found @ self._axes[: self.n_explaining])
 
     def _rotate(self, places: Floats, number: int) -> NDArray[np.float64]:
         return np.asarray((places - self._middle) @ self._axes[:number].T)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from imboost.data.layout import Layout
+from imboost.data.layout import Kind, Layout
 from imboost.data.scaling import StandardScaling
 from imboost.decide.odds import odds_of_probability
+from imboost.detectors.base import fill_gaps
 from imboost.detectors.classic import ClassicDetector, Floats
 from imboost.detectors.experts import Expert, ViewExpert, pool_weights
 from imboost.detectors.panel import EXPERTS, Lesson
@@ -34,8 +35,8 @@ N_SURPRISES = 2
 SURPRISE_TREES, SURPRISE_ROWS = 50, 10_000
 """Of each forest that expects a column: its trees, and the rows it learns from at most."""
 
-VIEW_TRUST = {"surprise": 5.0}
-"""How much a view counts, in those of any other."""
+SPARSE_SURPRISE = 5.0
+"""How much the view "surprise" counts, in those of any other, with few columns."""
 
 MANY_COLUMNS = 100
 """With so many columns a table is crowded by a quarter, with endlessly many fully."""
@@ -184,39 +185,57 @@ class Stack(ClassicDetector):
         _check_names("looks", self.looks, LOOKS, needed=VIEWS[:-1])
         _check_names("experts", self.experts, tuple(EXPERTS), needed=tuple(EXPERTS))
 
+    def _table(self, X: NDArray[Any]) -> Floats:
+        """Scale a table; its gaps are filled when it is looked at."""
+        return self._scaling.apply(X)
+
     def _build(self, table: Floats) -> None:
         self._fitted_looks, self._fitted_numbers = tuple(self.looks), tuple(self.n_neighbors)
-        self._surroundings = Surroundings(
-            table,
-            self.n_isolation_trees,
-            max(*self.n_neighbors, N_COMPANY),
-            self.max_reference_rows,
-            self._seed,
-        )
-        self._standard = StandardScaling.fit(table)
-        places = self._standard.apply(table)
-        self._rotation = Rotation(places, self.n_components)
-        self._rest = Rest(self._rotation, places, self._seed)
-        self._columns = RankScale(table)
-        self._component_scaling = StandardScaling.fit(self._rotate(table))
-        self._crowding = float(table.shape[1] / (table.shape[1] + MANY_COLUMNS)) ** 2
+        gaps = [] if self._layout is None else self._layout.of_kind(Kind.GAP)
+        self._is_content = np.ones(table.shape[1], dtype=bool)
+        self._is_content[[gap.start for gap in gaps]] = False
         self._cells: CellSurprise | None = None
         if self._layout is not None and "surprise" in self.looks:
             self._cells = CellSurprise(
                 table, self._layout, SURPRISE_TREES, SURPRISE_ROWS, self._seed
             )
-        looks = self._look(table, is_training=True)
+        filled = self._fill(table)
+        content = filled[:, self._is_content]
+        self._surroundings = Surroundings(
+            content,
+            self.n_isolation_trees,
+            max(*self.n_neighbors, N_COMPANY),
+            self.max_reference_rows,
+            self._seed,
+        )
+        self._standard = StandardScaling.fit(content)
+        places = self._standard.apply(content)
+        self._rotation = Rotation(places, self.n_components)
+        self._rest = Rest(self._rotation, places, self._seed)
+        self._columns = RankScale(content)
+        self._component_scaling = StandardScaling.fit(self._rotation.components(places))
+        self._crowding = float(content.shape[1] / (content.shape[1] + MANY_COLUMNS)) ** 2
+        looks = self._look(table, filled, is_training=True)
         self._view_scaling = StandardScaling.fit(_views(looks))
         self._view_trust = _view_trust(looks, self._crowding)
-        self._training = self._aspects(table, looks)
+        self._training = self._aspects(filled, looks)
 
-    def _look(self, table: Floats, is_training: bool = False) -> dict[str, Floats]:
+    def _fill(self, table: Floats) -> Floats:
+        """Fill gaps by what the row's other cells let expect, or else by medians."""
+        return fill_gaps(table, self._usual) if self._cells is None else self._cells.fill(table)
+
+    def places(self, X: Any) -> NDArray[np.float64]:
+        """Return rows as points between which there are distances: gaps are filled."""
+        return self._fill(self._table(self._check_table(X)))[:, self._is_content]
+
+    def _look(self, table: Floats, filled: Floats, is_training: bool = False) -> dict[str, Floats]:
         """Return what unsupervised looks say of rows, each as (rows, values)."""
-        means, loneliness = self._surroundings.neighbours(table, self._fitted_numbers)
+        content = filled[:, self._is_content]
+        means, loneliness = self._surroundings.neighbours(content, self._fitted_numbers)
         looks = {
-            "isolation": self._surroundings.isolation(table)[:, None],
+            "isolation": self._surroundings.isolation(content)[:, None],
             "distances": means,
-            "rest": self._rest(self._standard.apply(table))[:, None],
+            "rest": self._rest(self._standard.apply(content))[:, None],
             "loneliness": loneliness[:, None],
         }
         if self._cells is not None:
@@ -229,16 +248,15 @@ class Stack(ClassicDetector):
         wanted = (*self._fitted_looks, "surprises")
         return {name: look for name, look in looks.items() if name in wanted}
 
-    def _rotate(self, table: Floats) -> Floats:
-        return self._rotation.components(self._standard.apply(table))
-
-    def _aspects(self, table: Floats, looks: dict[str, Floats]) -> _Aspects:
+    def _aspects(self, filled: Floats, looks: dict[str, Floats]) -> _Aspects:
         least = 0.5 / self._n_rows
+        content = filled[:, self._is_content]
+        components = self._rotation.components(self._standard.apply(content))
         return _Aspects(
             views=self._view_scaling.apply(_views(looks)),
-            features=np.hstack([table, *looks.values()]),
-            components=self._component_scaling.apply(self._rotate(table)),
-            ranks=ndtri(np.clip(self._columns.ranks(table), least, 1 - least)),
+            features=np.hstack([filled, *looks.values()]),
+            components=self._component_scaling.apply(components),
+            ranks=ndtri(np.clip(self._columns.ranks(content), least, 1 - least)),
         )
 
     def _learn(self, table: Floats, labels: Labels) -> None:
@@ -302,7 +320,8 @@ class Stack(ClassicDetector):
         return layout, cells, StandardScaling.fit(cells(table))
 
     def _judge(self, table: Floats) -> NDArray[np.float64]:
-        return self._opinion(self._aspects(table, self._look(table)))
+        filled = self._fill(table)
+        return self._opinion(self._aspects(filled, self._look(table, filled)))
 
     def _score_training(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._opinion(self._training)
@@ -328,15 +347,14 @@ def _view_trust(looks: dict[str, Floats], crowding: float) -> NDArray[np.float64
     In many dimensions all rows are about equally far from each other, and what principal
     components leave unexplained tells more; in few it tells next to nothing.
     """
-    trust = [
-        np.full(
-            look.shape[1],
-            CROWDED_REST * crowding if name == "rest" else VIEW_TRUST.get(name, 1.0),
-        )
-        for name, look in looks.items()
-        if name in VIEWS
-    ]
-    shares = np.concatenate(trust)
+    trust = {"rest": CROWDED_REST * crowding, "surprise": SPARSE_SURPRISE * (1 - crowding)}
+    shares = np.concatenate(
+        [
+            np.full(look.shape[1], trust.get(name, 1.0))
+            for name, look in looks.items()
+            if name in VIEWS
+        ]
+    )
     return np.asarray(shares / shares.sum())
 
 

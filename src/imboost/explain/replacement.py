@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imboost.data.layout import Layout
 from imboost.explain.cell_shares import CellShares, Floats
+
+N_REPLACED = 30
+"""Cells of a row that are replaced, one after the other."""
 
 
 def shares_by_replacement(
@@ -22,7 +26,8 @@ def shares_by_replacement(
 
     Half of what a row scores above a usual one goes to columns by how much the score falls when
     their cell is replaced by the expected one, and half by how surprising the cell is: where
-    several cells give a row away, replacing one of them alone changes little.
+    several cells give a row away, replacing one of them alone changes little. In rows of many
+    cells only the most surprising ones are replaced.
 
     Parameters
     ----------
@@ -40,10 +45,10 @@ def shares_by_replacement(
     owners = layout.source_of_columns()
     scores = score(table)
     falls = np.zeros((len(table), len(layout.sources)))
-    for source in range(falls.shape[1]):
-        own = owners == source
-        replaced = np.where(own, expected, table)
-        falls[:, source] = np.maximum(scores - score(replaced), 0.0)
+    for source, rows in enumerate(_most_surprising(surprise).T):
+        if rows.any():
+            replaced = np.where(owners == source, expected[rows], table[rows])
+            falls[rows, source] = np.maximum(scores[rows] - score(replaced), 0.0)
     parts = (_shares_of_one(falls) + _shares_of_one(np.square(np.maximum(surprise, 0.0)))) / 2
     return CellShares(
         base=base,
@@ -53,6 +58,14 @@ def shares_by_replacement(
         expected=expected,
         is_exact=False,
     )
+
+
+def _most_surprising(surprise: Floats) -> NDArray[np.bool_]:
+    """Say which cells are among the `N_REPLACED` most surprising of their row."""
+    order = np.argsort(-surprise, axis=1, kind="stable")
+    chosen = np.zeros(surprise.shape, dtype=bool)
+    np.put_along_axis(chosen, order[:, :N_REPLACED], True, axis=1)
+    return chosen
 
 
 def _shares_of_one(weights: Floats) -> Floats:
