@@ -41,8 +41,9 @@ class CellDensity:
     Numbers have a Gaussian each, with a mean in the unit interval. The columns of a category
     share one distribution over its levels, which counts in the column of the row's level. A
     missing number (nan) teaches nothing, and counts as much as is to be expected of a known one:
-    rows with many gaps are neither odd nor usual for it. That it is missing counts in the gap's
-    own column.
+    rows with many gaps are neither odd nor usual for it. Which cells are missing counts in the
+    columns of gaps, all of them together as much as one column: where gaps come by chance, their
+    number would else drown what the other cells say.
 
     Parameters
     ----------
@@ -60,6 +61,12 @@ class CellDensity:
         self._n_gaps = layout.n_of_kind(Kind.GAP) if layout else 0
         categories = layout.of_kind(Kind.CATEGORY) if layout else ()
         self._widths = [feature.stop - feature.start for feature in categories]
+
+    @property
+    def gaps(self) -> slice:
+        """Where the columns of gaps stand; nowhere without any."""
+        start = self._n_numbers or 0
+        return slice(start, start + self._n_gaps)
 
     def __call__(self, x: Tensor, output: Tensor, logvar: Tensor) -> Tensor:
         """Return log-densities, (members, features, samples, rows).
@@ -79,7 +86,7 @@ class CellDensity:
         if self._n_gaps:
             end = n + self._n_gaps
             signs = 2 * x[n:end] - 1
-            parts.append(F.logsigmoid(signs * output[:, n:end]))
+            parts.append(F.logsigmoid(signs * output[:, n:end]) / self._n_gaps)
         for width in self._widths:
             start, end = end, end + width
             parts.append(x[start:end] * F.log_softmax(output[:, start:end], dim=1))

@@ -138,8 +138,13 @@ class MLPVAE(nn.Module):
         return self.log_density(x.unsqueeze(-2), output, x_logvar), code, output
 
     def encode(self, x: Tensor, *, batch_statistics: bool) -> tuple[Tensor, Tensor]:
-        """Return mean and log-variance of the latent code, each (members, latent, rows)."""
+        """Return mean and log-variance of the latent code, each (members, latent, rows).
+
+        Which cells are missing is for the decoder to expect: a code of the other cells alone
+        does not remember rows by their gaps.
+        """
         missing = x.isnan()
+        missing[..., self.log_density.gaps, :] = True
         hidden = torch.where(missing, self.usual, x) if missing.any() else x
         for layer in self.encoder:
             hidden = layer(hidden, batch_statistics)

@@ -34,7 +34,11 @@ def mean_loss(model: MLPVAE, noise: Tensor, matrix: Wire) -> Wire:
     draws = _array(noise)  # (members, latent, samples, 1)
     n_members, n_latent, n_samples, _ = draws.shape
     x = matrix.turned()  # (features, rows)
-    hidden = where(x.apply("IsNaN"), _array(model.usual), x)  # (members, features, rows)
+    usual = _array(model.usual)
+    hidden = where(x.apply("IsNaN"), usual, x)  # (members, features, rows)
+    unseen = np.zeros((usual.shape[1], 1), dtype=bool)
+    unseen[model.log_density.gaps] = True
+    hidden = where(hidden.graph.constant(unseen), usual, hidden)
     for layer in model.encoder:
         hidden = _hidden(layer, hidden)
     mean, logvar = _gaussian(model.latent_head, hidden)  # (members, latent, rows)
@@ -80,7 +84,8 @@ def _log_density(density: CellDensity, x: Wire, output: Wire, logvar: Wire) -> W
     if density._n_gaps:
         start, end = end, end + density._n_gaps
         signs = x.slice(start, end) * 2.0 - 1.0
-        totals.append((output.slice(start, end, axis=1) * signs).log_sigmoid().sum(1))
+        gaps = (output.slice(start, end, axis=1) * signs).log_sigmoid()
+        totals.append(gaps.sum(1) * (1 / density._n_gaps))
     for width in density._widths:
         start, end = end, end + width
         levels = output.slice(start, end, axis=1).apply("LogSoftmax", axis=1)
