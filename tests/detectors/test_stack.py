@@ -240,9 +240,9 @@ def test_without_freedom_answers_do_not_move_the_trust_in_views(rng):
 def test_with_much_trust_at_the_start_all_experts_stay_heard(planted):
     detector = make_quick("stack", start_trust=1e9).fit(planted.X)
     detector.refine(planted.X, np.where(np.arange(300) % 3, planted.y, -1))
-    crowding = (planted.X.shape[1] / (planted.X.shape[1] + 100)) ** 2
-    expected = dict.fromkeys(EXPERTS, 2 * (1 - crowding))
-    expected |= dict.fromkeys(["process", "views"], 8 * crowding)
+    crowding = planted.X.shape[1] / (planted.X.shape[1] + 100)
+    expected = dict.fromkeys(EXPERTS, 2 - 1.5 * crowding)
+    expected |= {"process": 4 * crowding, "views": 8 * crowding**2}
     total = sum(expected.values())
     assert detector.weights_ == pytest.approx({n: share / total for n, share in expected.items()})
 

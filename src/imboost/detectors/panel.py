@@ -58,6 +58,18 @@ def _teach_process(lesson: Lesson) -> Expert:
     )
 
 
+def _trust_in_few_columns(crowding: float) -> float:
+    return 2 - 1.5 * crowding
+
+
+def _trust_in_many_columns(crowding: float) -> float:
+    return 4 * crowding
+
+
+def _trust_in_very_many_columns(crowding: float) -> float:
+    return 8 * crowding**2
+
+
 @dataclass(frozen=True)
 class ExpertRole:
     """What an expert looks at, how it learns, and how far it is trusted at the start.
@@ -68,23 +80,22 @@ class ExpertRole:
         What it looks at: the name of one of the aspects of rows.
     teach : callable
         Returns the expert, given a lesson.
-    crowded, sparse : float
-        Answers' worth of trust before any answer in a table of endlessly many columns, and in
-        one of none.
+    trust : callable
+        Returns how many answers' worth of trust it has before any, given how crowded the table
+        is: from 0 with no column to 1 with endlessly many.
     """
 
     aspect: str
     teach: Teach
-    crowded: float = 0.0
-    sparse: float = 2.0
+    trust: Callable[[float], float] = _trust_in_few_columns
 
 
 EXPERTS = {
     "searching": ExpertRole("features", _teach_searching),
     "components": ExpertRole("rotated_features", _teach_randomised),
     "linear": ExpertRole("coordinates", _teach_linear),
-    "process": ExpertRole("ranks", _teach_process, crowded=8.0, sparse=0.0),
-    "views": ExpertRole("views", _teach_views, crowded=8.0, sparse=0.0),
+    "process": ExpertRole("ranks", _teach_process, _trust_in_many_columns),
+    "views": ExpertRole("views", _teach_views, _trust_in_very_many_columns),
 }
 """The experts that learn from answers. In many dimensions trees and lines need many answers; the
 views, and the process, which leaves them as they are where it knows nothing, are heard first."""

@@ -39,7 +39,7 @@ SPARSE_SURPRISE = 5.0
 """How much the view "surprise" counts, in those of any other, with few columns."""
 
 MANY_COLUMNS = 100
-"""With so many columns a table is crowded by a quarter, with endlessly many fully."""
+"""With so many columns a table is crowded by half, with endlessly many fully."""
 
 CROWDED_REST = 8.0
 """How much the view "rest" counts, in those of any other, with endlessly many columns."""
@@ -112,10 +112,10 @@ class Stack(ClassicDetector):
         How far labels are expected to move the trust in a view, as a standard deviation; 0 not
         at all.
     start_trust : float
-        The larger, the longer experts are heard as at the start: the process more the more
-        columns there are, as are the views, the others less. With 1 that trust is worth two
-        labels for each of the others in a table of few columns, and eight for process and views
-        each in one of many.
+        The larger, the longer experts are heard as at the start: the process and the views more
+        the more columns there are, the others less. With 1 that trust is worth two labels for
+        each of the others in a table of few columns; in one of many half a label, four for the
+        process and eight for the views.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -214,7 +214,7 @@ class Stack(ClassicDetector):
         self._rest = Rest(self._rotation, places, self._seed)
         self._columns = RankScale(content)
         self._component_scaling = StandardScaling.fit(self._rotation.components(places))
-        self._crowding = float(content.shape[1] / (content.shape[1] + MANY_COLUMNS)) ** 2
+        self._crowding = content.shape[1] / (content.shape[1] + MANY_COLUMNS)
         looks = self._look(table, filled, is_training=True)
         self._view_scaling = StandardScaling.fit(_views(looks))
         self._view_trust = _view_trust(looks, self._crowding)
@@ -281,8 +281,7 @@ class Stack(ClassicDetector):
                     seed=self._seed + number,
                 )
                 self._experts[name] = role.teach(lesson)
-                trust = self._crowding * role.crowded + (1 - self._crowding) * role.sparse
-                start.append(self.start_trust * trust)
+                start.append(self.start_trust * role.trust(self._crowding))
         held_out = np.column_stack([expert.held_out for expert in self._experts.values()])
         weights = pool_weights(held_out, answers, np.array(start))
         self.weights_ = dict(zip(self._experts, weights.tolist(), strict=True))
@@ -347,7 +346,7 @@ def _view_trust(looks: dict[str, Floats], crowding: float) -> NDArray[np.float64
     In many dimensions all rows are about equally far from each other, and what principal
     components leave unexplained tells more; in few it tells next to nothing.
     """
-    trust = {"rest": CROWDED_REST * crowding, "surprise": SPARSE_SURPRISE * (1 - crowding)}
+    trust = {"rest": CROWDED_REST * crowding**2, "surprise": SPARSE_SURPRISE * (1 - crowding**2)}
     shares = np.concatenate(
         [
             np.full(look.shape[1], trust.get(name, 1.0))
