@@ -57,16 +57,25 @@ class _Aspects:
 
     views: NDArray[np.float64]
     """Scores of the unsupervised views, in standard deviations."""
-    features: NDArray[np.float64]
-    """The columns, from 0 to 1, and what unsupervised looks say."""
+    content: NDArray[np.float64]
+    """The columns, from 0 to 1."""
+    gaps: NDArray[np.float64]
+    """Columns that say where cells are missing."""
+    looks: NDArray[np.float64]
+    """What unsupervised looks say."""
     components: NDArray[np.float64]
     """The first principal components, in standard deviations."""
     ranks: NDArray[np.float64]
     """The columns' ranks, on the scale of a standard normal variable."""
 
     @property
+    def features(self) -> NDArray[np.float64]:
+        return np.hstack([self.content, self.looks, self.gaps])
+
+    @property
     def rotated_features(self) -> NDArray[np.float64]:
-        return np.hstack([self.features, self.components])
+        # Trees that split at random cannot pass over gaps that say nothing.
+        return np.hstack([self.content, self.looks, self.components])
 
     @property
     def coordinates(self) -> NDArray[np.float64]:
@@ -254,7 +263,9 @@ class Stack(ClassicDetector):
         components = self._rotation.components(self._standard.apply(content))
         return _Aspects(
             views=self._view_scaling.apply(_views(looks)),
-            features=np.hstack([filled, *looks.values()]),
+            content=content,
+            gaps=filled[:, ~self._is_content],
+            looks=np.hstack(list(looks.values())),
             components=self._component_scaling.apply(components),
             ranks=ndtri(np.clip(self._columns.ranks(content), least, 1 - least)),
         )
@@ -312,7 +323,9 @@ class Stack(ClassicDetector):
         if self._cells is not None and self._layout is not None:
             return self._layout, self._cells, self._cell_scaling
         self._check_can_train()
-        table = self._training.features[:, : self.n_features_in_]
+        table = np.empty((self._n_rows, self.n_features_in_))
+        table[:, self._is_content] = self._training.content
+        table[:, ~self._is_content] = self._training.gaps
         names = [str(number) for number in range(self.n_features_in_)]
         layout = self._layout or Layout.of_numbers(names)
         cells = CellSurprise(table, layout, SURPRISE_TREES, SURPRISE_ROWS, self._seed)
