@@ -61,6 +61,13 @@ def test_the_highest_scores_come_with_reasons(shop, page):
     assert page.count("10 other columns") == 20
 
 
+def test_the_page_shows_the_sums_that_make_scores_and_how_they_are_known(page):
+    for name in ("no column", "a usual row", "score"):
+        assert page.count(f"<td>{name}</td>") == 20
+    assert "What columns add is estimated: half by" in page
+    assert "that number is a guess" in page
+
+
 def test_the_page_says_what_columns_add(page):
     part = page.split("What the columns add")[1].split("</table>")[0]
     assert part.count("<tr>") == 1 + 14

@@ -15,6 +15,7 @@ import pytest
 from imboost import bundle
 from imboost.apps import streaming
 from imboost.apps.explained_rows import ExplainedRow, print_rows
+from imboost.data.table_files import TableFiles
 from imboost.data.tables import as_table
 from imboost.explain import Explanation, Reason
 from page_reading import outside_addresses, tags
@@ -139,6 +140,17 @@ def test_few_pieces_are_in_memory_at_a_time():
         done.append(result)
         assert len(drawn) - len(done) <= 3
     assert done == [2 * number for number in range(20)]
+
+
+def test_what_was_read_of_a_file_is_not_kept(tmp_path):
+    path = tmp_path / "long.parquet"
+    table = pa.table({"size": np.random.default_rng(0).normal(size=1_000_000)})
+    pyarrow.parquet.write_table(table, path, row_group_size=50_000)
+    n_bytes = table.nbytes
+    del table
+    before = pa.total_allocated_bytes()
+    kept = [pa.total_allocated_bytes() - before for _ in streaming.pieces(TableFiles.find(path))]
+    assert max(kept) < n_bytes / 3
 
 
 def test_an_error_in_a_piece_stops_all():

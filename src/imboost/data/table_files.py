@@ -121,7 +121,7 @@ def _listed(names: list[str], most: int = 5) -> str:
 
 
 def _parquet_batches(path: Path, n_rows: int) -> Iterator[pa.Table]:
-    with _clear_errors(path), pq.ParquetFile(path) as file:
+    with _clear_errors(path), pq.ParquetFile(path, pre_buffer=False) as file:
         check_unique(file.schema_arrow.names, str(path))
         yield file.schema_arrow.empty_table()
         for batch in file.iter_batches(n_rows):

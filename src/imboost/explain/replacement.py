@@ -13,6 +13,9 @@ from imboost.explain.cell_shares import CellShares, Floats
 N_REPLACED = 30
 """Cells of a row that are replaced, one after the other."""
 
+CELLS_AT_ONCE = 1024
+"""Cells that are replaced in one call: a call takes long even if it scores few rows."""
+
 
 def shares_by_replacement(
     score: Callable[[Floats], Floats],
@@ -45,10 +48,11 @@ def shares_by_replacement(
     owners = layout.source_of_columns()
     scores = score(table)
     falls = np.zeros((len(table), len(layout.sources)))
-    for source, rows in enumerate(_most_surprising(surprise).T):
-        if rows.any():
-            replaced = np.where(owners == source, expected[rows], table[rows])
-            falls[rows, source] = np.maximum(scores[rows] - score(replaced), 0.0)
+    rows, sources = np.nonzero(_most_surprising(surprise))
+    for start in range(0, len(rows), CELLS_AT_ONCE):
+        row, source = rows[start : start + CELLS_AT_ONCE], sources[start : start + CELLS_AT_ONCE]
+        replaced = np.where(owners == source[:, None], expected[row], table[row])
+        falls[row, source] = np.maximum(scores[row] - score(replaced), 0.0)
     parts = (_shares_of_one(falls) + _shares_of_one(np.square(np.maximum(surprise, 0.0)))) / 2
     return CellShares(
         base=base,
