@@ -128,19 +128,18 @@ def test_a_detector_that_takes_no_gaps_says_so(tmp_path):
     assert "cannot score rows in which numbers or times are missing" in line
 
 
-def test_ten_thousand_columns_are_looked_at_without_what_takes_their_square(tmp_path):
+def test_ten_thousand_columns_are_fitted_scored_and_explained(tmp_path):
     values = np.random.default_rng(0).normal(size=(10_000, 60))
     values[:, 7] += 8.0
     table = pa.table({f"gene {number}": column for number, column in enumerate(values)})
     path = write(table, tmp_path / "genes.parquet")
     said = run_well("fit", path).text
     assert "and 9,900 more columns" in said
-    assert "10,000 columns are many: no cell is compared" in said
     model = tmp_path / "genes.model"
     run_well("score", model, path)
     scores = read_scores(tmp_path / "genes.scores.parquet")["score"]
     assert np.argmax(scores) == 7
-    assert "explained by up to 300" in refused("explain", model, path, "--row", 7)
+    assert "gene " in run_well("explain", model, path, "--row", 7).text
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imboost.apps.model_folder import extra_columns
 from imboost.data.cells import is_flat, numbers, plain, times, words
 from imboost.data.encoding import WordEncoder
 from imboost.data.roles import ColumnFacts, Role
@@ -48,7 +47,6 @@ class DataProblems:
         }
         self._n_rows = 0
         self._absent: set[str] = set()
-        self._extra: dict[str, None] = {}
         self._missing: Counter[str] = Counter()
         self._unreadable: Counter[str] = Counter()
         self._unseen: Counter[str] = Counter()
@@ -56,7 +54,6 @@ class DataProblems:
     def add(self, table: pa.Table) -> None:
         """Look at some rows."""
         self._n_rows += table.num_rows
-        self._extra |= dict.fromkeys(extra_columns(self._facts, table.column_names))
         for fact in self._facts:
             if fact.name not in table.column_names:
                 self._absent.add(fact.name)
@@ -65,11 +62,8 @@ class DataProblems:
 
     def found(self) -> list[Problem]:
         """Return all problems, column by column."""
-        known = [
+        return [
             Problem(fact.name, text) for fact in self._facts for text in self._problems_of(fact)
-        ]
-        return known + [
-            Problem(name, "was not there in training; not looked at") for name in self._extra
         ]
 
     def _look_at(self, fact: ColumnFacts, cells: pa.ChunkedArray) -> None:

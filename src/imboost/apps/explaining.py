@@ -7,8 +7,7 @@ from pathlib import Path
 
 from imboost.apps.chosen_rows import BestRows, ChosenRows, find_rows
 from imboost.apps.explained_rows import MOST_REASONS, ExplainedRow, how_known, print_rows, shorten
-from imboost.apps.fitting import WIDE
-from imboost.apps.model_folder import check_order, known_columns, load_model
+from imboost.apps.model_folder import check_order, load_model
 from imboost.apps.progress import stage
 from imboost.apps.scoring_files import identifiers, watched
 from imboost.apps.streaming import score_pieces
@@ -16,7 +15,6 @@ from imboost.apps.terminal import say
 from imboost.apps.whole_files import whole
 from imboost.data.table_files import TableFiles
 from imboost.detectors.table import TableDetector
-from imboost.errors import SettingError
 from imboost.reporting import render
 
 
@@ -54,22 +52,12 @@ def explain_rows(
     detector: TableDetector, chosen: ChosenRows, identifier: str | None
 ) -> list[ExplainedRow]:
     """Explain a few rows, in their order."""
-    check_explainable(detector)
     with stage(f"explaining {len(chosen.numbers)} rows"):
-        explanations = detector.explain(known_columns(detector, chosen.table))
+        explanations = detector.explain(chosen.table)
     return [
         ExplainedRow(name, bool(told.score > detector.threshold_), told)
         for name, told in zip(chosen.names(identifier), explanations, strict=True)
     ]
-
-
-def check_explainable(detector: TableDetector) -> None:
-    """Raise if explaining a row would take too long."""
-    n_columns = len(detector.encoder_.layout.sources)
-    if n_columns > WIDE:
-        raise SettingError(
-            f"The model looks at {n_columns:,} columns; rows are explained by up to {WIDE}."
-        )
 
 
 def _highest_scores(detector: TableDetector, files: TableFiles, n: int) -> ChosenRows:

@@ -21,7 +21,7 @@ from imboost.bundle.classes import DETECTORS as SAVABLE
 from imboost.data.cells import words
 from imboost.data.roles import ColumnFacts, Role, find_roles
 from imboost.data.table_files import TableFiles
-from imboost.detectors import BaseDetector, Stack, make_detector
+from imboost.detectors import BaseDetector, make_detector
 from imboost.detectors.base import AUTO
 from imboost.detectors.table import TableDetector
 from imboost.errors import DataError, SettingError, UnknownNameError
@@ -29,10 +29,6 @@ from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, from_words, unla
 
 MAX_SHOWN = 100
 """Columns that are listed one by one."""
-
-WIDE = 300
-"""With more columns to look at, `stack` does not expect each of them by all others: that takes
-time with the square of their number."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ def fit_file(data: Path, out: Path, settings: FitSettings, *, force: bool = Fals
         facts = find_roles(table, _roles(settings))
     _print_facts(facts, table.num_rows, settings.label_column)
     _check_gaps(inner, facts)
-    detector = _new_detector(inner, facts, settings)
+    detector = _new_detector(inner, settings)
     n_looked_at = sum(fact.role.is_feature for fact in facts)
     if table.num_rows < 2:
         raise DataError(f"{data} has one row; there is nothing to compare it with.")
@@ -173,17 +169,7 @@ def _check_gaps(detector: BaseDetector, facts: list[ColumnFacts]) -> None:
         )
 
 
-def _new_detector(
-    inner: BaseDetector, facts: list[ColumnFacts], settings: FitSettings
-) -> TableDetector:
-    n_columns = sum(fact.role.is_feature for fact in facts)
-    if isinstance(inner, Stack) and n_columns > WIDE:
-        inner.set_params(looks=tuple(look for look in inner.looks if look != "surprise"))
-        say(
-            f"{n_columns:,} columns are many: no cell is compared with what the row's other "
-            f"cells let expect. Leave columns out with --role NAME=ignored, down to {WIDE}, to "
-            "have that.",
-        )
+def _new_detector(inner: BaseDetector, settings: FitSettings) -> TableDetector:
     return TableDetector(
         inner,
         roles=_roles(settings),

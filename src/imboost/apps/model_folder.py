@@ -1,16 +1,12 @@
-"""Models as the commands take them, and the tables that go with them."""
+"""Models as the commands take them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-
-import pyarrow as pa
 
 from imboost import bundle
 from imboost.apps.progress import stage
 from imboost.bundle.files import CHECKSUMS
-from imboost.data.roles import ColumnFacts
 from imboost.detectors.table import TableDetector
 from imboost.errors import BundleError, SettingError
 
@@ -38,14 +34,3 @@ def check_order(model: Path, data: Path) -> None:
     """Raise if a model and a table were given in the wrong order."""
     if is_model(data) and not is_model(model):
         raise SettingError(f"The model comes first, then the table: give {data} {model}.")
-
-
-def extra_columns(facts: Sequence[ColumnFacts], names: Sequence[str]) -> list[str]:
-    """Return those of the names that no column of the training table has."""
-    known = {fact.name for fact in facts}
-    return [name for name in names if name not in known]
-
-
-def known_columns(detector: TableDetector, table: pa.Table) -> pa.Table:
-    """Return a table without columns that the training table had not."""
-    return table.drop_columns(extra_columns(detector.facts_, table.column_names))

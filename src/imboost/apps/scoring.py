@@ -16,7 +16,6 @@ from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 
-from imboost.apps.explaining import check_explainable
 from imboost.apps.scoring_gate import Gate
 from imboost.apps.scoring_jobs import Deadline, Jobs
 from imboost.apps.scoring_limits import Limits
@@ -167,7 +166,6 @@ def explain_rows(
     detector: TableDetector, rows: RowModel, sent: Sequence[BaseModel], deadline: Deadline
 ) -> Explanations:
     """Explain the rows of a request."""
-    check_explainable(detector)
     explanations: list[ExplainedScore] = []
     for start in range(0, len(sent), PIECE_EXPLAINED):
         deadline.check()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from imboost.apps.model_folder import check_order, extra_columns, load_model
+from imboost.apps.model_folder import check_order, load_model
 from imboost.apps.progress import row_bar
 from imboost.apps.score_writer import ScoreWriter, check_score_path
 from imboost.apps.streaming import ScoredPiece, score_pieces
@@ -29,15 +29,12 @@ class Tally:
         Spent in the model itself, summed over threads.
     other_seconds : float
         Spent on reading, encoding and writing.
-    ignored : list of str
-        Columns that the training table had not.
     """
 
     n_rows: int = 0
     n_outliers: int = 0
     model_seconds: float = 0.0
     other_seconds: float = 0.0
-    ignored: list[str] = field(default_factory=list)
 
     def add(self, piece: ScoredPiece, writing_seconds: float) -> None:
         """Count a piece that was written."""
@@ -68,8 +65,6 @@ def score_file(model: Path, data: Path, out: Path | None = None) -> None:
     with whole(out) as partial:
         tally = _write_scores(detector, files, partial)
     seconds = perf_counter() - start
-    if tally.ignored:
-        say(f"Not looked at, since training knew no such columns: {', '.join(tally.ignored)}.")
     say(
         f"{tally.n_rows:,} rows in {seconds:,.1f} s: {tally.n_rows / seconds:,.0f} rows per "
         f"second, {tally.model_share:.0%} of the work in the model.",
@@ -85,7 +80,6 @@ def _write_scores(detector: TableDetector, files: TableFiles, out: Path) -> Tall
     try:
         for piece in watched(score_pieces(detector, files), files.n_rows):
             start = perf_counter()
-            tally.ignored = extra_columns(detector.facts_, piece.table.column_names)
             writer.write(piece)
             tally.add(piece, perf_counter() - start)
     finally:

@@ -11,7 +11,6 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from imboost.apps.model_folder import known_columns
 from imboost.apps.threads import n_cores, scoring_threads
 from imboost.apps.verdicts import Verdicts, judge
 from imboost.data.table_files import TableFiles
@@ -59,7 +58,7 @@ def score_pieces(
 
     def score(piece: tuple[int, pa.Table, float]) -> ScoredPiece:
         first, table, seconds = piece
-        return ScoredPiece(first, table, judge(detector, known_columns(detector, table)), seconds)
+        return ScoredPiece(first, table, judge(detector, table), seconds)
 
     return in_order(score, pieces(files, n_rows), n_threads or n_cores())
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from imboost.data.cells import words
 from imboost.data.encoding import TableEncoder
+from imboost.data.layout import Feature
 from imboost.data.number_scaling import SCALINGS
 from imboost.data.roles import ColumnFacts, find_roles
 from imboost.data.tables import as_table
@@ -139,7 +140,12 @@ class TableDetector(BaseEstimator):
             raise SettingError(f"{type(self.detector_).__name__} cannot explain its scores yet.")
         found: CellShares = self.detector_.cell_shares(matrix)
         scores = found.base + found.rest + found.shares.sum(axis=1)
-        columns = [self._reasons(table, number, found) for number in range(found.shares.shape[1])]
+        layout = self.encoder_.layout
+        starts = {feature.source: feature for feature in reversed(layout.features)}
+        columns = [
+            self._reasons(table.column(name), starts[name], number, found)
+            for number, name in enumerate(layout.sources)
+        ]
         return [
             Explanation(
                 score=float(scores[row]),
@@ -241,18 +247,18 @@ class TableDetector(BaseEstimator):
         """Whether there is something to score with."""
         return hasattr(self, "detector_")
 
-    def _reasons(self, table: pa.Table, number: int, found: CellShares) -> list[Reason]:
-        """Say of every row what one column adds."""
-        layout = self.encoder_.layout
-        name = layout.sources[number]
-        first = next(feature for feature in layout.features if feature.source == name)
+    def _reasons(
+        self, cells: pa.ChunkedArray, first: Feature, number: int, found: CellShares
+    ) -> list[Reason]:
+        """Say of every row what one column adds, given its cells and the first of its features."""
+        name = first.source
         return [
             Reason(name, value, share, float(found.margins[number]), usual, place, where)
             for value, share, usual, (place, where) in zip(
-                words(table.column(name)).to_pylist(),
+                words(cells).to_pylist(),
                 found.shares[:, number].tolist(),
                 self.encoder_.encoders[name].describe(found.expected[:, first.columns]),
-                self.usual_cells_[name].locate(table.column(name)),
+                self.usual_cells_[name].locate(cells),
                 strict=True,
             )
         ]
