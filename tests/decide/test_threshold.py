@@ -24,6 +24,12 @@ def test_without_a_smaller_upper_cluster_one_row_in_ten_is_taken(odds):
     assert share_by_mixture(odds) == 0.1
 
 
+def test_without_two_clusters_rows_far_above_the_median_are_taken():
+    rng = np.random.default_rng(0)
+    skewed = np.concatenate([rng.normal(size=900), rng.normal(size=100) * 2 + 1])
+    assert share_by_mixture(skewed) == pytest.approx((skewed > 3).mean(), abs=0.01)
+
+
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40), st.floats(0.02, 0.98))
 def test_a_threshold_by_probability_parts_the_rows_exactly(scores, least):
     scores = np.array(scores)

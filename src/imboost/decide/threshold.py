@@ -11,22 +11,35 @@ from imboost.mixture import fit_two_gaussians
 USUAL_SHARE = 0.1
 """Of outliers, where scores do not say."""
 
+LEAST_GAP = 2.0
+"""Two clusters are told apart if their means differ by more standard deviations than this, of
+their mean variance (Ashman's D)."""
+
+FAR = 3.0
+"""Without two clusters, rows so many standard deviations above the median count as outliers."""
+
 LARGEST_SHARE = 0.5
 
 Floats = NDArray[np.float64]
 
 
-def share_by_mixture(odds: Floats, seed: int = 0) -> float:
-    """Return the share of rows in the upper of two clusters of odds.
+def share_by_mixture(scores: Floats, seed: int = 0) -> float:
+    """Return the share of rows in the upper of two clusters of scores.
 
-    Where there are no two clusters, or the upper one holds more than half of the rows, it is
-    one row in ten.
+    Where there are no two clusters, it is the share of rows far above the median, by how the
+    rows below it are spread; and where that says nothing, or more than half of the rows would
+    be outliers, one row in ten.
     """
-    mixture = fit_two_gaussians(odds, np.random.default_rng(seed))
+    mixture = fit_two_gaussians(scores, np.random.default_rng(seed))
     if mixture is None:
         return USUAL_SHARE
-    is_upper = (mixture.inlier_posterior(odds) < 0.5) & (odds > mixture.means[0])
-    share = float(is_upper.mean())
+    if np.ptp(mixture.means) > LEAST_GAP * np.sqrt(mixture.variances.mean()):
+        called = (mixture.inlier_posterior(scores) < 0.5) & (scores > mixture.means[0])
+    else:
+        middle = np.median(scores)
+        below = scores[scores <= middle] - middle
+        called = scores > middle + FAR * np.sqrt(np.square(below).mean())
+    share = float(called.mean())
     return share if 0 < share <= LARGEST_SHARE else USUAL_SHARE
 
 

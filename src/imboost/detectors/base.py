@@ -230,7 +230,7 @@ class BaseDetector(BaseEstimator, ABC):
             return self.set_threshold(share=float(self.contamination))
         odds = self.odds_of(self.decision_scores_)
         if not {INLIER, OUTLIER} <= set(labels.tolist()):
-            return self.set_threshold(share=share_by_mixture(odds, self._seed))
+            return self.set_threshold(share=share_by_mixture(self._clustered_scores(), self._seed))
         likely = self.calibration_.probability(odds)
         return self.set_threshold(score=threshold_by_probability(self.decision_scores_, likely))
 
@@ -278,6 +278,10 @@ class BaseDetector(BaseEstimator, ABC):
                 f"{reached:.2g}. More labels may change that."
             )
         return threshold
+
+    def _clustered_scores(self) -> NDArray[np.float64]:
+        """Return the training scores on a scale on which the two kinds may be clusters."""
+        return self.decision_scores_
 
     def _held_out_odds(self, labels: Labels) -> NDArray[np.float64]:
         """Return log-odds of the training rows, as if the labels of these were not known.

@@ -15,7 +15,7 @@ from imboost.detectors.base import column_medians
 from imboost.detectors.classic import Floats
 from imboost.detectors.rotation import Rotation
 
-FEWEST_IN_LEAF = 3
+FEWEST_IN_LEAF = 10
 INPUT_SHARE = 0.5
 """Columns that a tree looks at for a split."""
 

@@ -32,7 +32,7 @@ LOOKS = (*VIEWS, "loneliness")
 N_SURPRISES = 2
 """The most surprising cells of a row, whose mean is the view "surprise"."""
 
-SURPRISE_TREES, SURPRISE_ROWS = 50, 10_000
+SURPRISE_TREES, SURPRISE_ROWS = 30, 10_000
 """Of each forest that expects a column: its trees, and the rows it learns from at most."""
 
 SPARSE_SURPRISE = 5.0
@@ -301,6 +301,9 @@ class Stack(ClassicDetector):
     def odds_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return scores, which are probabilities already, as log-odds."""
         return odds_of_probability(scores)
+
+    def _clustered_scores(self) -> NDArray[np.float64]:
+        return self.odds_of(self.decision_scores_)
 
     def _held_out_odds(self, labels: Labels) -> NDArray[np.float64]:
         held_out = self.decision_scores_.copy()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,8 @@ from imboost.detectors.folds import RowFolds
 
 MOST_FORESTS = 64
 """Features for each of which forests are grown; of more, all are expected by components."""
+
+ROWS_AT_ONCE = 16_384
 
 USUAL_GAPS = 0.05
 """A column with more missing cells than this share of them surprises no one by one."""
@@ -69,6 +73,19 @@ class CellSurprise:
 
     def __call__(self, table: Floats) -> NDArray[np.float64]:
         """Return how surprising the cells of rows are, (rows, sources of the layout)."""
+        return self._by_parts(self._surprise, table)
+
+    def expected(self, table: Floats) -> NDArray[np.float64]:
+        """Return the table with every cell as the row's other cells let expect it."""
+        return self._by_parts(self._expected, table)
+
+    @staticmethod
+    def _by_parts(judge: Callable[[Floats], Floats], table: Floats) -> NDArray[np.float64]:
+        """Judge few rows at a time, since columns are copied for every feature."""
+        starts = range(0, max(len(table), 1), ROWS_AT_ONCE)
+        return np.vstack([judge(table[start : start + ROWS_AT_ONCE]) for start in starts])
+
+    def _surprise(self, table: Floats) -> NDArray[np.float64]:
         plain = fill_gaps(table, self._usual)
         of_values = self._expectations.surprise(plain, self._halves(plain))
         is_missing = np.isnan(table[:, self._starts])
@@ -77,8 +94,7 @@ class CellSurprise:
         np.maximum.at(surprises, self._places, of_features.T)
         return surprises.T
 
-    def expected(self, table: Floats) -> NDArray[np.float64]:
-        """Return the table with every cell as the row's other cells let expect it."""
+    def _expected(self, table: Floats) -> NDArray[np.float64]:
         plain = fill_gaps(table, self._usual)
         return self._expectations.likeliest(plain, self._halves(plain))
 
