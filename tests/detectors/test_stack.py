@@ -3,6 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+)
 from sklearn.metrics import roc_auc_score
 
 from conftest import make_quick
@@ -14,6 +19,7 @@ from imboost.detectors.experts import (
     ViewExpert,
     pool_weights,
 )
+from imboost.detectors.forest import mean_of_trees
 from imboost.detectors.panel import EXPERTS
 from imboost.detectors.rotation import Rotation
 from imboost.detectors.stack import Stack, _view_trust
@@ -245,6 +251,16 @@ def test_with_much_trust_at_the_start_all_experts_stay_heard(planted):
     expected |= {"process": 4 * crowding, "views": 8 * crowding**2}
     total = sum(expected.values())
     assert detector.weights_ == pytest.approx({n: share / total for n, share in expected.items()})
+
+
+def test_trees_say_on_average_what_their_forest_says(rng):
+    table = rng.normal(size=(200, 4))
+    levels = np.digitize(table[:, 0], [-1, 1])
+    for forest in (ExtraTreesClassifier(9), RandomForestClassifier(9)):
+        forest.fit(table, levels)
+        np.testing.assert_array_equal(mean_of_trees(forest, table), forest.predict_proba(table))
+    numbers = ExtraTreesRegressor(9).fit(table, table[:, 0])
+    np.testing.assert_allclose(mean_of_trees(numbers, table)[:, 0], numbers.predict(table))
 
 
 def test_a_row_among_closer_ones_is_lonely():

@@ -13,6 +13,7 @@ from imboost.data.layout import Feature, Kind, Layout
 from imboost.data.scaling import StandardScaling
 from imboost.detectors.base import column_medians
 from imboost.detectors.classic import Floats
+from imboost.detectors.forest import mean_of_trees
 from imboost.detectors.rotation import Rotation
 
 FEWEST_IN_LEAF = 10
@@ -253,7 +254,7 @@ class ExpectedNumber(_Expectation):
         return own[:, 0]
 
     def _said_by(self, forest: Any, others: Floats) -> NDArray[np.float64]:
-        return np.asarray(forest.predict(others))[:, None]
+        return mean_of_trees(forest, others)
 
     def _calibrate(self, targets: NDArray[Any], expected: Floats) -> None:
         usual = TO_DEVIATION * float(np.median(np.abs(targets - expected[:, 0])))
@@ -284,7 +285,7 @@ class ExpectedLevel(_Expectation):
 
     def _said_by(self, forest: Any, others: Floats) -> NDArray[np.float64]:
         shares = np.zeros((len(others), self._n_values))
-        shares[:, forest.classes_] = forest.predict_proba(others)
+        shares[:, forest.classes_] = mean_of_trees(forest, others)
         return shares
 
     def _calibrate(self, targets: NDArray[Any], expected: Floats) -> None:

@@ -20,6 +20,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from threadpoolctl import threadpool_limits
 
 from imboost.detectors.classic import Floats
+from imboost.detectors.forest import mean_of_trees
 from imboost.logistic import likeliest_coefficients
 
 Answers = NDArray[np.int8]
@@ -168,7 +169,7 @@ class ForestExpert:
 
     def judge(self, features: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability of being an outlier for every row."""
-        return np.asarray(self._forest.predict_proba(features)[:, 1], dtype=np.float64)
+        return mean_of_trees(self._forest, features)[:, 1]
 
 
 class LinearExpert:
