@@ -162,7 +162,8 @@ class WordEncoder:
     @property
     def names(self) -> list[str]:
         """What each column of the part stands for."""
-        return [*self.levels, *(f"(rare, band {band})" for band in range(self.n_bands))]
+        bounds = [int(BAND_BASE ** (band + 1)) - 1 for band in range(self.n_bands)]
+        return [*self.levels, *(f"(one seen at most {bound:,} times)" for bound in bounds)]
 
     def encode(self, cells: pa.ChunkedArray) -> list[Matrix]:
         """Return one matrix (rows, columns) for every part."""
