@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from conftest import make_quick
-from imboost import Answer, MemoryLog, Oracle, Session
+from imboost import Answer, MemoryLog, Oracle, Session, TableDetector
 from imboost.errors import SessionError, UnknownNameError
 from imboost.labels import INLIER, OUTLIER, UNLABELLED
 from imboost.query import RandomRows
@@ -341,3 +341,13 @@ def test_a_strategy_is_not_taught_what_it_did_not_ask(planted):
     session.tell(session.ask(1), ["inlier"])
     session.refine()
     assert session._strategy.heard == [[OUTLIER, INLIER], [INLIER]]
+
+
+def test_a_session_reads_the_file_that_a_path_names(tmp_path):
+    path = tmp_path / "sizes.csv"
+    path.write_text("size,kind\n" + "".join(f"{n % 7},{'ab'[n % 2]}\n" for n in range(60)))
+    session = Session(TableDetector(make_quick("stack")), str(path), random_state=0)
+    rows = session.ask(3)
+    session.tell(rows, ["inlier", "outlier", "inlier"])
+    assert session.refine().round == 1
+    assert len(session.detector.decision_scores_) == 60

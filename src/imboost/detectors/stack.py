@@ -359,10 +359,15 @@ def _views(looks: dict[str, Floats]) -> NDArray[np.float64]:
 def _view_trust(looks: dict[str, Floats], crowding: float) -> NDArray[np.float64]:
     """Return how much each view counts without answers; the sum is 1.
 
-    In many dimensions all rows are about equally far from each other, and what principal
-    components leave unexplained tells more; in few it tells next to nothing.
+    In many dimensions all rows are about equally far from each other, a few splits isolate no
+    row, and what principal components leave unexplained tells more; in few it tells next to
+    nothing.
     """
-    trust = {"rest": CROWDED_REST * crowding**2, "surprise": SPARSE_SURPRISE * (1 - crowding**2)}
+    trust = {
+        "isolation": 1 - crowding**2,
+        "rest": CROWDED_REST * crowding**2,
+        "surprise": SPARSE_SURPRISE * (1 - crowding**2),
+    }
     shares = np.concatenate(
         [
             np.full(look.shape[1], trust.get(name, 1.0))

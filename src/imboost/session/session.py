@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from copy import deepcopy
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,10 +62,11 @@ class Session:
 
     Parameters
     ----------
-    detector : BaseDetector
+    detector : BaseDetector or TableDetector
         Not changed; the session trains a copy, `session.detector`.
     X : array-like of shape (n_rows, n_features)
-        The table. A row's id is its position.
+        The table; for a `TableDetector` a data frame, an Arrow table or a path. A row's id is
+        its position.
     query : str or QueryStrategy, optional
         What chooses the rows; the detector's own default if not given. A strategy that
         learns from the answers is copied, and taught them again from the log.
@@ -101,8 +103,8 @@ class Session:
     ) -> None:
         check_number("audit_share", audit_share, minimum=0.0, maximum=1.0)
         self.audit_share = audit_share
-        self.X = X
-        self._n_rows, n_features = _shape_of(X)
+        self.X = _read(X)
+        self._n_rows, n_features = _shape_of(self.X)
         self.detector: BaseDetector = clone(detector)
         query = query or detector.default_query
         # Copied, since a strategy may learn from the answers of this one dialogue.
@@ -358,6 +360,15 @@ class Session:
         if not 0 <= row < self._n_rows:
             raise SessionError(f"Row ids go from 0 to {self._n_rows - 1}, got {row}.")
         return int(row)
+
+
+def _read(X: Any) -> Any:
+    """Read a table once, where only its path is given."""
+    if isinstance(X, str | Path):
+        from imboost.data.tables import as_table  # needs pyarrow, which matrices do not
+
+        return as_table(X)
+    return X
 
 
 def _shape_of(X: Any) -> tuple[int, int]:
