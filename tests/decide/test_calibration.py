@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import expit
 
 from imboost.decide import Calibration, odds_by_rank, odds_of_probability
@@ -65,3 +67,14 @@ def test_certain_probabilities_have_odds_that_end():
     odds = odds_of_probability(np.array([0.0, 0.5, 1.0]))
     np.testing.assert_allclose(odds[[0, 1]], [-odds[2], 0.0])
     assert np.isfinite(odds).all()
+
+
+@given(
+    st.lists(st.tuples(st.floats(-5, 5), st.booleans()), min_size=0, max_size=30),
+)
+def test_larger_odds_are_never_less_likely(answers):
+    odds = np.array([odd for odd, _ in answers])
+    labels = np.array([int(is_outlier) for _, is_outlier in answers], dtype=np.int8)
+    calibration = Calibration.fit(odds, labels, np.zeros(len(odds), dtype=bool))
+    likely = calibration.probability(np.linspace(-6, 6, 20))
+    assert (np.diff(likely) > 0).all()

@@ -71,3 +71,18 @@ def test_advice_follows_what_is_found(n_known, unfound, found, is_stop, says):
     assert advice.is_stop == is_stop
     assert says in advice.reason
     assert str(advice).startswith("Stop: " if is_stop else "Go on: ")
+
+
+def test_of_no_rows_above_the_threshold_no_precision_is_known():
+    odds, _, labels, is_audit = table(200, 0)
+    known = labels >= 0
+    calibration = Calibration.fit(odds[known], labels[known], is_audit[known])
+    precision = estimate_outcome(odds, odds, labels, odds.max(), calibration).precision
+    assert np.isnan(precision.value)
+    assert (precision.low, precision.high) == (0.0, 1.0)
+
+
+def test_where_nothing_is_left_to_find_everything_is_found():
+    odds, labels = np.array([-2.0, 1.0]), np.zeros(2, dtype=np.int8)
+    calibration = Calibration.fit(odds, labels, np.ones(2, dtype=bool))
+    assert estimate_outcome(odds, odds, labels, 0.0, calibration).share_found.value == 1

@@ -11,6 +11,7 @@ from sklearn.ensemble import (
 from sklearn.metrics import roc_auc_score
 
 from conftest import make_quick
+from imboost.data.layout import Layout
 from imboost.detectors import experts
 from imboost.detectors.experts import (
     ForestExpert,
@@ -176,15 +177,16 @@ def test_the_pool_starts_from_what_was_trusted_before():
     np.testing.assert_allclose(weights, [0.25, 0.25, 0.5])
 
 
-def test_wrong_answers_are_trusted_least(planted):
+def test_wrong_answers_are_contradicted_most(planted):
     labels = np.full(len(planted.y), -1)
     labels[:100] = planted.y[:100]
     labels[planted.y == 1] = 1
     wrong = np.flatnonzero(planted.y[:100] == 0)[:4]
     labels[wrong] = 1
-    trust = Stack(random_state=0).fit(planted.X, labels).answer_trust_
-    assert set(np.argsort(np.nan_to_num(trust, nan=1.0))[:4]) == set(wrong)
-    np.testing.assert_array_equal(np.isnan(trust), labels == -1)
+    opinion = Stack(random_state=0).fit(planted.X, labels).held_out_probability_
+    np.testing.assert_array_equal(np.isnan(opinion), labels == -1)
+    gap = np.abs(np.nan_to_num(opinion - labels))
+    assert set(np.argsort(-gap)[:4]) == set(wrong)
 
 
 def test_answers_of_one_kind_change_the_trust_in_the_views(planted):
@@ -251,6 +253,17 @@ def test_with_much_trust_at_the_start_all_experts_stay_heard(planted):
     expected |= {"process": 4 * crowding, "views": 8 * crowding**2}
     total = sum(expected.values())
     assert detector.weights_ == pytest.approx({n: share / total for n, share in expected.items()})
+
+
+def test_a_wide_table_with_gaps_scores_row_by_row_as_at_once(rng):
+    table = rng.normal(size=(150, 3)) @ rng.normal(size=(3, 80)) + rng.normal(size=(150, 80))
+    table[rng.random(table.shape) < 0.1] = np.nan
+    names = [str(number) for number in range(80)]
+    detector = make_quick("stack").fit(table, layout=Layout.of_numbers(names))
+    at_once = detector.decision_function(table)
+    np.testing.assert_allclose(at_once, detector.decision_scores_, atol=1e-6)
+    one_by_one = [detector.decision_function(row[None])[0] for row in table[:30]]
+    np.testing.assert_allclose(one_by_one, at_once[:30], atol=1e-6)
 
 
 def test_trees_say_on_average_what_their_forest_says(rng):

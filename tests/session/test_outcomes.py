@@ -103,6 +103,16 @@ def test_a_wrong_answer_is_among_the_first_to_be_doubted(planted):
     assert gaps == sorted(gaps, reverse=True)
 
 
+def test_an_answer_that_was_changed_is_no_longer_doubted(planted):
+    session = play(start(planted), planted)
+    wrong = int(np.flatnonzero((planted.y == 0) & (session.labels == UNLABELLED))[0])
+    session.tell([wrong], ["outlier"])
+    session.refine()
+    assert wrong in [row for row, _, _ in session.doubtful_answers()]
+    session.tell([wrong], ["inlier"])
+    assert wrong not in [row for row, _, _ in session.doubtful_answers()]
+
+
 def test_before_answers_nothing_is_doubted(planted):
     assert start(planted).doubtful_answers() == []
 

@@ -3,7 +3,6 @@
 Everything here works on scores, labels and log-odds alone, and knows no detector.
 """
 
-from imboost.decide.answers import answer_trust, trust_of_labels
 from imboost.decide.calibration import Calibration
 from imboost.decide.estimates import Estimate, Outcome, estimate_outcome
 from imboost.decide.odds import odds_by_rank, odds_of_probability
@@ -21,7 +20,6 @@ __all__ = [
     "Estimate",
     "Outcome",
     "advise",
-    "answer_trust",
     "estimate_outcome",
     "odds_by_rank",
     "odds_of_probability",
@@ -29,5 +27,4 @@ __all__ = [
     "threshold_by_precision",
     "threshold_by_probability",
     "threshold_by_share",
-    "trust_of_labels",
 ]

@@ -20,6 +20,11 @@ START = np.array([0.0, 1.0, 0.0])
 FREEDOM = np.array([0.5, 1.0, 0.4])
 """How far answers may be expected to move intercept, slope and shift, as deviations."""
 
+LEAST_SLOPE = 0.25
+"""Rows of larger odds are always likelier: answers that contradict make the curve no flatter."""
+
+NO_FREEDOM = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
@@ -53,8 +58,12 @@ class Calibration:
         is_audit : array of bool of shape (n_answers,)
             Which rows were asked at random.
         """
-        inputs = _inputs(odds, is_audit)
-        means, bend = likeliest_coefficients(inputs, answers == OUTLIER, START, FREEDOM)
+        inputs, is_outlier = _inputs(odds, is_audit), answers == OUTLIER
+        means, bend = likeliest_coefficients(inputs, is_outlier, START, FREEDOM)
+        if means[1] < LEAST_SLOPE:
+            start, freedom = START.copy(), FREEDOM.copy()
+            start[1], freedom[1] = LEAST_SLOPE, NO_FREEDOM
+            means, bend = likeliest_coefficients(inputs, is_outlier, start, freedom)
         return cls(means, np.asarray(np.linalg.inv(bend), dtype=np.float64))
 
     def probability(self, odds: Floats, when_asked: bool = False) -> Floats:
@@ -65,6 +74,7 @@ class Calibration:
     def drawn_probabilities(self, odds: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Return probabilities by curves drawn from all that the answers allow: (draws, rows)."""
         curves = rng.multivariate_normal(self.means, self.covariance, n_draws, method="eigh")
+        curves[:, 1] = np.maximum(curves[:, 1], LEAST_SLOPE)
         return np.asarray(expit(curves @ _inputs(odds, np.ones(len(odds), dtype=bool)).T))
 
 

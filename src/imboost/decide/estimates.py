@@ -38,6 +38,10 @@ class Estimate:
         return cls(float(draws.mean()), float(low), float(high))
 
 
+UNKNOWN_SHARE = Estimate(float("nan"), 0.0, 1.0)
+"""Of no rows at all."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What is known of a decision about a table.
@@ -50,7 +54,7 @@ class Outcome:
     n_known : int
         Rows that were answered "outlier".
     precision : Estimate
-        Outliers among the rows above the threshold, as a share.
+        Outliers among the rows above the threshold, as a share; nan if there are none.
     n_unfound : Estimate
         Outliers that no one was asked about, below the threshold.
     share_found : Estimate
@@ -102,9 +106,11 @@ def estimate_outcome(
         n_rows=len(scores),
         n_called=int((above & (labels != INLIER)).sum() + (known & ~above).sum()),
         n_known=int(known.sum()),
-        precision=Estimate.of(right / max(n_above, 1)),
+        precision=Estimate.of(right / n_above) if n_above else UNKNOWN_SHARE,
         n_unfound=Estimate.of(misses),
-        share_found=Estimate.of(found / np.maximum(found + misses, 1.0)),
+        share_found=Estimate.of(
+            np.where(found + misses > 0, found, 1.0) / np.maximum(found + misses, 1.0)
+        ),
     )
 
 

@@ -17,7 +17,6 @@ from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imboost.data.layout import Layout
-from imboost.decide.answers import trust_of_labels
 from imboost.decide.calibration import Calibration
 from imboost.decide.odds import odds_by_rank
 from imboost.decide.threshold import (
@@ -50,6 +49,9 @@ class BaseDetector(BaseEstimator, ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     """Packages of the extra `peers` that the detector is built on."""
 
+    leaves_answers_out: ClassVar[bool] = False
+    """Whether it can say what it would think of a labelled row without the label."""
+
     takes_gaps: ClassVar[bool] = False
     """Whether missing numbers (nan) are part of the data."""
 
@@ -63,7 +65,6 @@ class BaseDetector(BaseEstimator, ABC):
     calibration_: Calibration
     known_labels_: Labels
     held_out_probability_: NDArray[np.float64]
-    answer_trust_: NDArray[np.float64]
     n_features_in_: int
 
     def __init__(
@@ -224,8 +225,8 @@ class BaseDetector(BaseEstimator, ABC):
         held_out = self._held_out_odds(labels)
         self.calibration_ = Calibration.fit(held_out[known], labels[known], drawn[known])
         opinion = self.calibration_.probability(held_out, when_asked=True)
-        self.held_out_probability_ = np.where(known, opinion, np.nan)
-        self.answer_trust_ = trust_of_labels(opinion, labels)
+        told = known & self.leaves_answers_out
+        self.held_out_probability_ = np.where(told, opinion, np.nan)
         if self.contamination != AUTO:
             return self.set_threshold(share=float(self.contamination))
         odds = self.odds_of(self.decision_scores_)
@@ -257,6 +258,8 @@ class BaseDetector(BaseEstimator, ABC):
         given = [wish for wish in (score, share, precision) if wish is not None]
         if len(given) != 1:
             raise SettingError("set_threshold takes one of score, share and precision.")
+        if score is not None:
+            check_number("score", score)
         if share is not None:
             check_number("share", share, above=0.0, maximum=1.0)
             score = threshold_by_share(self.decision_scores_, share)
@@ -286,7 +289,7 @@ class BaseDetector(BaseEstimator, ABC):
     def _held_out_odds(self, labels: Labels) -> NDArray[np.float64]:
         """Return log-odds of the training rows, as if the labels of these were not known.
 
-        Where a detector cannot tell, those that it has with them.
+        Where a detector cannot tell (`leaves_answers_out`), those that it has with them.
         """
         return self.odds_of(self.decision_scores_)
 

@@ -198,7 +198,8 @@ class _Expectation(ABC):
             rows = rng.choice(rows, min(len(rows), max_rows), replace=False)
             forest = self._new_forest(n_trees, seed)
             self._forests.append(forest.fit(_at_least_one_column(others[rows]), targets[rows]))
-        measured = np.flatnonzero(known)[:max_rows] if known.any() else np.arange(1)
+        rows = np.flatnonzero(known) if known.any() else np.arange(1)
+        measured = rng.choice(rows, min(len(rows), max_rows), replace=False)
         expected = self._expect(others[measured], halves[measured])
         self._calibrate(targets[measured], expected)
 

@@ -10,8 +10,8 @@ from imboost.detectors.classic import Floats
 LAST_BITS = np.uint64(20)
 """Bits of a number that may be those of rounding, and are not looked at."""
 
-BEST_BITS = np.uint64(40)
-"""Of a sum of products the upper bits depend on all bits of all numbers."""
+BEST_BITS = np.uint64(32)
+"""Of a sum of products the upper half depends on all bits of all numbers."""
 
 
 class RowFolds:
@@ -35,4 +35,5 @@ class RowFolds:
         """Return the fold of every row."""
         bits = np.ascontiguousarray(table + 0.0).view(np.uint64)  # no negative zero
         mixed = ((bits >> LAST_BITS) * self._keys).sum(axis=1, dtype=np.uint64)
-        return np.asarray((mixed >> BEST_BITS) % np.uint64(self.n_folds), dtype=np.int64)
+        place = (mixed >> BEST_BITS) * np.uint64(self.n_folds) >> BEST_BITS
+        return np.asarray(place, dtype=np.int64)

@@ -99,10 +99,8 @@ class IMBoost(GenerativeDetector):
         The labels it was learned from: 0, 1 or -1.
     held_out_probability_ : array of shape (n_rows,)
         How likely each labelled row would be an outlier, had its label not been known; nan
-        where there is none.
-    answer_trust_ : array of shape (n_rows,)
-        How likely each label is right, by what is thought of the row without it; nan where
-        there is none, and until two labels of each kind are known.
+        where there is no label, and everywhere if the detector cannot leave labels out: only
+        `Stack` can.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : array of str

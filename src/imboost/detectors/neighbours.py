@@ -14,6 +14,9 @@ from imboost.detectors.classic import Floats
 CHUNK_VALUES = 20_000_000
 """Numbers held at a time while distances are computed."""
 
+NO_DISTANCE = 1e-6
+"""Rows of scaled tables that are nearer are the same, but for rounding."""
+
 FEW_COLUMNS = 5
 """Up to so many columns a search tree is quicker than comparing all rows."""
 
@@ -59,7 +62,8 @@ class NeighbourDistances:
         offsets = self._reference[found] - rows[:, None, :]  # (rows, found, features)
         distances = np.sqrt(np.einsum("ijk,ijk->ij", offsets, offsets)).astype(np.float32)
         order = np.argsort(distances, axis=1, kind="stable")
-        first = (np.take_along_axis(distances, order[:, :1], axis=1) == 0).astype(np.int64)
+        closest = np.take_along_axis(distances, order[:, :1], axis=1)
+        first = (closest <= NO_DISTANCE).astype(np.int64)
         wanted = np.minimum(first + np.arange(self._n_wanted), self._n_found - 1)
         order = np.take_along_axis(order, wanted, axis=1)
         nearest = np.take_along_axis(distances, order, axis=1).astype(np.float64)

@@ -59,7 +59,7 @@ class Rotation:
     def drawn(self, places: Floats) -> NDArray[np.float64]:
         """Return every row as the explaining components draw it."""
         found = self._rotate(places, self.n_explaining)
-        return np.asarray(self._middle + found @ self._axes[: self.n_explaining])
+        return _rounded(self._middle + found @ self._axes[: self.n_explaining])
 
     def _rotate(self, places: Floats, number: int) -> NDArray[np.float64]:
         return np.asarray((places - self._middle) @ self._axes[:number].T)

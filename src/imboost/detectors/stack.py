@@ -133,7 +133,7 @@ class Stack(ClassicDetector):
     weights_ : dict of str to float
         How much each expert is heard; empty until both kinds are known.
     decision_scores_, query_scores_, labels_, threshold_, calibration_, known_labels_, \
-    held_out_probability_, answer_trust_, n_features_in_, feature_names_in_
+    held_out_probability_, n_features_in_, feature_names_in_
         As in `IMBoost`; `query_scores_` is `decision_scores_`.
 
     Examples
@@ -147,6 +147,7 @@ class Stack(ClassicDetector):
     """
 
     default_query = "spread"
+    leaves_answers_out = True
     training_only = ("_training",)
 
     def __init__(

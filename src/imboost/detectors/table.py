@@ -56,7 +56,7 @@ class TableDetector(BaseEstimator):
     usual_cells_ : dict of str to UsualCells
         What the columns hold in usual rows, the training rows not called outliers.
     decision_scores_, query_scores_, labels_, threshold_, calibration_, known_labels_, \
-    held_out_probability_, answer_trust_
+    held_out_probability_
         Those of the trained detector.
 
     Examples
@@ -237,11 +237,6 @@ class TableDetector(BaseEstimator):
     def held_out_probability_(self) -> NDArray[np.float64]:
         """How likely labelled rows would be outliers, had their labels not been known."""
         return self.detector_.held_out_probability_
-
-    @property
-    def answer_trust_(self) -> NDArray[np.float64]:
-        """How likely each label is right; nan where that cannot be said."""
-        return self.detector_.answer_trust_
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is something to score with."""

@@ -30,7 +30,8 @@ def shares_by_replacement(
     Half of what a row scores above a usual one goes to columns by how much the score falls when
     their cell is replaced by the expected one, and half by how surprising the cell is: where
     several cells give a row away, replacing one of them alone changes little. In rows of many
-    cells only the most surprising ones are replaced.
+    cells only the most surprising ones are replaced. What a row scores below a usual one goes to
+    columns likewise, by how much the score rises and how little surprising the cell is.
 
     Parameters
     ----------
@@ -47,12 +48,14 @@ def shares_by_replacement(
     """
     owners = layout.source_of_columns()
     scores = score(table)
+    side = np.where(scores < base, -1.0, 1.0)
+    surprise = side[:, None] * surprise
     falls = np.zeros((len(table), len(layout.sources)))
     rows, sources = np.nonzero(_most_surprising(surprise))
     for start in range(0, len(rows), CELLS_AT_ONCE):
         row, source = rows[start : start + CELLS_AT_ONCE], sources[start : start + CELLS_AT_ONCE]
         replaced = np.where(owners == source[:, None], expected[row], table[row])
-        falls[row, source] = np.maximum(scores[row] - score(replaced), 0.0)
+        falls[row, source] = np.maximum(side[row] * (scores[row] - score(replaced)), 0.0)
     parts = (_shares_of_one(falls) + _shares_of_one(np.square(np.maximum(surprise, 0.0)))) / 2
     return CellShares(
         base=base,

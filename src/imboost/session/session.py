@@ -285,12 +285,13 @@ class Session:
         """Return answered rows that the model contradicts, the most doubtful first.
 
         Each is a row, its answer, and how likely it would be an outlier had no one been asked
-        about it.
+        about it. Answers that were changed since the last `refine` are not among them, and none
+        are where the detector cannot leave an answer out.
         """
         self.start()
         opinion, labels = self.detector.held_out_probability_, self.detector.known_labels_
         gap = np.abs(np.nan_to_num(opinion - labels))
-        doubtful = np.flatnonzero(gap > CONTRADICTION)
+        doubtful = np.flatnonzero((gap > CONTRADICTION) & (labels == self.labels))
         order = doubtful[np.argsort(-gap[doubtful], kind="stable")][:most]
         answers = self.answers
         return [(int(row), answers[int(row)], float(opinion[row])) for row in order]
