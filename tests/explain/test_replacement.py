@@ -48,3 +48,11 @@ def test_where_replacing_one_cell_changes_nothing_surprise_decides():
 def test_a_usual_row_has_even_shares():
     found = explain(lambda rows: np.full(len(rows), 0.5), USUAL, np.zeros((1, 3)))
     np.testing.assert_allclose(found.shares, 0.0)
+
+
+def test_of_a_row_below_the_usual_score_the_oddest_cell_takes_least_away():
+    table = np.array([[-0.4, -0.4, 1.0, 0.0]])  # where 0 would be usual
+    low = explain(lambda rows: 0.5 + rows[:, :2].mean(axis=1), table, np.array([[-1.0, 2.0, 0.0]]))
+    [[usual, odd, _]] = low.shares
+    assert usual < odd < 0
+    assert low.shares.sum() + low.base == pytest.approx(0.1)

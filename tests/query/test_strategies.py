@@ -208,6 +208,17 @@ def test_spread_prefers_high_scores_until_both_kinds_are_known(blind_share, expe
         strategy.observe(NOTHING, np.array([0, 0], dtype=np.int8))
 
 
+def test_the_more_inliers_are_found_alone_the_more_the_highest_scores_count():
+    strategy = look_at_line(distance_power=0.0)
+    scores = np.where(np.arange(100) < 5, 1.0, 0.3)
+    scores[50] = 0.0
+    shares = []
+    for n_inliers in (0, 10, 40):
+        strategy.observe(NOTHING, np.zeros(n_inliers, dtype=np.int8))
+        shares.append(np.mean(draws(strategy, scores, np.arange(100), repeats=400) < 5))
+    assert shares[0] < 0.15 < shares[1] < 0.4 < 0.8 < shares[2]
+
+
 def test_spread_prefers_the_doubtful_once_both_kinds_are_known():
     strategy = look_at_line(distance_power=0.0)
     strategy.observe(NOTHING, np.array([0, 1], dtype=np.int8))

@@ -36,6 +36,7 @@ REMOVED = (
     "view_freedom=0",
     "start_trust=1e9",
     "query__blind_share=0",
+    "query__patience=1e9",
     "query__doubt_power=0",
     "query__distance_power=0",
 )

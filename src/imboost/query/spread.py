@@ -26,8 +26,9 @@ class Spread:
 
     The probability of a row is its worth times a power of its distance from the nearest row
     that was answered or chosen before it. Until answers of both kinds are known, a row is worth
-    the more the higher its score, but none is without worth, since the score may mislead; later
-    the more the nearer its score is to the middle of their range.
+    the more the higher its score, but none is without worth, since the score may mislead; where
+    inliers alone are found, outliers are rare, and the highest scores count more and more. Later
+    a row is worth the more the nearer its score is to the middle of their range.
 
     Keeps state: the table, and which kinds of answers there were.
 
@@ -36,6 +37,9 @@ class Spread:
     blind_share : float
         Until both kinds of answers are known: the part of the worth, on average, that rows have
         whatever their score.
+    patience : float
+        As long as no outlier is known: after so many inliers the blind part is halved, and the
+        score counts by one power more.
     doubt_power : float
         How sharply worth falls with the distance of a score from the middle, once both kinds
         of answers are known.
@@ -59,15 +63,18 @@ class Spread:
     """
 
     blind_share: float = 0.5
+    patience: float = 10.0
     doubt_power: float = 2.0
     distance_power: float = 2.0
     max_pool: int = 10_000
     _table: NDArray[np.float64] | None = field(init=False, default=None, repr=False)
     _kinds: set[int] = field(init=False, default_factory=set)
+    _n_inliers: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         """Check the settings."""
         check_number("blind_share", self.blind_share, minimum=0.0, maximum=1.0)
+        check_number("patience", self.patience, above=0.0)
         check_number("doubt_power", self.doubt_power, minimum=0.0)
         check_number("distance_power", self.distance_power, minimum=0.0)
         check_number("max_pool", self.max_pool, minimum=1, whole=True)
@@ -80,6 +87,7 @@ class Spread:
     def observe(self, labels: Labels, standing: Labels) -> None:
         """Remember which kinds of answers are known."""
         self._kinds = set(np.unique(standing).tolist())
+        self._n_inliers = int((standing == INLIER).sum())
 
     def select(
         self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
@@ -103,8 +111,10 @@ class Spread:
         # Halved before subtracting: the range itself may overflow.
         place = (scores / 2 - low / 2) / (high / 2 - low / 2)
         if not {INLIER, OUTLIER} <= self._kinds:
-            by_score = place / place.mean()
-            return np.asarray(self.blind_share + (1 - self.blind_share) * by_score)
+            turns = 0.0 if OUTLIER in self._kinds else self._n_inliers / self.patience
+            blind = self.blind_share / 2**turns
+            by_score = place ** (1 + turns)
+            return np.asarray(blind + (1 - blind) * by_score / by_score.mean())
         return np.asarray((1 - np.abs(2 * place - 1)).clip(0, 1) ** self.doubt_power)
 
     def _draw(
