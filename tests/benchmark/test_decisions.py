@@ -21,6 +21,7 @@ def line(dataset, seed, number, **values):
         "unfound_low": 0.0,
         "unfound_high": 2.0,
         "n_found": number,
+        "estimated_share": 0.5,
         "share_found": number / 2,
         "advises_stop": False,
     }

@@ -46,6 +46,8 @@ class DecisionResult:
         Outliers below the threshold that were not asked, and their interval.
     n_found : int
         Outliers that were answered or lie above the threshold.
+    estimated_share : float
+        Of all outliers, those found by now, as it was estimated.
     share_found : float
         Of the outliers found after the last round, those found by now.
     advises_stop : bool
@@ -63,6 +65,7 @@ class DecisionResult:
     unfound_low: float
     unfound_high: float
     n_found: int
+    estimated_share: float
     share_found: float
     advises_stop: bool
 
@@ -104,6 +107,7 @@ def judge_decisions(spec: RunSpec, dataset: Dataset) -> list[DecisionResult]:
                 "unfound_low": outcome.n_unfound.low,
                 "unfound_high": outcome.n_unfound.high,
                 "n_found": int(found[-1].sum()),
+                "estimated_share": outcome.share_found.value,
                 "advises_stop": session.advice().is_stop,
             }
         )
