@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from imboost.decide.estimates import Estimate, Outcome
 
-ENOUGH = 0.75
+ENOUGH = 0.65
 """With so much of all outliers found, by estimate, more answers are seldom worth it: estimates
 are careful, and what is left is what the detector cannot tell from usual rows."""
 
