@@ -22,12 +22,15 @@ COLUMNS = {
         ("a few words among numbers", ["?" if row == 5 else str(row % 9) for row in ROWS]),
         ("time of day", pa.array([datetime.time(row % 24) for row in ROWS])),
         ("different but no row numbers", [3 * row for row in ROWS]),
+        ("house_number", [row % 40 for row in ROWS]),
         ("decimals", pa.array([row / 8 for row in ROWS]).cast(pa.decimal128(10, 3))),
     ],
     "boolean": [
         ("truths", [row % 3 == 0 for row in ROWS]),
         ("yes and no", [["Yes", "no", None][row % 3] for row in ROWS]),
         ("zeros and ones", [row % 2 for row in ROWS]),
+        ("in upper and lower case", [["Yes", "no", "yes", "NO"][row % 4] for row in ROWS]),
+        ("as pandas writes some", [["1", "0", "1.0", "0.0"][row % 4] for row in ROWS]),
     ],
     "categorical": [
         ("words", [["red", "blue", "green"][row % 3] for row in ROWS]),
@@ -40,12 +43,14 @@ COLUMNS = {
         ("dates", [datetime.date(2024, 1, 1 + row % 28) for row in ROWS]),
         ("times with zone", [f"2024-01-01T10:{row:02d}:00+02:00" for row in ROWS]),
         ("days first", [f"{1 + row % 28:02d}.02.2024" for row in ROWS]),
+        ("times with strokes", [f"{1 + row % 28:02d}/02/2024 10:{row:02d}" for row in ROWS]),
         ("days first with strokes", [f"{1 + row % 28:02d}/02/2024" for row in ROWS]),
     ],
     "identifier": [
         ("customer_id", [1000 + 7 * row for row in ROWS]),
         ("any name", list(ROWS)),
         ("codes", [f"X{row}-{row * 7}" for row in ROWS]),
+        ("nearly all differ", [f"X{max(row, 3)}" for row in ROWS]),
         ("orderId", [f"A{row // 2 * 2 if row < 9 else row}" for row in ROWS]),
     ],
     "constant": [("same", [1] * N), ("nothing", [None] * N), ("nan", [float("nan")] * N)],
@@ -67,6 +72,31 @@ def test_cells_that_do_not_fit_are_counted_in_the_note():
     assert (fact.role, fact.note) == (Role.NUMERIC, "2 cells say no number and count as missing")
 
 
+@pytest.mark.parametrize(
+    ("name", "cells", "note"),
+    [
+        ("key", [7 * row for row in ROWS], "by its name: kept aside, never looked at"),
+        ("any", list(ROWS), "counts the rows: kept aside, never looked at"),
+        ("any", [f"X{row}" for row in ROWS], "all cells differ: kept aside, never looked at"),
+        (
+            "any",
+            [f"X{max(row, 3)}" for row in ROWS],
+            "95% of the cells differ: kept aside, never looked at",
+        ),
+        ("day", ["03/04/2024", "05/06/2024"], "day or month may come first; read as DD/MM/YYYY"),
+        ("sum", ["1,234", "5,678", "1"], "1,234 is read as 1234"),
+        (
+            "sum",
+            ["1,234"] * 30 + ["5,678"] * 29 + ["?"],
+            "1,234 is read as 1234; 1 cell says no number and counts as missing",
+        ),
+    ],
+)
+def test_a_note_says_why(name, cells, note):
+    table = pa.table({name: cells, "other": RNG.normal(size=len(cells))})
+    assert find_roles(table)[0].note == note
+
+
 def test_a_given_role_stands():
     table = pa.table(
         {"code": [row % 5 for row in ROWS], "id": list(ROWS), "x": RNG.normal(size=N)}
@@ -82,6 +112,16 @@ def test_a_given_role_stands():
         ({"a": [1, 2]}, {"a": "numerical"}, "Did you mean 'numeric'"),
         ({"a": pa.array([], pa.int64())}, {}, "header but no rows"),
         ({"a": [1, 1], "b": [None, None]}, {}, "No column is left.*a .constant., b .constant."),
+        ({"a": ["x", "y"]}, {"a": "numeric"}, "^Column 'a' has no cell that says a number.$"),
+        ({"a": ["x", "y"]}, {"a": "datetime"}, "^Column 'a' has no cell that says a time.$"),
+        ({"a": ["x", "z"]}, {"a": "boolean"}, "^Column 'a' has no cell that says yes or no.$"),
+        ({"a": [None, None]}, {"a": "numeric"}, "^Column 'a' has no cell that says a number.$"),
+        ({"a": [1.5, 2.5]}, {"a": "datetime"}, "^Column 'a' has no cell that says a time.$"),
+        (
+            {"a": [datetime.date(2024, 1, 1), datetime.date(2024, 1, 2)]},
+            {"a": "numeric"},
+            "^Column 'a' has no cell that says a number.$",
+        ),
         ({"a": [[1], [2]]}, {"a": "numeric"}, "'a' holds list.* cannot be numeric"),
     ],
 )

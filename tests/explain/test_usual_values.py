@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imboost.data.encoding import TableEncoder
+from imboost.data.readers import TimeReader
 from imboost.data.roles import find_roles
 from imboost.explain import UsualLevels, UsualNumbers, usual_cells, usual_rows
 from imboost.explain.usual_values import MOST_VALUES
@@ -48,7 +49,7 @@ def test_whole_numbers_numbers_as_text_and_equal_ones_are_understood():
 
 def test_times_are_compared_as_times_whatever_they_are_stored_as():
     days = np.arange("2024-01-01", "2024-04-10", dtype="datetime64[D]")  # 100 of them
-    usual = UsualNumbers.fit(pa.chunked_array([days.astype("datetime64[s]")]), are_times=True)
+    usual = UsualNumbers.fit(pa.chunked_array([days.astype("datetime64[s]")]), TimeReader())
     assert usual.locate(cells("2024-03-31", "2025-01-01")) == [
         (0.9, "above 90 % of usual rows"),
         (1.0, "above all usual rows"),

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imboost.data.cells import is_flat, numbers, plain, times, words
+from imboost.data.cells import is_flat, plain
 from imboost.data.encoding import WordEncoder
+from imboost.data.readers import WordReader, n_unread
 from imboost.data.roles import ColumnFacts, Role
 from imboost.detectors.table import TableDetector
 
 CHANGED_SHARE = 0.05
 """A share of missing cells that differs by more from that in training is told."""
-
-READERS = {Role.NUMERIC: (numbers, "no number"), Role.DATETIME: (times, "no time")}
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,9 @@ class DataProblems:
     def __init__(self, detector: TableDetector) -> None:
         self._facts = detector.facts_
         self._n_training = len(detector.decision_scores_)
+        self._readers = {
+            name: encoder.reader for name, encoder in detector.encoder_.encoders.items()
+        }
         self._levels = {
             name: pa.array([*encoder.levels, *encoder.bands])
             for name, encoder in detector.encoder_.encoders.items()
@@ -68,11 +69,12 @@ class DataProblems:
 
     def _look_at(self, fact: ColumnFacts, cells: pa.ChunkedArray) -> None:
         self._missing[fact.name] += cells.null_count
-        if fact.role in READERS:
-            read, _ = READERS[fact.role]
-            self._unreadable[fact.name] += int(np.isnan(read(cells)).sum()) - cells.null_count
-        if fact.name in self._levels:
-            present = pc.drop_null(words(cells))
+        if fact.name not in self._readers:
+            return
+        reader = self._readers[fact.name]
+        self._unreadable[fact.name] += n_unread(reader, cells)
+        if isinstance(reader, WordReader):
+            present = pc.drop_null(reader.read(cells))
             known = pc.is_in(present, value_set=self._levels[fact.name])
             self._unseen[fact.name] += len(present) - (pc.sum(known).as_py() or 0)
 
@@ -88,7 +90,7 @@ class DataProblems:
         elif abs(now - then) > CHANGED_SHARE:
             texts.append(f"{now:.0%} of the cells are missing; in training {then:.0%} were")
         if n := self._unreadable[fact.name]:
-            texts.append(f"{self._cells(n)} {READERS[fact.role][1]}, taken as missing")
+            texts.append(f"{self._cells(n)} {self._readers[fact.name].unread}, taken as missing")
         if n := self._unseen[fact.name]:
             texts.append(f"{self._cells(n)} something that was not there in training")
         return texts

@@ -160,7 +160,7 @@ def _check_gaps(detector: BaseDetector, facts: list[ColumnFacts]) -> None:
     gaps = [
         fact.name
         for fact in facts
-        if fact.role in (Role.NUMERIC, Role.DATETIME) and (fact.n_missing or fact.note)
+        if fact.role in (Role.NUMERIC, Role.DATETIME) and (fact.n_missing or fact.n_unread)
     ]
     if gaps and not detector.takes_gaps:
         raise SettingError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -17,8 +17,6 @@ from pydantic import (
     create_model,
 )
 
-from imboost.data.cells import truths
-from imboost.data.encoding import ColumnEncoder, WordEncoder
 from imboost.data.roles import ColumnFacts, Role
 from imboost.detectors.table import TableDetector
 
@@ -146,7 +144,6 @@ class RowModel:
 
     def __init__(self, detector: TableDetector) -> None:
         self._facts = detector.facts_
-        self._encoders = detector.encoder_.encoders
         # Names of columns may be no names of Python's, or those of a model's own methods.
         self._fields = {fact.name: f"column_{at}" for at, fact in enumerate(self._facts)}
         fields: Any = {self._fields[fact.name]: _field(fact) for fact in self._facts}
@@ -174,11 +171,11 @@ class RowModel:
         for fact in self._facts:
             if fact.role.is_feature:
                 cells = [getattr(row, self._fields[fact.name]) for row in rows]
-                if fact.role == Role.BOOLEAN:
-                    spelled = _spelling(self._encoders[fact.name])
-                    cells = [_as_word(cell, spelled) for cell in cells]
-                kind = pa.float64() if fact.role == Role.NUMERIC else pa.string()
-                columns[fact.name] = pa.array(cells, kind)
+                if fact.role == Role.NUMERIC:
+                    columns[fact.name] = pa.array(cells, pa.float64())
+                else:
+                    said = [None if cell is None else str(cell) for cell in cells]
+                    columns[fact.name] = pa.array(said, pa.string())
         return pa.table(columns)
 
     def identifiers(self, row: BaseModel) -> dict[str, Identifier]:
@@ -221,22 +218,3 @@ def _field(fact: ColumnFacts) -> tuple[Any, Any]:
     if hint:
         settings["description"] = hint
     return kind, Field(... if fact.role.is_feature else None, **settings)
-
-
-def _as_word(cell: bool | int | str | None, spelled: Mapping[bool, str]) -> str | None:
-    if isinstance(cell, bool):
-        return spelled[cell]
-    return str(cell) if isinstance(cell, int) else cell
-
-
-def _spelling(encoder: ColumnEncoder) -> dict[bool, str]:
-    """Return how the training table wrote yes and no."""
-    spelled = {True: "true", False: "false"}
-    if isinstance(encoder, WordEncoder):
-        said = truths(pa.chunked_array([pa.array(encoder.levels, pa.string())]))
-        spelled |= {
-            bool(truth): level
-            for truth, level in zip(said.tolist(), encoder.levels, strict=True)
-            if truth in (0.0, 1.0)
-        }
-    return spelled

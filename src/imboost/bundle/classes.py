@@ -26,6 +26,7 @@ from imboost.bundle.ways import (
 from imboost.data.encoding import NumberEncoder, TableEncoder, TimeEncoder, WordEncoder
 from imboost.data.layout import Feature, Kind, Layout
 from imboost.data.number_scaling import NumberScaling
+from imboost.data.readers import NumberReader, TimeReader, WordReader
 from imboost.data.roles import ColumnFacts, Role
 from imboost.data.scaling import StandardScaling, UnitScaling
 from imboost.decide.calibration import Calibration
@@ -74,6 +75,9 @@ CLASSES: dict[type, Way] = {
     ColumnFacts: record(),
     Role: choice(),
     TableEncoder: record(),
+    NumberReader: record(),
+    TimeReader: record(),
+    WordReader: record(),
     NumberEncoder: record(),
     TimeEncoder: record(),
     WordEncoder: record(),

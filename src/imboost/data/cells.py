@@ -7,13 +7,32 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+NUMBER = r"^\+?(-?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:inf(?:inity)?)))$"
 DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
-ISO_TIME = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?$"
-ZONE = r"(Z|[+-]\d{2}:?\d{2})$"
-DATE_FORMATS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d")
+GROUPED = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
+WHOLE_NUMBER = r"^([+-]?(?:0|[1-9]\d*))\.0*$"
 TRUE_WORDS = ("true", "yes", "y", "t")
 FALSE_WORDS = ("false", "no", "n", "f")
+
+ISO = "YYYY-MM-DD"
+DAY_FIRST, MONTH_FIRST = "DD/MM/YYYY", "MM/DD/YYYY"
+_YEAR, _MONTH, _DAY = r"(?P<year>\d{4}|\d{2})", r"(?P<month>\d{1,2})", r"(?P<day>\d{1,2})"
+_CLOCK = (
+    r"(?:[T ](?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<part>\d+))?)?)?"
+    r"(?: ?(?:Z|[+-]\d{2}:?\d{2}))?$"
+)
+TIME_FORMS = {
+    ISO: r"^(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})" + _CLOCK,
+    "DD.MM.YYYY": rf"^{_DAY}\.{_MONTH}\.{_YEAR}{_CLOCK}",
+    DAY_FIRST: rf"^{_DAY}/{_MONTH}/{_YEAR}{_CLOCK}",
+    MONTH_FIRST: rf"^{_MONTH}/{_DAY}/{_YEAR}{_CLOCK}",
+    "YYYY/MM/DD": r"^(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})" + _CLOCK,
+    "YYYYMMDD": r"^(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})" + _CLOCK,
+}
+"""How times are written: the parts of each form."""
+
+FIRST_SHORT_YEAR = 69
+"""Years of two digits from here on are those of 1900, as for strptime."""
 
 LARGEST = 1e300
 """Infinite numbers count as this large."""
@@ -49,40 +68,85 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+def numbers(column: pa.ChunkedArray, *, grouped: bool = False) -> NDArray[np.float64]:
     """Return a column as numbers; nan where a cell is missing or says no number.
 
+    Parameters
+    ----------
+    column : Arrow array in chunks
+    grouped : bool
+        Whether commas part thousands; otherwise they stand before decimals.
+
+    Examples
+    --------
     >>> numbers(pa.chunked_array([["1", "2,5", None, "many"]])).tolist()
     [1.0, 2.5, nan, nan]
+    >>> numbers(pa.chunked_array([["1,234", "2,5"]]), grouped=True).tolist()
+    [1234.0, nan]
     """
     column = plain(column)
-    if is_wordy(column.type):
-        words = pc.utf8_trim_whitespace(column)
-        comma = pc.match_substring_regex(words, DECIMAL_COMMA)
-        words = pc.if_else(comma, pc.replace_substring(words, ",", "."), words)
-        words = pc.if_else(pc.match_substring_regex(words, NUMBER), words, None)
-        column = pc.cast(words, pa.float64())
-    elif pa.types.is_duration(column.type) or pa.types.is_time(column.type):
+    if pa.types.is_duration(column.type) or pa.types.is_time(column.type):
         column = pc.cast(column, pa.int64() if column.type.bit_width == 64 else pa.int32())
+    elif pa.types.is_temporal(column.type):
+        column = words(column)
+    if is_wordy(column.type):
+        said = pc.utf8_trim_whitespace(column)
+        comma = pc.match_substring_regex(said, GROUPED if grouped else DECIMAL_COMMA)
+        without = pc.replace_substring(said, ",", "" if grouped else ".")
+        said = pc.if_else(comma, without, said)
+        said = pc.if_else(pc.match_substring_regex(said, NUMBER), said, None)
+        column = pc.cast(pc.replace_substring_regex(said, NUMBER, r"\1"), pa.float64())
     values = _as_floats(column)
     return np.where(np.isnan(values), np.nan, np.clip(values, -LARGEST, LARGEST))
 
 
-def times(column: pa.ChunkedArray) -> NDArray[np.float64]:
+def times(column: pa.ChunkedArray, form: str = ISO) -> NDArray[np.float64]:
     """Return a column as seconds since 1970, in the clock of the cell's own time zone.
 
     Cells that are missing or say no time are nan.
 
+    Parameters
+    ----------
+    column : Arrow array in chunks
+    form : str
+        One of `TIME_FORMS`. Cells of that form are read, and those of ISO's.
+
+    Examples
+    --------
     >>> times(pa.chunked_array([["1970-01-02", "1970-01-01 00:01+02:00", "soon"]])).tolist()
     [86400.0, 60.0, nan]
+    >>> times(pa.chunked_array([["02/01/1970", "1970-02-30"]]), "DD/MM/YYYY").tolist()
+    [86400.0, nan]
     """
     column = plain(column)
-    if is_wordy(column.type):
-        column = _parse_times(pc.utf8_trim_whitespace(column))
-    elif pa.types.is_timestamp(column.type) and column.type.tz is not None:
+    if not pa.types.is_temporal(column.type) or pa.types.is_time(column.type):
+        said = levels(column)
+        values = _parse_times(said, ISO)
+        return (
+            values if form == ISO else np.where(np.isnan(values), _parse_times(said, form), values)
+        )
+    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
         column = pc.local_timestamp(column)
     micros = pc.cast(pc.cast(column, pa.timestamp("us"), safe=False), pa.int64())
     return _as_floats(micros) / 1e6
+
+
+def levels(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column as text in which whole numbers, yes and no are written in one way.
+
+    >>> levels(pa.chunked_array([["1.0", "01", "True", None]])).to_pylist()
+    ['1', '01', 'true', None]
+    """
+    column = plain(column)
+    said = words(column)
+    if pa.types.is_floating(column.type):
+        values = pc.cast(column, pa.float64())
+        is_whole = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), 2.0**53))
+        whole = pc.cast(pc.if_else(is_whole, values, None), pa.int64())
+        return pc.coalesce(pc.cast(whole, pa.string()), said)
+    said = pc.replace_substring_regex(said, WHOLE_NUMBER, r"\1")
+    said = pc.replace_substring_regex(said, "^(?:True|TRUE)$", "true")
+    return pc.replace_substring_regex(said, "^(?:False|FALSE)$", "false")
 
 
 def words(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -107,13 +171,31 @@ def truths(column: pa.ChunkedArray) -> NDArray[np.float64]:
     return said
 
 
-def _parse_times(words: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Read ISO times, or dates in the format that suits most of the others."""
-    local = pc.replace_substring_regex(words, ZONE, "")
-    iso = pc.if_else(pc.match_substring_regex(local, ISO_TIME), local, None)
-    parsed = [pc.cast(iso, pa.timestamp("us"))]
-    parsed += [pc.strptime(words, name, "us", error_is_null=True) for name in DATE_FORMATS]
-    return max(parsed, key=lambda column: column.length() - column.null_count)
+def _parse_times(said: pa.ChunkedArray, form: str) -> NDArray[np.float64]:
+    """Return seconds since 1970 of cells that have a form and that a calendar has."""
+    found = pc.extract_regex(said, TIME_FORMS[form])
+    year, month, day, hour, minute, second = (
+        _as_floats(_digits(found, name))
+        for name in ("year", "month", "day", "hour", "minute", "second")
+    )
+    part = pc.utf8_slice_codeunits(pc.utf8_rpad(pc.struct_field(found, "part"), 6, "0"), 0, 6)
+    is_short = pc.equal(pc.utf8_length(pc.struct_field(found, "year")), 2)
+    century = np.where(year < FIRST_SHORT_YEAR, 2000, 1900)
+    year = np.where(_as_floats(is_short) == 1, year + century, year)
+    with np.errstate(invalid="ignore"):
+        is_time = (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1)
+        is_time &= (hour <= 23) & (minute <= 59) & (second <= 59)
+    months = np.where(is_time, 12 * (year - 1970) + month - 1, 0).astype("datetime64[M]")
+    days = months.astype("datetime64[D]").astype(np.int64) + np.where(is_time, day - 1, 0)
+    is_time &= days < (months + 1).astype("datetime64[D]").astype(np.int64)
+    seconds = ((days * 24 + hour) * 60 + minute) * 60 + second
+    micros = seconds * 1e6 + np.nan_to_num(_as_floats(pc.cast(part, pa.int64())))
+    return np.where(is_time, micros / 1e6, np.nan)
+
+
+def _digits(found: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    said = pc.struct_field(found, name)
+    return pc.cast(pc.if_else(pc.equal(said, ""), "0", said), pa.int64())
 
 
 def _as_floats(column: pa.ChunkedArray) -> NDArray[np.float64]:

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from imboost.data.cells import numbers, times, words
 from imboost.data.layout import Feature, Kind, Layout
 from imboost.data.number_scaling import NumberScaling, fit_scaling
+from imboost.data.readers import NumberReader, Reader, TimeReader, WordReader
 from imboost.data.roles import ColumnFacts, Role
 from imboost.data.table_files import check_columns
 
@@ -37,6 +37,12 @@ class ColumnEncoder(Protocol):
 
     @property
     @abstractmethod
+    def reader(self) -> Reader:
+        """How cells are read."""
+        ...
+
+    @property
+    @abstractmethod
     def parts(self) -> list[tuple[Kind, int, str]]:
         """Kind, number of columns and name of every part."""
         ...
@@ -54,14 +60,16 @@ class ColumnEncoder(Protocol):
 class NumberEncoder:
     """Numbers, scaled; and where cells were missing in training, a column that says so."""
 
+    reader: NumberReader
     scaling: NumberScaling
     has_gaps: bool
 
     @classmethod
     def fit(cls, cells: pa.ChunkedArray, scaling: str) -> Self:
         """Learn from the cells of the training table."""
-        values = numbers(cells)
-        return cls(fit_scaling(scaling, values), bool(np.isnan(values).any()))
+        reader = NumberReader.fit(cells)
+        values = reader.read(cells)
+        return cls(reader, fit_scaling(scaling, values), bool(np.isnan(values).any()))
 
     @property
     def parts(self) -> list[tuple[Kind, int, str]]:
@@ -70,7 +78,7 @@ class NumberEncoder:
 
     def encode(self, cells: pa.ChunkedArray) -> list[Matrix]:
         """Return one matrix (rows, columns) for every part."""
-        values = numbers(cells)
+        values = self.reader.read(cells)
         return [self.scaling.apply(values)[:, None], *_gaps(values, self.has_gaps)]
 
     def describe(self, columns: Matrix) -> list[str]:
@@ -82,6 +90,7 @@ class NumberEncoder:
 class TimeEncoder:
     """Times as a number; their place in the day and in the week, where it varies, as a circle."""
 
+    reader: TimeReader
     scaling: NumberScaling
     cycles: tuple[str, ...]
     has_gaps: bool
@@ -89,7 +98,8 @@ class TimeEncoder:
     @classmethod
     def fit(cls, cells: pa.ChunkedArray, scaling: str) -> Self:
         """Learn from the cells of the training table."""
-        values = times(cells)
+        reader = TimeReader.fit(cells)
+        values = reader.read(cells)
         known = values[~np.isnan(values)]
         cycles = [
             name
@@ -97,7 +107,8 @@ class TimeEncoder:
             if len(np.unique(known // DAY if length == WEEK else known % length)) > 1
             and np.ptp(known) >= length
         ]
-        return cls(fit_scaling(scaling, values), tuple(cycles), bool(np.isnan(values).any()))
+        has_gaps = bool(np.isnan(values).any())
+        return cls(reader, fit_scaling(scaling, values), tuple(cycles), has_gaps)
 
     @property
     def parts(self) -> list[tuple[Kind, int, str]]:
@@ -109,7 +120,7 @@ class TimeEncoder:
 
     def encode(self, cells: pa.ChunkedArray) -> list[Matrix]:
         """Return one matrix (rows, columns) for every part."""
-        values = times(cells)
+        values = self.reader.read(cells)
         parts = [self.scaling.apply(values)[:, None]]
         for name in self.cycles:
             angle = 2 * math.pi * (values % CYCLES[name]) / CYCLES[name]
@@ -131,6 +142,7 @@ class WordEncoder:
 
     Parameters
     ----------
+    reader : WordReader
     levels : tuple of str
         Levels with a column of their own.
     bands : dict of str to int
@@ -139,20 +151,22 @@ class WordEncoder:
     n_bands : int
     """
 
+    reader: WordReader
     levels: tuple[str, ...]
     bands: Mapping[str, int]
     n_bands: int
 
     @classmethod
-    def fit(cls, cells: pa.ChunkedArray) -> Self:
+    def fit(cls, cells: pa.ChunkedArray, *, are_truths: bool = False) -> Self:
         """Learn from the cells of the training table."""
-        counted = pc.value_counts(_levels_of(cells))
+        reader = WordReader.fit(cells) if are_truths else WordReader()
+        counted = pc.value_counts(pc.fill_null(reader.read(cells), MISSING))
         counts = dict(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(),
                           strict=True))  # fmt: skip
         common = sorted(counts, key=lambda level: (-counts[level], level))
         own, rare = common[:MAX_LEVELS], common[MAX_LEVELS:]
         bands = {level: int(math.log(counts[level], BAND_BASE)) for level in rare}
-        return cls(tuple(own), bands, 1 + max(bands.values(), default=0))
+        return cls(reader, tuple(own), bands, 1 + max(bands.values(), default=0))
 
     @property
     def parts(self) -> list[tuple[Kind, int, str]]:
@@ -165,11 +179,15 @@ class WordEncoder:
         bounds = [int(BAND_BASE ** (band + 1)) - 1 for band in range(self.n_bands)]
         return [*self.levels, *(f"(one seen at most {bound:,} times)" for bound in bounds)]
 
+    def read(self, cells: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Return levels, those of missing cells too."""
+        return pc.fill_null(self.reader.read(cells), MISSING)
+
     def encode(self, cells: pa.ChunkedArray) -> list[Matrix]:
         """Return one matrix (rows, columns) for every part."""
         places = {level: at for at, level in enumerate(self.levels)}
         places |= {level: len(self.levels) + band for level, band in self.bands.items()}
-        encoded = pc.dictionary_encode(_levels_of(cells)).combine_chunks()
+        encoded = pc.dictionary_encode(self.read(cells)).combine_chunks()
         unknown = len(self.levels)  # the rarest band
         known = np.array([places.get(level, unknown) for level in encoded.dictionary.to_pylist()])
         where = known[np.asarray(encoded.indices)] if len(encoded) else np.zeros(0, np.int64)
@@ -180,10 +198,6 @@ class WordEncoder:
     def describe(self, columns: Matrix) -> list[str]:
         """Return the names of levels."""
         return [self.names[place] for place in columns.argmax(axis=1).tolist()]
-
-
-def _levels_of(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.fill_null(words(cells), MISSING)
 
 
 def _gaps(values: Matrix, wanted: bool) -> list[Matrix]:
@@ -224,7 +238,7 @@ class TableEncoder:
             elif fact.role == Role.DATETIME:
                 encoders[fact.name] = TimeEncoder.fit(cells, scaling)
             elif fact.role in (Role.CATEGORICAL, Role.BOOLEAN):
-                encoders[fact.name] = WordEncoder.fit(cells)
+                encoders[fact.name] = WordEncoder.fit(cells, are_truths=fact.role == Role.BOOLEAN)
         return cls(tuple(facts), encoders)
 
     @property

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from imboost.data.cells import is_flat, is_wordy, numbers, plain, times, truths, words
+from imboost.data.cells import is_flat, is_wordy, levels, plain, truths, words
+from imboost.data.readers import NumberReader, Reader, TimeReader, WordReader, n_unread
 from imboost.errors import DataError, SettingError, UnknownNameError
 
 CLEAR_SHARE = 0.95
@@ -21,9 +22,14 @@ CLEAR_SHARE = 0.95
 MANY_ROWS = 20
 """In a table of fewer rows, different values in all of them say nothing."""
 
+MANY_CELLS = 50
+NEARLY_ALL = 0.9
+"""Of so many cells that say words, a larger share of different ones only tells rows apart."""
+
 NAMES_OF_IDENTIFIERS = re.compile(
     r"(^|[_\W])(id|ids|key|uuid|guid|index|rowid|nr|no|number)$|^unnamed|[a-z](Id|ID|Key)$"
 )
+KEPT_ASIDE = "kept aside, never looked at"
 TEXT_WORDS = 4.0
 """Cells that differ and hold so many words on average are free text."""
 
@@ -63,6 +69,8 @@ class ColumnFacts:
         Different values.
     note : str
         What is done with it, if that is not obvious.
+    n_unread : int
+        Cells with a value that says something else than the role wants, and counts as missing.
     """
 
     name: str
@@ -70,6 +78,7 @@ class ColumnFacts:
     n_missing: int
     n_distinct: int
     note: str = ""
+    n_unread: int = 0
 
 
 def find_roles(table: pa.Table, given: Mapping[str, str] | None = None) -> list[ColumnFacts]:
@@ -113,8 +122,26 @@ def _look_at(name: str, column: pa.ChunkedArray, given: Role | None) -> ColumnFa
     n_distinct = pc.count_distinct(cells).as_py()
     role, note = _find_role(name, cells, n_missing, n_distinct)
     if given is not None and given != role:
-        role, note = given, _note_on(given, cells)
-    return ColumnFacts(name, role, n_missing, n_distinct, note)
+        role, note = given, "" if given.is_feature else "not looked at"
+    reader = _reader_of(role, cells)
+    if reader is None:
+        return ColumnFacts(name, role, n_missing, n_distinct, note)
+    unread = n_unread(reader, cells)
+    if n_missing + unread == len(cells):
+        raise SettingError(f"Column '{name}' has no cell that says {reader.wanted}.")
+    notes = (note, reader.note(cells), _note_on(unread, reader.unread))
+    note = "; ".join(text for text in notes if text)
+    return ColumnFacts(name, role, n_missing, n_distinct, note, unread)
+
+
+def _reader_of(role: Role, cells: pa.ChunkedArray) -> Reader | None:
+    """Return what reads the cells of a column, if the role wants more than words."""
+    readers: dict[Role, type[Reader]] = {
+        Role.NUMERIC: NumberReader,
+        Role.DATETIME: TimeReader,
+        Role.BOOLEAN: WordReader,
+    }
+    return readers[role].fit(cells) if role in readers else None
 
 
 def _find_role(
@@ -128,16 +155,15 @@ def _find_role(
         return Role.CATEGORICAL, "one value, or missing"
     if pa.types.is_temporal(cells.type) and not _is_clock(cells.type):
         return Role.DATETIME, ""
-    if n_distinct == 2 and _share(truths(cells), cells) == 1:
+    if _are_truths(cells, n_distinct):
         return Role.BOOLEAN, ""
-    for role, read in ((Role.NUMERIC, numbers), (Role.DATETIME, times)):
+    for role, kind in ((Role.NUMERIC, NumberReader), (Role.DATETIME, TimeReader)):
         if role == Role.DATETIME and not is_wordy(cells.type):
             break
-        values = read(cells)
+        values = kind.fit(cells).read(cells)
         if _share(values, cells) >= CLEAR_SHARE:
-            if role == Role.NUMERIC and _counts_rows(name, values, cells):
-                return Role.IDENTIFIER, "kept aside, never looked at"
-            return role, _note_on(role, cells)
+            why = _why_identifier(name, values, cells) if role == Role.NUMERIC else ""
+            return (Role.IDENTIFIER, why) if why else (role, "")
     return _role_of_words(name, cells, n_missing, n_distinct)
 
 
@@ -150,28 +176,28 @@ def _role_of_words(
     differ = n_present >= MANY_ROWS and n_distinct > n_present / 2
     if differ and mean_words >= TEXT_WORDS:
         return Role.TEXT, "free text is not looked at"
-    all_differ = n_present >= MANY_ROWS and n_distinct == n_present
-    if all_differ or (differ and NAMES_OF_IDENTIFIERS.search(name)):
-        return Role.IDENTIFIER, "kept aside, never looked at"
+    if n_present >= MANY_ROWS and n_distinct == n_present:
+        return Role.IDENTIFIER, f"all cells differ: {KEPT_ASIDE}"
+    if n_present >= MANY_CELLS and n_distinct > NEARLY_ALL * n_present:
+        return Role.IDENTIFIER, f"{n_distinct / n_present:.0%} of the cells differ: {KEPT_ASIDE}"
+    if differ and NAMES_OF_IDENTIFIERS.search(name):
+        return Role.IDENTIFIER, f"by its name: {KEPT_ASIDE}"
     return Role.CATEGORICAL, ""
 
 
-def _note_on(role: Role, cells: pa.ChunkedArray) -> str:
-    """Return how many cells say something else than the role wants."""
-    readers = {Role.NUMERIC: numbers, Role.DATETIME: times, Role.BOOLEAN: truths}
-    if role not in readers:
-        return "" if role.is_feature else "not looked at"
-    n_strange = int(np.isnan(readers[role](cells)).sum()) - cells.null_count
-    what = {
-        Role.NUMERIC: "no number",
-        Role.DATETIME: "no time",
-        Role.BOOLEAN: "neither yes nor no",
-    }
-    if n_strange == 0:
+def _note_on(unread: int, what: str) -> str:
+    if unread == 0:
         return ""
-    if n_strange == 1:
-        return f"1 cell says {what[role]} and counts as missing"
-    return f"{n_strange:,} cells say {what[role]} and count as missing"
+    if unread == 1:
+        return f"1 cell says {what} and counts as missing"
+    return f"{unread:,} cells say {what} and count as missing"
+
+
+def _are_truths(cells: pa.ChunkedArray, n_distinct: int) -> bool:
+    """Whether cells say yes and no, each in one way but for upper and lower case."""
+    if n_distinct > MANY_ROWS or _share(truths(cells), cells) < 1:
+        return False
+    return bool(pc.count_distinct(pc.utf8_lower(levels(cells))).as_py() == 2)
 
 
 def _share(values: NDArray[np.float64], cells: pa.ChunkedArray) -> float:
@@ -183,13 +209,14 @@ def _is_clock(kind: pa.DataType) -> bool:
     return bool(pa.types.is_duration(kind) or pa.types.is_time(kind))
 
 
-def _counts_rows(name: str, values: NDArray[np.float64], cells: pa.ChunkedArray) -> bool:
-    """Whether whole numbers, all different, only tell rows apart."""
+def _why_identifier(name: str, values: NDArray[np.float64], cells: pa.ChunkedArray) -> str:
+    """Return why whole numbers, all different, only tell rows apart; nothing if they do not."""
     if pa.types.is_floating(cells.type) or cells.null_count or len(values) < MANY_ROWS:
-        return False
+        return ""
     if np.isnan(values).any() or (values != np.floor(values)).any():
-        return False
-    n_distinct = len(np.unique(values))
-    if NAMES_OF_IDENTIFIERS.search(name):
-        return n_distinct > len(values) / 2
-    return n_distinct == len(values) and values.max() - values.min() == len(values) - 1
+        return ""
+    if len(np.unique(values)) < len(values):
+        return ""
+    if values.max() - values.min() == len(values) - 1:
+        return f"counts the rows: {KEPT_ASIDE}"
+    return f"by its name: {KEPT_ASIDE}" if NAMES_OF_IDENTIFIERS.search(name) else ""

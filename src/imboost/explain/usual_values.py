@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 import numpy as np
@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from imboost.data.cells import numbers, times, words
-from imboost.data.encoding import ColumnEncoder, TimeEncoder, WordEncoder
+from imboost.data.encoding import ColumnEncoder
+from imboost.data.readers import NumberReader, TimeReader, WordReader
 
 MOST_VALUES = 1001
 """Of a column's numbers so many are kept at most, evenly spaced in their order."""
@@ -42,30 +42,31 @@ class UsualNumbers:
         Up to `MOST_VALUES` of those that are known, sorted, with the smallest and the largest.
     missing : float
         The part of the rows in which there is none.
-    are_times : bool
-        Whether cells are read as times.
+    reader : NumberReader or TimeReader
+        How cells are read.
     """
 
     values: NDArray[np.float64]
     missing: float
-    are_times: bool = False
+    reader: NumberReader | TimeReader = field(default_factory=NumberReader)
 
     @classmethod
-    def fit(cls, cells: pa.ChunkedArray, are_times: bool = False) -> Self:
+    def fit(cls, cells: pa.ChunkedArray, reader: NumberReader | TimeReader | None = None) -> Self:
         """Learn from the cells of usual rows.
 
         >>> usual = UsualNumbers.fit(pa.chunked_array([[1, 2, 2, 5, None]]))
         >>> usual.locate(pa.chunked_array([[3, 9]]))
         [(0.75, 'above 75 % of usual rows'), (1.0, 'above all usual rows')]
         """
-        found = times(cells) if are_times else numbers(cells)
+        reader = reader or NumberReader()
+        found = reader.read(cells)
         known = np.sort(found[~np.isnan(found)])
         kept = np.linspace(0, len(known) - 1, min(len(known), MOST_VALUES)).round()
-        return cls(known[kept.astype(np.int64)], 1 - len(known) / max(len(found), 1), are_times)
+        return cls(known[kept.astype(np.int64)], 1 - len(known) / max(len(found), 1), reader)
 
     def locate(self, cells: pa.ChunkedArray) -> list[Place]:
         """Say which part of usual rows has smaller values."""
-        found = times(cells) if self.are_times else numbers(cells)
+        found = self.reader.read(cells)
         n_known = max(len(self.values), 1)
         smaller = np.searchsorted(self.values, found, side="left") / n_known
         larger = 1 - np.searchsorted(self.values, found, side="right") / n_known
@@ -84,29 +85,33 @@ class UsualLevels:
     counts : dict of str to int
         In how many rows each level is.
     n_rows : int
+    reader : WordReader
+        How cells are read.
     """
 
     counts: Mapping[str, int]
     n_rows: int
+    reader: WordReader = field(default_factory=WordReader)
 
     @classmethod
-    def fit(cls, cells: pa.ChunkedArray) -> Self:
+    def fit(cls, cells: pa.ChunkedArray, reader: WordReader | None = None) -> Self:
         """Learn from the cells of usual rows.
 
         >>> usual = UsualLevels.fit(pa.chunked_array([["red", "red", "blue", None]]))
         >>> usual.locate(pa.chunked_array([["red", "green"]]))
         [(0.5, 'in 50 % of usual rows'), (0.0, 'in no usual row')]
         """
-        counted = pc.value_counts(words(cells).drop_null())
+        reader = reader or WordReader()
+        counted = pc.value_counts(reader.read(cells).drop_null())
         levels, counts = (counted.field(name).to_pylist() for name in ("values", "counts"))
-        return cls(dict(zip(levels, counts, strict=True)), len(cells))
+        return cls(dict(zip(levels, counts, strict=True)), len(cells), reader)
 
     def locate(self, cells: pa.ChunkedArray) -> list[Place]:
         """Say which part of usual rows has the same levels."""
         n_rows = max(self.n_rows, 1)
         missing = 1 - sum(self.counts.values()) / n_rows
         places = []
-        for level in words(cells).to_pylist():
+        for level in self.reader.read(cells).to_pylist():
             share = self.counts.get(level, 0) / n_rows
             places.append(_missing(missing) if level is None else (share, f"in {_part(share)}"))
         return places
@@ -138,10 +143,11 @@ def usual_cells(
     found: dict[str, UsualCells] = {}
     for name, encoder in encoders.items():
         cells = table.column(name).filter(rows)
-        if isinstance(encoder, WordEncoder):
-            found[name] = UsualLevels.fit(cells)
+        reader = encoder.reader
+        if isinstance(reader, WordReader):
+            found[name] = UsualLevels.fit(cells, reader)
         else:
-            found[name] = UsualNumbers.fit(cells, isinstance(encoder, TimeEncoder))
+            found[name] = UsualNumbers.fit(cells, reader)
     return found
 
 

@@ -6,12 +6,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from imboost.data.cells import numbers, times, words
 from imboost.data.encoding import (
-    MISSING,
     ColumnEncoder,
     NumberEncoder,
     TableEncoder,
@@ -21,6 +18,7 @@ from imboost.data.encoding import (
 from imboost.data.tables import as_table
 from imboost.detectors import BaseDetector
 from imboost.detectors.table import TableDetector
+from imboost.errors import SettingError
 
 MATRIX = "rows"
 """The only input of a detector of matrices."""
@@ -47,7 +45,8 @@ def onnx_inputs(detector: TableDetector | BaseDetector, X: Any) -> dict[str, NDA
     -------
     dict of str to array
         Doubles for numbers (nan where missing) and times (seconds since 1970), text for
-        categories ("(missing)" where missing); for a detector of matrices, the matrix.
+        categories ("(missing)" where missing; yes and no as the training table wrote them);
+        for a detector of matrices, the matrix.
     """
     if not isinstance(detector, TableDetector):
         return {MATRIX: np.asarray(X, dtype=np.float64)}
@@ -58,8 +57,10 @@ def onnx_inputs(detector: TableDetector | BaseDetector, X: Any) -> dict[str, NDA
 
 def _cells(encoder: ColumnEncoder, column: pa.ChunkedArray) -> NDArray[Any]:
     if isinstance(encoder, WordEncoder):
-        return np.array(pc.fill_null(words(column), MISSING).to_pylist(), dtype=object)
-    return times(column) if isinstance(encoder, TimeEncoder) else numbers(column)
+        return np.array(encoder.read(column).to_pylist(), dtype=object)
+    if not isinstance(encoder, NumberEncoder | TimeEncoder):
+        raise SettingError(f"{type(encoder).__name__} cannot be exported.")
+    return encoder.reader.read(column)
 
 
 def like_training(encoder: TableEncoder, matrix: NDArray[np.float64]) -> pa.Table:
