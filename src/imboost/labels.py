@@ -6,6 +6,7 @@ scikit-learn's outlier detectors say +1 for an inlier and -1 for an outlier inst
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
@@ -109,13 +110,20 @@ def from_words(words: Iterable[str | None], outlier_word: str | None = None) -> 
     --------
     >>> from_words(["yes", "No", None])
     array([ 1,  0, -1], dtype=int8)
+    >>> from_words(["1.0", "0.0", None])
+    array([ 1,  0, -1], dtype=int8)
     >>> from_words(["fraud", "fine", None], outlier_word="fraud")
     array([ 1,  0, -1], dtype=int8)
     """
-    spelled = ["" if word is None else word.strip() for word in words]
+    spelled = ["" if word is None else _spelling(word) for word in words]
     counts = Counter(spelled)
     meanings = _known_meanings(counts) if outlier_word is None else _by(outlier_word, counts)
     return np.array([meanings[word.lower()] for word in spelled], dtype=np.int8)
+
+
+def _spelling(word: str) -> str:
+    """Return a word without spaces around it; a whole number without decimals."""
+    return re.sub(r"^(-?\d+)\.0*$", r"\1", word.strip())
 
 
 def _known_meanings(counts: Counter[str]) -> dict[str, int]:
@@ -141,7 +149,7 @@ def _known_meanings(counts: Counter[str]) -> dict[str, int]:
 
 def _by(outlier_word: str, counts: Counter[str]) -> dict[str, int]:
     """Return the label that each word means, given which of them means outlier."""
-    wanted, found = outlier_word.strip().lower(), {word.lower() for word in counts}
+    wanted, found = _spelling(outlier_word).lower(), {word.lower() for word in counts}
     if wanted not in found:
         raise DataError(f"No label is '{outlier_word}'; got {_counted(counts)}.")
     meanings = dict.fromkeys(found, INLIER) | dict.fromkeys(UNLABELLED_WORDS, UNLABELLED)
