@@ -23,6 +23,7 @@ from program_running import orders
 from serving_thread import served
 
 N_CLIENTS, N_REQUESTS = 16, 200
+YES_AND_NO = (True, False, "1", "0", 1, 0, 1.0, 0.0, "yes", "no", "Y", "N")
 ODD_NAME = "model_config; is it paid?"
 
 
@@ -30,12 +31,14 @@ ODD_NAME = "model_config; is it paid?"
 def table():
     paid = pa.array([1 if row % 3 else 0 for row in range(300)])
     told = pa.array([f"a free text of many words about {row}" for row in range(300)])
-    return orders().append_column(ODD_NAME, paid).append_column("remark", told)
+    code = pa.array([1 + row % 4 for row in range(300)])
+    odd = {ODD_NAME: paid, "remark": told, "code": code}
+    return pa.table({**dict(zip(orders().column_names, orders().columns, strict=True)), **odd})
 
 
 @pytest.fixture(scope="module")
 def detector(table):
-    return TableDetector(make_quick("imboost")).fit(table)
+    return TableDetector(make_quick("imboost"), roles={"code": "categorical"}).fit(table)
 
 
 @pytest.fixture(scope="module")
@@ -87,11 +90,21 @@ def test_rows_are_explained(client, detector, table):
 
 def test_yes_and_no_mean_what_the_table_calls_them(client, table):
     [row] = as_rows(table.slice(0, 1))
-    rows = [{**row, ODD_NAME: value} for value in (True, "1", 1, False, "0", 0)]
+    rows = [{**row, ODD_NAME: value} for value in YES_AND_NO]
     told = client.post("/score", json={"rows": rows}).json()["scores"]
-    yes, no = {one["score"] for one in told[:3]}, {one["score"] for one in told[3:]}
+    yes, no = {one["score"] for one in told[::2]}, {one["score"] for one in told[1::2]}
     assert (len(yes), len(no)) == (1, 1)
     assert yes != no
+
+
+def test_levels_that_are_whole_numbers_may_be_sent_as_numbers(client, table):
+    [row] = as_rows(table.slice(0, 1))
+    rows = [{**row, "code": value} for value in (2, 2.0, "2", "2.0", 9)]
+    *same, other = [
+        one["score"] for one in client.post("/score", json={"rows": rows}).json()["scores"]
+    ]
+    assert len(set(same)) == 1
+    assert other not in same
 
 
 def test_columns_that_are_not_looked_at_may_be_left_out(client, table):
@@ -112,7 +125,8 @@ def test_the_schema_has_the_names_and_types_of_the_table(client, table):
     }
     assert kinds["amount"] == ["number", "null"]
     assert kinds["region"] == kinds["ordered"] == ["string", "null"]
-    assert kinds[ODD_NAME] == ["boolean", "integer", "string", "null"]
+    assert kinds[ODD_NAME] == ["boolean", "number", "string", "null"]
+    assert kinds["code"] == ["string", "integer", "number", "null"]
     assert kinds["order_id"] == ["string", "integer", "number", "null"]
     assert set(table.column_names) - set(row["required"]) == {"order_id", "remark"}
     assert (

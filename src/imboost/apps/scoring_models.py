@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from pydantic import (
     create_model,
 )
 
+from imboost.data.encoding import ColumnEncoder, WordEncoder
 from imboost.data.roles import ColumnFacts, Role
 from imboost.detectors.table import TableDetector
 
@@ -28,6 +30,8 @@ def _check_whole(text: str) -> str:
     return text
 
 
+WHOLE = re.compile(r"[+-]?(0|[1-9]\d*)$")
+
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Text = Annotated[StrictStr, AfterValidator(_check_whole)]
 Identifier = Text | StrictInt | Number | None
@@ -35,11 +39,14 @@ Identifier = Text | StrictInt | Number | None
 CELL_TYPES: dict[Role, Any] = {
     Role.NUMERIC: Number | None,
     Role.CATEGORICAL: Text | None,
-    Role.BOOLEAN: StrictBool | StrictInt | Text | None,
+    Role.BOOLEAN: StrictBool | Number | Text | None,
     Role.DATETIME: Text | None,
     Role.IDENTIFIER: Identifier,
 }
 """What a cell may be, by the role of its column; others may be anything."""
+
+NUMBERED: Any = Text | StrictInt | Number | None
+"""What a cell of a category may be if levels are whole numbers."""
 
 HINTS = {
     Role.DATETIME: "Such as 2026-01-31T13:45:00; a text that says no time counts as missing.",
@@ -146,7 +153,10 @@ class RowModel:
         self._facts = detector.facts_
         # Names of columns may be no names of Python's, or those of a model's own methods.
         self._fields = {fact.name: f"column_{at}" for at, fact in enumerate(self._facts)}
-        fields: Any = {self._fields[fact.name]: _field(fact) for fact in self._facts}
+        encoders = detector.encoder_.encoders
+        fields: Any = {
+            self._fields[fact.name]: _field(fact, encoders.get(fact.name)) for fact in self._facts
+        }
         self.model: type[BaseModel] = create_model(
             "Row",
             __config__=ConfigDict(extra="forbid"),
@@ -211,8 +221,11 @@ def describe(detector: TableDetector, version: str, n_rows: int, n_explained: in
     )
 
 
-def _field(fact: ColumnFacts) -> tuple[Any, Any]:
+def _field(fact: ColumnFacts, encoder: ColumnEncoder | None) -> tuple[Any, Any]:
     kind = CELL_TYPES.get(fact.role, Any)
+    if fact.role == Role.CATEGORICAL and isinstance(encoder, WordEncoder):
+        levels = (*encoder.levels, *encoder.bands)
+        kind = NUMBERED if any(WHOLE.match(level) for level in levels) else kind
     hint = HINTS.get(fact.role, "" if fact.role.is_feature else "Not looked at.")
     settings: dict[str, Any] = {"alias": fact.name, "title": fact.name}
     if hint:
