@@ -81,6 +81,44 @@ def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path, model, name)
     assert "could not be read" in refused("fit", tmp_path / name)
 
 
+def test_an_extra_column_is_refused_and_it_is_said_what_to_do(tmp_path, model):
+    table = orders().append_column("more", pa.array(range(300)))
+    line = refused("score", model, write(table, tmp_path / "more.csv"))
+    assert line.endswith("has the extra columns 'more': leave them out, or fit again.")
+
+
+@pytest.mark.parametrize(("role", "wanted"), [("numeric", "a number"), ("datetime", "a time")])
+def test_a_role_that_no_cell_suits_is_refused_in_one_line(tmp_path, role, wanted):
+    path = write(orders(), tmp_path / "orders.csv")
+    line = refused("fit", path, "--role", f"region={role}")
+    assert line == f"imboost: Column 'region' has no cell that says {wanted}."
+
+
+def test_dates_are_read_as_in_training_whatever_rows_come_with_them(tmp_path):
+    days = np.arange("2024-01-01", "2024-10-27", dtype="datetime64[D]").tolist()
+    table = orders().append_column("day", pa.array([day.strftime("%m/%d/%Y") for day in days]))
+    fit(write(table, tmp_path / "days.csv"))
+    model = tmp_path / "days.model"
+    run_well("score", model, tmp_path / "days.csv")
+    run_well("score", model, write(table.slice(0, 9), tmp_path / "few.csv"))
+    all_scores = read_scores(tmp_path / "days.scores.csv")["score"]
+    assert read_scores(tmp_path / "few.scores.csv")["score"] == all_scores[:9]
+
+
+def test_cells_that_are_no_dates_or_no_truths_count_as_missing_and_are_reported(tmp_path):
+    day = [f"2024-02-{1 + row % 28:02d}" for row in range(300)]
+    table = orders().append_column("day", pa.array(day))
+    table = table.append_column("paid", pa.array([["Y", "N"][row % 2] for row in range(300)]))
+    fit(write(table, tmp_path / "days.csv"))
+    later = table.slice(0, 20).to_pylist()
+    later[3] |= {"day": "2024-02-30", "paid": "maybe"}
+    path = write(pa.Table.from_pylist(later, table.schema), tmp_path / "later.csv")
+    run_well("report", tmp_path / "days.model", path)
+    page = (tmp_path / "later.report.html").read_text()
+    assert "1 cell says no time, taken as missing" in page
+    assert "1 cell says neither yes nor no, taken as missing" in page
+
+
 @pytest.mark.parametrize("command", ["explain", "report"])
 def test_a_table_without_rows_has_nothing_to_explain(tmp_path, model, command):
     path = write(orders().slice(0, 0), tmp_path / "none.csv")
@@ -148,8 +186,9 @@ def test_ten_thousand_columns_are_fitted_scored_and_explained(tmp_path):
         (["fraud", "fine"], "got 'fraud' (100 rows), 'fine' (100 rows)"),
         (["0", "1", "2", "3"], "'2' (50 rows)"),
         (["1", "-1"], "may mean two things"),
+        (["1.0", "-1.0"], "may mean two things"),
     ],
-    ids=["words", "numbers", "scikit-learn"],
+    ids=["words", "numbers", "scikit-learn", "scikit-learn as decimals"],
 )
 def test_labels_of_another_convention_are_told(tmp_path, words, told):
     table = orders(200).append_column("label", pa.array(words * (200 // len(words))))
@@ -163,6 +202,7 @@ def test_labels_of_another_convention_are_told(tmp_path, words, told):
     "words",
     [
         ["1", "0", ""],
+        ["1.0", "0.0", ""],
         ["yes", "No", ""],
         ["TRUE", "false", "NA"],
         ["outlier", "inlier", "unknown"],

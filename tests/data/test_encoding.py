@@ -78,8 +78,13 @@ def test_columns_may_come_in_another_order_and_those_not_looked_at_may_be_left_o
 
 def test_columns_that_are_missing_or_extra_are_named():
     encoder = fit({"a": [1.0, 2.0], "b": [1.0, 3.0]})
-    with pytest.raises(DataError, match="lacks the columns 'b' and has the extra columns 'z'"):
-        encoder.encode(pa.table({"a": [1.0], "z": [1.0]}))
+    for columns, told in (
+        ("az", "lacks the columns 'b' and has the extra columns 'z': rename them, or fit again."),
+        ("abz", "has the extra columns 'z': leave them out, or fit again."),
+        ("a", "lacks the columns 'b': add them, or fit again."),
+    ):
+        with pytest.raises(DataError, match=told):
+            encoder.encode(pa.table({name: [1.0] for name in columns}))
 
 
 def test_text_is_read_as_what_the_column_was_in_training():

@@ -264,7 +264,7 @@ class TableEncoder:
         """
         unused = [fact.name for fact in self.facts if not fact.role.is_feature]
         expected = [*self.encoders, *(name for name in unused if name in table.column_names)]
-        check_columns(table.column_names, expected, where)
+        check_columns(table.column_names, expected, where, instead="fit again")
         parts: dict[Kind, list[Matrix]] = {kind: [] for kind in Kind}
         for source, encoder in self.encoders.items():
             encoded = encoder.encode(table.column(source))

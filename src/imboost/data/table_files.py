@@ -95,17 +95,31 @@ class TableFiles:
                 yield batch.select(columns)
 
 
-def check_columns(names: list[str], expected: list[str], where: str) -> None:
-    """Raise, naming the columns, unless `names` are the expected ones in any order."""
+def check_columns(
+    names: list[str], expected: list[str], where: str, instead: str | None = None
+) -> None:
+    """Raise, naming the columns, unless `names` are the expected ones in any order.
+
+    Parameters
+    ----------
+    names, expected : list of str
+    where : str
+        What has the names: a file, for instance.
+    instead : str, optional
+        What to do if the names cannot be changed.
+    """
     missing = [name for name in expected if name not in names]
     extra = [name for name in names if name not in expected]
+    if not (missing or extra):
+        return
     problems = [
         f"{kind} {_listed(found)}"
         for kind, found in (("lacks the columns", missing), ("has the extra columns", extra))
         if found
     ]
-    if problems:
-        raise DataError(f"{where} {' and '.join(problems)}.")
+    advice = "rename them" if missing and extra else "add them" if missing else "leave them out"
+    rest = f", or {instead}" if instead else ""
+    raise DataError(f"{where} {' and '.join(problems)}: {advice}{rest}.")
 
 
 def check_unique(names: list[str], where: str) -> None:
