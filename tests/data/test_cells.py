@@ -160,3 +160,31 @@ def test_a_table_is_encoded_alike_from_csv_and_from_parquet(tmp_path):
         expected = encoder.encode(trained)
         for other in tables:
             np.testing.assert_array_equal(encoder.encode(other), expected)
+
+
+@pytest.mark.parametrize(
+    "reader", [NumberReader(True), TimeReader("DD/MM/YYYY"), WordReader(("n", "y"))]
+)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.null(),
+        pa.bool_(),
+        pa.int8(),
+        pa.float32(),
+        pa.decimal128(5, 2),
+        pa.string(),
+        pa.large_string(),
+        pa.string_view(),
+        pa.date32(),
+        pa.timestamp("ns", "Europe/Berlin"),
+        pa.time32("s"),
+        pa.duration("ms"),
+        pa.dictionary(pa.int8(), pa.string()),
+    ],
+    ids=str,
+)
+def test_cells_of_any_type_can_be_read(reader, kind):
+    assert len(reader.read(pa.chunked_array([pa.nulls(3, kind)]))) == 3
+    assert len(reader.read(pa.chunked_array([], kind))) == 0
+    assert len(WordReader().read(pa.chunked_array([pa.nulls(3, kind)]))) == 3

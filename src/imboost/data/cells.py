@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-NUMBER = r"^\+?(-?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:inf(?:inity)?)))$"
+NUMBER = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
 DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
 GROUPED = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
 WHOLE_NUMBER = r"^([+-]?(?:0|[1-9]\d*))\.0*$"
@@ -61,7 +61,7 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column without dictionary; not-a-number counts as missing."""
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
-    if pa.types.is_null(column.type):
+    if pa.types.is_null(column.type) or pa.types.is_string_view(column.type):
         column = pc.cast(column, pa.string())
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
@@ -95,7 +95,7 @@ def numbers(column: pa.ChunkedArray, *, grouped: bool = False) -> NDArray[np.flo
         without = pc.replace_substring(said, ",", "" if grouped else ".")
         said = pc.if_else(comma, without, said)
         said = pc.if_else(pc.match_substring_regex(said, NUMBER), said, None)
-        column = pc.cast(pc.replace_substring_regex(said, NUMBER, r"\1"), pa.float64())
+        column = pc.cast(pc.utf8_ltrim(said, "+"), pa.float64())
     values = _as_floats(column)
     return np.where(np.isnan(values), np.nan, np.clip(values, -LARGEST, LARGEST))
 
@@ -119,12 +119,12 @@ def times(column: pa.ChunkedArray, form: str = ISO) -> NDArray[np.float64]:
     [86400.0, nan]
     """
     column = plain(column)
-    if not pa.types.is_temporal(column.type) or pa.types.is_time(column.type):
-        said = levels(column)
+    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+        said = words(column) if is_wordy(column.type) else levels(column)
         values = _parse_times(said, ISO)
-        return (
-            values if form == ISO else np.where(np.isnan(values), _parse_times(said, form), values)
-        )
+        if form != ISO:
+            values = np.where(np.isnan(values), _parse_times(said, form), values)
+        return values
     if pa.types.is_timestamp(column.type) and column.type.tz is not None:
         column = pc.local_timestamp(column)
     micros = pc.cast(pc.cast(column, pa.timestamp("us"), safe=False), pa.int64())
