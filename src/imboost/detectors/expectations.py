@@ -42,12 +42,8 @@ class Expectations(Protocol):
     features: list[Feature]
     """Those of which something is expected: all but gaps."""
 
-    def surprise(self, table: Floats, halves: Halves) -> NDArray[np.float64]:
-        """Return how surprising the cells of rows are, (rows, features)."""
-        ...
-
-    def likeliest(self, table: Floats, halves: Halves) -> NDArray[np.float64]:
-        """Return the table with every cell as it is expected; there are no gaps."""
+    def judge(self, table: Floats, halves: Halves) -> tuple[Floats, Floats]:
+        """Return how surprising cells are, (rows, features), and the table as it is expected."""
         ...
 
 
@@ -88,22 +84,15 @@ class ForestExpectations:
             )
             self._experts.append(expert)
 
-    def surprise(self, table: Floats, halves: Halves) -> NDArray[np.float64]:
-        """Return how surprising the cells of rows are, (rows, features)."""
-        return np.column_stack(
-            [
-                expert.judge(*self._inputs(table, expert.feature), halves)
-                for expert in self._experts
-            ]
-        )
-
-    def likeliest(self, table: Floats, halves: Halves) -> NDArray[np.float64]:
-        """Return the table with every cell as it is expected; there are no gaps."""
-        likely = np.zeros_like(table)
+    def judge(self, table: Floats, halves: Halves) -> tuple[Floats, Floats]:
+        """Return how surprising cells are, (rows, features), and the table as it is expected."""
+        surprises, likely = [], np.zeros_like(table)
         for expert in self._experts:
-            others, _ = self._inputs(table, expert.feature)
-            likely[:, expert.feature.columns] = expert.likeliest(others, halves)
-        return likely
+            others, own = self._inputs(table, expert.feature)
+            expected = expert.expect(others, halves)
+            surprises.append(expert.surprise(own, expected))
+            likely[:, expert.feature.columns] = expert.likeliest(expected)
+        return np.column_stack(surprises), likely
 
     def _inputs(self, table: Floats, feature: Feature) -> tuple[Floats, Floats]:
         """Return the columns of all other sources, and those of the feature."""
@@ -139,25 +128,20 @@ class ComponentExpectations:
         usual = column_medians(np.where(known[:, self._columns], errors, np.nan))
         self._errors = TO_DEVIATION * usual + LEAST_ERROR
 
-    def surprise(self, table: Floats, halves: Halves) -> NDArray[np.float64]:
-        """Return how surprising the cells of rows are, (rows, features)."""
+    def judge(self, table: Floats, halves: Halves) -> tuple[Floats, Floats]:
+        """Return how surprising cells are, (rows, features), and the table as it is expected."""
         places = self._scaling.apply(table[:, self._columns])
-        cells = np.log1p(np.square((places - self._drawn(places, halves)) / self._errors))
+        drawn = self._drawn(places, halves)
+        cells = np.log1p(np.square((places - drawn) / self._errors))
         widths = [feature.stop - feature.start for feature in self.features]
         starts = np.concatenate([[0], np.cumsum(widths)[:-1]]).astype(np.int64)
-        return np.asarray(np.maximum.reduceat(cells, starts, axis=1))
-
-    def likeliest(self, table: Floats, halves: Halves) -> NDArray[np.float64]:
-        """Return the table with every cell as it is expected; there are no gaps."""
-        places = self._scaling.apply(table[:, self._columns])
         likely = np.zeros_like(table)
-        drawn = self._drawn(places, halves)
         likely[:, self._columns] = self._scaling.mean + self._scaling.deviation * drawn
         for feature in self.features:
             if feature.kind == Kind.CATEGORY:
                 levels = likely[:, feature.columns]
                 levels[:] = np.eye(levels.shape[1])[levels.argmax(axis=1)]
-        return likely
+        return np.maximum.reduceat(cells, starts, axis=1), likely
 
     def _drawn(self, places: Floats, halves: Halves) -> NDArray[np.float64]:
         drawn = np.zeros_like(places)
@@ -200,18 +184,18 @@ class _Expectation(ABC):
             self._forests.append(forest.fit(_at_least_one_column(others[rows]), targets[rows]))
         rows = np.flatnonzero(known) if known.any() else np.arange(1)
         measured = rng.choice(rows, min(len(rows), max_rows), replace=False)
-        expected = self._expect(others[measured], halves[measured])
+        expected = self.expect(others[measured], halves[measured])
         self._calibrate(targets[measured], expected)
 
-    def judge(self, others: Floats, own: Floats, halves: NDArray[np.int64]) -> NDArray[np.float64]:
+    def surprise(self, own: Floats, expected: Floats) -> NDArray[np.float64]:
         """Return how surprising the feature of rows is."""
-        return self._surprise(self._targets(own), self._expect(others, halves))
+        return self._surprise(self._targets(own), expected)
 
-    def likeliest(self, others: Floats, halves: NDArray[np.int64]) -> NDArray[np.float64]:
+    def likeliest(self, expected: Floats) -> NDArray[np.float64]:
         """Return the columns of the feature as they are expected."""
-        return self._expect(others, halves)
+        return expected
 
-    def _expect(self, others: Floats, halves: NDArray[np.int64]) -> NDArray[np.float64]:
+    def expect(self, others: Floats, halves: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return what the forest that learned from the other half says, (rows, values)."""
         expected = np.zeros((len(others), self._n_values))
         for half, forest in enumerate(self._forests):
@@ -272,9 +256,9 @@ class ExpectedLevel(_Expectation):
         super().__init__(feature)
         self._n_values = feature.stop - feature.start
 
-    def likeliest(self, others: Floats, halves: NDArray[np.int64]) -> NDArray[np.float64]:
+    def likeliest(self, expected: Floats) -> NDArray[np.float64]:
         """Return the columns of the likeliest level."""
-        return np.asarray(np.eye(self._n_values)[self._expect(others, halves).argmax(axis=1)])
+        return np.asarray(np.eye(self._n_values)[expected.argmax(axis=1)])
 
     def _new_forest(self, n_trees: int, seed: int) -> Any:
         return ExtraTreesClassifier(

@@ -209,7 +209,9 @@ class Stack(ClassicDetector):
             self._cells = CellSurprise(
                 table, self._layout, SURPRISE_TREES, SURPRISE_ROWS, self._seed
             )
-        filled = self._fill(table)
+        filled, cells = self._see(table)
+        if cells is not None:
+            self._cell_scaling = StandardScaling.fit(cells)
         content = filled[:, self._is_content]
         self._surroundings = Surroundings(
             content,
@@ -225,20 +227,27 @@ class Stack(ClassicDetector):
         self._columns = RankScale(content)
         self._component_scaling = StandardScaling.fit(self._rotation.components(places))
         self._crowding = content.shape[1] / (content.shape[1] + MANY_COLUMNS)
-        looks = self._look(table, filled, is_training=True)
+        looks = self._look(filled, cells)
         self._view_scaling = StandardScaling.fit(_views(looks))
         self._view_trust = _view_trust(looks, self._crowding)
         self._training = self._aspects(filled, looks)
 
-    def _fill(self, table: Floats) -> Floats:
-        """Fill gaps by what the row's other cells let expect, or else by medians."""
-        return fill_gaps(table, self._usual) if self._cells is None else self._cells.fill(table)
+    def _see(self, table: Floats) -> tuple[Floats, Floats | None]:
+        """Return rows without gaps, and how surprising their cells are, where that is known.
+
+        Gaps are filled by what the row's other cells let expect, or else by medians.
+        """
+        if self._cells is None:
+            return fill_gaps(table, self._usual), None
+        cells, expected = self._cells.judge(table)
+        return np.where(np.isnan(table), expected, table), cells
 
     def places(self, X: Any) -> NDArray[np.float64]:
         """Return rows as points between which there are distances: gaps are filled."""
-        return self._fill(self._table(self._check_table(X)))[:, self._is_content]
+        filled, _ = self._see(self._table(self._check_table(X)))
+        return filled[:, self._is_content]
 
-    def _look(self, table: Floats, filled: Floats, is_training: bool = False) -> dict[str, Floats]:
+    def _look(self, filled: Floats, cells: Floats | None) -> dict[str, Floats]:
         """Return what unsupervised looks say of rows, each as (rows, values)."""
         content = filled[:, self._is_content]
         means, loneliness = self._surroundings.neighbours(content, self._fitted_numbers)
@@ -248,10 +257,7 @@ class Stack(ClassicDetector):
             "rest": self._rest(self._standard.apply(content))[:, None],
             "loneliness": loneliness[:, None],
         }
-        if self._cells is not None:
-            cells = self._cells(table)
-            if is_training:
-                self._cell_scaling = StandardScaling.fit(cells)
+        if cells is not None:
             surprises = self._cell_scaling.apply(cells)
             largest = np.sort(surprises, axis=1)[:, -N_SURPRISES:]
             looks |= {"surprise": largest.mean(axis=1)[:, None], "surprises": surprises}
@@ -315,10 +321,11 @@ class Stack(ClassicDetector):
         """Estimate what each column adds to the scores of rows; `expected` is in units of `X`."""
         table = self._table(self._check_table(X))
         layout, cells, scaling = self._expectations
-        surprise = scaling.apply(cells(table))
+        surprise, expected = cells.judge(table)
         usual = float(np.median(self.decision_scores_))
-        expected = cells.expected(table)
-        found = shares_by_replacement(self._judge, table, expected, surprise, layout, usual)
+        found = shares_by_replacement(
+            self._judge, table, expected, scaling.apply(surprise), layout, usual
+        )
         return replace(found, expected=self._scaling.invert(expected))
 
     @property
@@ -333,11 +340,12 @@ class Stack(ClassicDetector):
         names = [str(number) for number in range(self.n_features_in_)]
         layout = self._layout or Layout.of_numbers(names)
         cells = CellSurprise(table, layout, SURPRISE_TREES, SURPRISE_ROWS, self._seed)
-        return layout, cells, StandardScaling.fit(cells(table))
+        surprise, _ = cells.judge(table)
+        return layout, cells, StandardScaling.fit(surprise)
 
     def _judge(self, table: Floats) -> NDArray[np.float64]:
-        filled = self._fill(table)
-        return self._opinion(self._aspects(filled, self._look(table, filled)))
+        filled, cells = self._see(table)
+        return self._opinion(self._aspects(filled, self._look(filled, cells)))
 
     def _score_training(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._opinion(self._training)

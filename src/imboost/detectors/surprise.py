@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numpy.typing import NDArray
 
 from imboost.data.layout import Kind, Layout
 from imboost.detectors.base import column_medians, fill_gaps
@@ -71,39 +68,22 @@ class CellSurprise:
         self._places = np.array([layout.sources.index(feature.source) for feature in features])
         self._n_sources = len(layout.sources)
 
-    def __call__(self, table: Floats) -> NDArray[np.float64]:
-        """Return how surprising the cells of rows are, (rows, sources of the layout)."""
-        return self._by_parts(self._surprise, table)
+    def judge(self, table: Floats) -> tuple[Floats, Floats]:
+        """Return how surprising cells are, (rows, sources), and the table as it is expected.
 
-    def expected(self, table: Floats) -> NDArray[np.float64]:
-        """Return the table with every cell as the row's other cells let expect it."""
-        return self._by_parts(self._expected, table)
-
-    @staticmethod
-    def _by_parts(judge: Callable[[Floats], Floats], table: Floats) -> NDArray[np.float64]:
-        """Judge few rows at a time, since columns are copied for every feature."""
+        Every cell is expected given the row's other cells. Few rows are judged at a time, since
+        columns are copied for every feature.
+        """
         starts = range(0, max(len(table), 1), ROWS_AT_ONCE)
-        return np.vstack([judge(table[start : start + ROWS_AT_ONCE]) for start in starts])
+        parts = [self._judge(table[start : start + ROWS_AT_ONCE]) for start in starts]
+        surprises, expected = zip(*parts, strict=True)
+        return np.vstack(surprises), np.vstack(expected)
 
-    def _surprise(self, table: Floats) -> NDArray[np.float64]:
+    def _judge(self, table: Floats) -> tuple[Floats, Floats]:
         plain = fill_gaps(table, self._usual)
-        of_values = self._expectations.surprise(plain, self._halves(plain))
+        of_values, expected = self._expectations.judge(plain, self._halves(plain))
         is_missing = np.isnan(table[:, self._starts])
         of_features = np.where(is_missing, self._gap_surprise[self._starts], of_values)
         surprises = np.zeros((self._n_sources, len(table)))
         np.maximum.at(surprises, self._places, of_features.T)
-        return surprises.T
-
-    def _expected(self, table: Floats) -> NDArray[np.float64]:
-        plain = fill_gaps(table, self._usual)
-        return self._expectations.likeliest(plain, self._halves(plain))
-
-    def fill(self, table: Floats) -> NDArray[np.float64]:
-        """Return the table with its missing numbers as they are expected."""
-        gaps = np.isnan(table)
-        rows = gaps.any(axis=1)
-        if not rows.any():
-            return table
-        filled = table.copy()
-        filled[rows] = np.where(gaps[rows], self.expected(table[rows]), table[rows])
-        return filled
+        return surprises.T, expected
