@@ -23,7 +23,7 @@ from imboost.detectors.experts import (
 from imboost.detectors.forest import mean_of_trees
 from imboost.detectors.panel import EXPERTS
 from imboost.detectors.rotation import Rotation
-from imboost.detectors.stack import Stack, _view_trust
+from imboost.detectors.stack import Stack, _crowding, _view_trust
 from imboost.detectors.surroundings import Surroundings
 from imboost.errors import IMBoostError
 
@@ -248,7 +248,7 @@ def test_without_freedom_answers_do_not_move_the_trust_in_views(rng):
 def test_with_much_trust_at_the_start_all_experts_stay_heard(planted):
     detector = make_quick("stack", start_trust=1e9).fit(planted.X)
     detector.refine(planted.X, np.where(np.arange(300) % 3, planted.y, -1))
-    crowding = planted.X.shape[1] / (planted.X.shape[1] + 100)
+    crowding = _crowding(planted.X)
     expected = dict.fromkeys(EXPERTS, 2 - 1.5 * crowding)
     expected |= {"process": 4 * crowding, "views": 8 * crowding**2}
     total = sum(expected.values())
@@ -319,6 +319,12 @@ def test_the_rest_counts_more_the_more_columns_there_are():
     assert few.sum() == pytest.approx(1)
     assert few[-1] < few[0] / 5
     assert many[-1] > many[0]
+
+
+def test_columns_that_mostly_hold_one_value_do_not_crowd_a_table(rng):
+    numbers, words = rng.normal(size=(200, 100)), rng.random((200, 1000)) < 0.01
+    assert _crowding(numbers) == pytest.approx(0.5, abs=0.01)
+    assert _crowding(words.astype(float)) < 0.1
 
 
 def test_settings_that_change_after_fitting_do_not_break_scoring(planted):

@@ -58,15 +58,15 @@ def _teach_process(lesson: Lesson) -> Expert:
     )
 
 
-def _trust_in_few_columns(crowding: float) -> float:
+def _trust_with_few_cells(crowding: float) -> float:
     return 2 - 1.5 * crowding
 
 
-def _trust_in_many_columns(crowding: float) -> float:
+def _trust_with_many_cells(crowding: float) -> float:
     return 4 * crowding
 
 
-def _trust_in_very_many_columns(crowding: float) -> float:
+def _trust_with_very_many_cells(crowding: float) -> float:
     return 8 * crowding**2
 
 
@@ -82,20 +82,20 @@ class ExpertRole:
         Returns the expert, given a lesson.
     trust : callable
         Returns how many answers' worth of trust it has before any, given how crowded the table
-        is: from 0 with no column to 1 with endlessly many.
+        is: from 0, where no cell tells a row from others, to 1, where endlessly many do.
     """
 
     aspect: str
     teach: Teach
-    trust: Callable[[float], float] = _trust_in_few_columns
+    trust: Callable[[float], float] = _trust_with_few_cells
 
 
 EXPERTS = {
     "searching": ExpertRole("features", _teach_searching),
     "components": ExpertRole("rotated_features", _teach_randomised),
     "linear": ExpertRole("coordinates", _teach_linear),
-    "process": ExpertRole("ranks", _teach_process, _trust_in_many_columns),
-    "views": ExpertRole("views", _teach_views, _trust_in_very_many_columns),
+    "process": ExpertRole("ranks", _teach_process, _trust_with_many_cells),
+    "views": ExpertRole("views", _teach_views, _trust_with_very_many_cells),
 }
 """The experts that learn from answers. In many dimensions trees and lines need many answers; the
 views, and the process, which leaves them as they are where it knows nothing, are heard first."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
+from scipy.stats import mode
 
 from imboost.data.layout import Kind, Layout
 from imboost.data.scaling import StandardScaling
@@ -36,13 +37,13 @@ SURPRISE_TREES, SURPRISE_ROWS = 30, 10_000
 """Of each forest that expects a column: its trees, and the rows it learns from at most."""
 
 SPARSE_SURPRISE = 5.0
-"""How much the view "surprise" counts, in those of any other, with few columns."""
+"""How much the view "surprise" counts, in those of any other, where a table is not crowded."""
 
-MANY_COLUMNS = 100
-"""With so many columns a table is crowded by half, with endlessly many fully."""
+MANY_CELLS = 100
+"""With so many telling cells in a row a table is crowded by half, with endlessly many fully."""
 
 CROWDED_REST = 8.0
-"""How much the view "rest" counts, in those of any other, with endlessly many columns."""
+"""How much the view "rest" counts, in those of any other, in a fully crowded table."""
 
 MOST_TRUST = 1e12
 """More trust at the start could not be told from this."""
@@ -122,9 +123,9 @@ class Stack(ClassicDetector):
         at all.
     start_trust : float
         The larger, the longer experts are heard as at the start: the process and the views more
-        the more columns there are, the others less. With 1 that trust is worth two labels for
-        each of the others in a table of few columns; in one of many half a label, four for the
-        process and eight for the views.
+        the more cells tell a row from others, the rest less. With 1 that trust is worth two
+        labels for each of the rest where a few cells do; half a label where very many do, with
+        four for the process and eight for the views.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -226,7 +227,7 @@ class Stack(ClassicDetector):
         self._rest = Rest(self._rotation, places, self._seed)
         self._columns = RankScale(content)
         self._component_scaling = StandardScaling.fit(self._rotation.components(places))
-        self._crowding = content.shape[1] / (content.shape[1] + MANY_COLUMNS)
+        self._crowding = _crowding(content)
         looks = self._look(filled, cells)
         self._view_scaling = StandardScaling.fit(_views(looks))
         self._view_trust = _view_trust(looks, self._crowding)
@@ -359,6 +360,17 @@ class Stack(ClassicDetector):
             features = getattr(rows, EXPERTS[name].aspect)
             opinion += self.weights_[name] * expert.judge(features, first_opinion)
         return opinion
+
+
+def _crowding(content: Floats) -> float:
+    """Return how crowded with dimensions a table is, from 0 to 1.
+
+    What counts is not how many columns there are, but how many cells of a row tell it from
+    others: those that differ from the column's most frequent value. Of a thousand columns that
+    say which few words a row holds, only a few cells do.
+    """
+    telling = float(np.sum(1 - mode(content, axis=0).count / len(content)))
+    return telling / (telling + MANY_CELLS)
 
 
 def _views(looks: dict[str, Floats]) -> NDArray[np.float64]:

@@ -65,7 +65,7 @@ class Spread:
     blind_share: float = 0.5
     patience: float = 10.0
     doubt_power: float = 2.0
-    distance_power: float = 2.0
+    distance_power: float = 1.0
     max_pool: int = 10_000
     _table: NDArray[np.float64] | None = field(init=False, default=None, repr=False)
     _kinds: set[int] = field(init=False, default_factory=set)
