@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from imboost.decide import (
     share_by_mixture,
+    share_without_outliers,
     threshold_by_precision,
     threshold_by_probability,
     threshold_by_share,
@@ -28,6 +29,15 @@ def test_without_two_clusters_rows_far_above_the_median_are_taken():
     rng = np.random.default_rng(0)
     skewed = np.concatenate([rng.normal(size=900), rng.normal(size=100) * 2 + 1])
     assert share_by_mixture(skewed) == pytest.approx((skewed > 3).mean(), abs=0.01)
+
+
+def test_inliers_in_the_share_make_it_smaller_and_others_do_not():
+    scores = np.arange(100.0)
+    labels = np.full(100, -1, dtype=np.int8)
+    labels[:50] = 0  # far below the share
+    assert share_without_outliers(scores, 0.1, labels) == 0.1
+    labels[[90, 95, 99]] = 0
+    assert share_without_outliers(scores, 0.1, labels) == pytest.approx(0.025)
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40), st.floats(0.02, 0.98))

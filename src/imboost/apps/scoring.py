@@ -24,7 +24,7 @@ from imboost.apps.scoring_models import (
     Explanations,
     Health,
     Metadata,
-    Problem,
+    ErrorGiven,
     ReasonGiven,
     RowModel,
     Score,
@@ -46,12 +46,12 @@ MOST_LETTERS = 50
 
 Problems = dict[int | str, dict[str, Any]]
 PROBLEMS: Problems = {
-    400: {"model": Problem, "description": "The body is no JSON."},
-    401: {"model": Problem, "description": "The token is missing or wrong."},
-    413: {"model": Problem, "description": "The body is too large."},
-    422: {"model": Problem, "description": "The rows do not fit the table of the model."},
-    503: {"model": Problem, "description": "Too many requests are waiting."},
-    504: {"model": Problem, "description": "The request took too long."},
+    400: {"model": ErrorGiven, "description": "The body is no JSON."},
+    401: {"model": ErrorGiven, "description": "The token is missing or wrong."},
+    413: {"model": ErrorGiven, "description": "The body is too large."},
+    422: {"model": ErrorGiven, "description": "The rows do not fit the table of the model."},
+    503: {"model": ErrorGiven, "description": "Too many requests are waiting."},
+    504: {"model": ErrorGiven, "description": "The request took too long."},
 }
 
 
@@ -114,8 +114,8 @@ def _add_addresses(
         return metadata
 
     for name, work, n_rows, answer in (
-        ("score", score_rows, limits.n_rows, Scores),
-        ("explain", explain_rows, limits.n_explained, Explanations),
+        ("score", score_request, limits.n_rows, Scores),
+        ("explain", explain_request, limits.n_explained, Explanations),
     ):
         request = rows.batch(f"{name.capitalize()}Request", n_rows)
         endpoint = _in_thread(jobs, request, partial(work, detector, rows))
@@ -141,7 +141,7 @@ def _in_thread(
     return answer
 
 
-def score_rows(
+def score_request(
     detector: TableDetector, rows: RowModel, sent: Sequence[BaseModel], deadline: Deadline
 ) -> Scores:
     """Score the rows of a request."""
@@ -162,7 +162,7 @@ def score_rows(
     return Scores(scores=scores)
 
 
-def explain_rows(
+def explain_request(
     detector: TableDetector, rows: RowModel, sent: Sequence[BaseModel], deadline: Deadline
 ) -> Explanations:
     """Explain the rows of a request."""

@@ -54,7 +54,7 @@ HINTS = {
 }
 
 
-class Problem(BaseModel):
+class ErrorGiven(BaseModel):
     """Why there is no other answer."""
 
     detail: str

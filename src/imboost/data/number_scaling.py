@@ -12,7 +12,7 @@ from imboost.errors import UnknownNameError
 
 Values = NDArray[np.float64]
 
-FARTHEST = 1e100
+LARGEST_RATIO = 1e100
 """Values further away than so many widths count as that far."""
 
 N_QUANTILES = 100
@@ -42,7 +42,9 @@ class NumberScaling:
     def apply(self, values: Values) -> Values:
         """Scale values."""
         with np.errstate(over="ignore"):  # halved, since the difference may overflow too
-            scaled = np.clip((values / 2 - self.middle / 2) / self.width * 2, -FARTHEST, FARTHEST)
+            scaled = np.clip(
+                (values / 2 - self.middle / 2) / self.width * 2, -LARGEST_RATIO, LARGEST_RATIO
+            )
         if self.quantiles is not None:
             shares = np.linspace(-1.0, 1.0, len(self.quantiles))
             inside = np.interp(values, self.quantiles, shares)

@@ -9,6 +9,7 @@ from imboost.decide.odds import odds_by_rank, odds_of_probability
 from imboost.decide.stopping import Advice, advise
 from imboost.decide.threshold import (
     share_by_mixture,
+    share_without_outliers,
     threshold_by_precision,
     threshold_by_probability,
     threshold_by_share,
@@ -24,6 +25,7 @@ __all__ = [
     "odds_by_rank",
     "odds_of_probability",
     "share_by_mixture",
+    "share_without_outliers",
     "threshold_by_precision",
     "threshold_by_probability",
     "threshold_by_share",

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.labels import OUTLIER, UNLABELLED, Labels
+from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 from imboost.mixture import fit_two_gaussians
 
-USUAL_SHARE = 0.1
+UNTOLD_SHARE = 0.1
 """Of outliers, where scores do not say."""
 
 LEAST_GAP = 2.0
 """Two clusters are told apart if their means differ by more standard deviations than this, of
 their mean variance (Ashman's D)."""
 
-FAR = 3.0
+FAR_ABOVE = 3.0
 """Without two clusters, rows so many standard deviations above the median count as outliers."""
 
 LARGEST_SHARE = 0.5
@@ -32,15 +32,24 @@ def share_by_mixture(scores: Floats, seed: int = 0) -> float:
     """
     mixture = fit_two_gaussians(scores, np.random.default_rng(seed))
     if mixture is None:
-        return USUAL_SHARE
+        return UNTOLD_SHARE
     if np.ptp(mixture.means) > LEAST_GAP * np.sqrt(mixture.variances.mean()):
         called = (mixture.inlier_posterior(scores) < 0.5) & (scores > mixture.means[0])
     else:
         middle = np.median(scores)
         below = scores[scores <= middle] - middle
-        called = scores > middle + FAR * np.sqrt(np.square(below).mean())
+        called = scores > middle + FAR_ABOVE * np.sqrt(np.square(below).mean())
     share = float(called.mean())
-    return share if 0 < share <= LARGEST_SHARE else USUAL_SHARE
+    return share if 0 < share <= LARGEST_SHARE else UNTOLD_SHARE
+
+
+def share_without_outliers(scores: Floats, share: float, labels: Labels) -> float:
+    """Return what is left of a share of outliers when no answer said outlier.
+
+    If answers said inlier of `n` rows in that share, one of `n + 1` rows in it may be an outlier.
+    """
+    called = scores > threshold_by_share(scores, share)
+    return share / (1 + int((labels[called] == INLIER).sum()))
 
 
 def threshold_by_share(scores: Floats, share: float) -> float:

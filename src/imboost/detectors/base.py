@@ -21,6 +21,7 @@ from imboost.decide.calibration import Calibration
 from imboost.decide.odds import odds_by_rank
 from imboost.decide.threshold import (
     share_by_mixture,
+    share_without_outliers,
     threshold_by_precision,
     threshold_by_probability,
     threshold_by_share,
@@ -231,7 +232,10 @@ class BaseDetector(BaseEstimator, ABC):
             return self.set_threshold(share=float(self.contamination))
         odds = self.odds_of(self.decision_scores_)
         if not {INLIER, OUTLIER} <= set(labels.tolist()):
-            return self.set_threshold(share=share_by_mixture(self._clustered_scores(), self._seed))
+            share = share_by_mixture(self._clustered_scores(), self._seed)
+            if OUTLIER not in labels:
+                share = share_without_outliers(self.decision_scores_, share, labels)
+            return self.set_threshold(share=share)
         likely = self.calibration_.probability(odds)
         return self.set_threshold(score=threshold_by_probability(self.decision_scores_, likely))
 

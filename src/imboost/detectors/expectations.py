@@ -20,7 +20,7 @@ FEWEST_IN_LEAF = 10
 INPUT_SHARE = 0.5
 """Columns that a tree looks at for a split."""
 
-USUAL_SHARE = 0.03
+USUAL_WEIGHT = 0.03
 """How much a level's share of all rows counts in its expected probability."""
 
 LEAST_PROBABILITY = 1e-4
@@ -279,7 +279,7 @@ class ExpectedLevel(_Expectation):
 
     def _surprise(self, targets: NDArray[Any], expected: Floats) -> NDArray[np.float64]:
         found = expected[np.arange(len(targets)), targets]
-        mixed = (1 - USUAL_SHARE) * found + USUAL_SHARE * self._usual[targets]
+        mixed = (1 - USUAL_WEIGHT) * found + USUAL_WEIGHT * self._usual[targets]
         return np.asarray(-np.log(mixed + LEAST_PROBABILITY))
 
 

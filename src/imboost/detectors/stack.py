@@ -48,7 +48,7 @@ CROWDED_REST = 8.0
 MOST_TRUST = 1e12
 """More trust at the start could not be told from this."""
 
-FAR = 5.0
+FARTHEST_VIEW = 5.0
 """Views further out than so many standard deviations count as that far in linear terms."""
 
 
@@ -80,7 +80,7 @@ class _Aspects:
 
     @property
     def coordinates(self) -> NDArray[np.float64]:
-        return np.hstack([self.components, np.clip(self.views, -FAR, FAR)])
+        return np.hstack([self.components, np.clip(self.views, -FARTHEST_VIEW, FARTHEST_VIEW)])
 
     def __getitem__(self, rows: NDArray[np.bool_]) -> _Aspects:
         return _Aspects(*(getattr(self, field.name)[rows] for field in fields(self)))

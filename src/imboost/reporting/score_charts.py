@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from imboost.reporting.canvas import COLOURS, new_figure, to_svg
 
 N_BINS = 80
-FAR = 30.0
+WIDEST_TAIL = 30.0
 """Scores further above the threshold than so many times the range below it share a last bar."""
 
 
@@ -25,7 +25,7 @@ def score_histogram(scores: NDArray[Any], threshold: float) -> str:
     """
     figure, axes = new_figure(8.0, 3.2)
     low, high = float(min(scores.min(), threshold)), float(max(scores.max(), threshold))
-    farthest = threshold + FAR * (threshold - low)
+    farthest = threshold + WIDEST_TAIL * (threshold - low)
     is_cut = low < threshold and high > farthest
     end = farthest if is_cut else max(high, np.nextafter(low, np.inf))
     edges = np.linspace(low, end, N_BINS + 1)

@@ -18,7 +18,7 @@ from imboost.data.encoding import (
     WordEncoder,
 )
 from imboost.data.layout import Kind
-from imboost.data.number_scaling import FARTHEST, TAIL, NumberScaling
+from imboost.data.number_scaling import LARGEST_RATIO, TAIL, NumberScaling
 from imboost.errors import SettingError
 
 
@@ -76,7 +76,7 @@ def _levels(encoder: WordEncoder, cells: Wire) -> Wire:
 def _scaled(scaling: NumberScaling, values: Wire) -> Wire:
     """Return what `scaling.apply` does, where no value is missing."""
     ratio = (values * 0.5 - scaling.middle / 2) / scaling.width * 2.0
-    ratio = ratio.clip(-FARTHEST, FARTHEST)
+    ratio = ratio.clip(-LARGEST_RATIO, LARGEST_RATIO)
     if scaling.quantiles is not None:
         beyond = ratio - ratio.clip(-1.0, 1.0)
         return _interpolated(values, scaling.quantiles) + (beyond * TAIL).asinh()

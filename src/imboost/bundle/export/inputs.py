@@ -27,7 +27,7 @@ UNHEARD_OF = "(never seen)"
 """Stands for levels that were not in the training table."""
 
 
-FAR = 1e8
+OUT_OF_RANGE = 1e8
 """A number, or a time, that is far from most."""
 
 
@@ -77,7 +77,7 @@ def like_training(encoder: TableEncoder, matrix: NDArray[np.float64]) -> pa.Tabl
             levels = [own[place] for place in part.argmax(axis=1)]
             columns[name] = pa.array([*levels, None, UNHEARD_OF], pa.string())
         elif isinstance(one, NumberEncoder | TimeEncoder):
-            values = np.array([*one.scaling.invert(part[:, 0]), np.nan, FAR])
+            values = np.array([*one.scaling.invert(part[:, 0]), np.nan, OUT_OF_RANGE])
             missing = np.isnan(values)
             if isinstance(one, TimeEncoder):
                 values = (np.where(missing, 0.0, values) * 1e6).astype("datetime64[us]")
