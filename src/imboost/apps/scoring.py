@@ -20,11 +20,11 @@ from imboost.apps.scoring_gate import Gate
 from imboost.apps.scoring_jobs import Deadline, Jobs
 from imboost.apps.scoring_limits import Limits
 from imboost.apps.scoring_models import (
+    ErrorGiven,
     ExplainedScore,
     Explanations,
     Health,
     Metadata,
-    ErrorGiven,
     ReasonGiven,
     RowModel,
     Score,
