@@ -84,7 +84,7 @@ def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path, model, name)
 def test_an_extra_column_is_refused_and_it_is_said_what_to_do(tmp_path, model):
     table = orders().append_column("more", pa.array(range(300)))
     line = refused("score", model, write(table, tmp_path / "more.csv"))
-    assert line.endswith("has the extra columns 'more': leave them out, or fit again.")
+    assert line.endswith("has the extra column 'more': leave it out, or fit again.")
 
 
 @pytest.mark.parametrize(("role", "wanted"), [("numeric", "a number"), ("datetime", "a time")])

@@ -178,7 +178,7 @@ def test_columns_that_are_not_looked_at_may_be_missing(tmp_path, data, model):
     found = read_scores(tmp_path / "bare.scores.csv")
     assert list(found) == ["row", "score", "probability", "is_outlier"]
     path = write(orders().drop_columns(["amount"]), tmp_path / "less.csv")
-    assert "lacks the columns 'amount'" in refused("score", model, path)
+    assert "lacks the column 'amount'" in refused("score", model, path)
     assert not (tmp_path / "less.scores.csv").exists()
 
 

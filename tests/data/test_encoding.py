@@ -79,9 +79,9 @@ def test_columns_may_come_in_another_order_and_those_not_looked_at_may_be_left_o
 def test_columns_that_are_missing_or_extra_are_named():
     encoder = fit({"a": [1.0, 2.0], "b": [1.0, 3.0]})
     for columns, told in (
-        ("az", "lacks the columns 'b' and has the extra columns 'z': rename them, or fit again."),
-        ("abz", "has the extra columns 'z': leave them out, or fit again."),
-        ("a", "lacks the columns 'b': add them, or fit again."),
+        ("az", "lacks the column 'b' and has the extra column 'z': rename it, or fit again."),
+        ("abz", "has the extra column 'z': leave it out, or fit again."),
+        ("a", "lacks the column 'b': add it, or fit again."),
     ):
         with pytest.raises(DataError, match=told):
             encoder.encode(pa.table({name: [1.0] for name in columns}))

@@ -84,7 +84,7 @@ def test_a_folder_of_files_is_one_table_in_the_order_of_their_names(tmp_path):
 def test_files_of_a_folder_with_other_columns_are_named(tmp_path):
     write(tmp_path / "1.csv", b"a,b\n1,2\n")
     write(tmp_path / "2.csv", b"a,c\n1,2\n")
-    with pytest.raises(DataError, match=r"2\.csv lacks the columns 'b' and has the extra.*'c'"):
+    with pytest.raises(DataError, match=r"2\.csv lacks the column 'b' and has the extra.*'c'"):
         TableFiles.find(tmp_path).read()
 
 

@@ -113,13 +113,14 @@ def check_columns(
     if not (missing or extra):
         return
     problems = [
-        f"{kind} {_listed(found)}"
-        for kind, found in (("lacks the columns", missing), ("has the extra columns", extra))
+        f"{kind} column{'s' * (len(found) > 1)} {_listed(found)}"
+        for kind, found in (("lacks the", missing), ("has the extra", extra))
         if found
     ]
-    advice = "rename them" if missing and extra else "add them" if missing else "leave them out"
+    pronoun = "it" if len(missing) <= 1 and len(extra) <= 1 else "them"
+    advice = "rename {}" if missing and extra else "add {}" if missing else "leave {} out"
     rest = f", or {instead}" if instead else ""
-    raise DataError(f"{where} {' and '.join(problems)}: {advice}{rest}.")
+    raise DataError(f"{where} {' and '.join(problems)}: {advice.format(pronoun)}{rest}.")
 
 
 def check_unique(names: list[str], where: str) -> None:

@@ -266,7 +266,10 @@ class Session:
         return self
 
     def outcome(self) -> Outcome:
-        """Estimate what the decision at the present threshold gets right and what it misses."""
+        """Estimate what the decision at the present threshold gets right and what it misses.
+
+        Answers count from the next `refine` on.
+        """
         self.start()
         scores = self.detector.decision_scores_
         return estimate_outcome(
@@ -278,7 +281,7 @@ class Session:
         )
 
     def advice(self) -> Advice:
-        """Say whether more answers are worth their while, and why."""
+        """Say whether more answers are worth it, by what was known at the last `refine`."""
         return advise(self.outcome())
 
     def doubtful_answers(self, most: int = 10) -> list[tuple[int, Answer, float]]:
