@@ -15,6 +15,10 @@ Values = NDArray[np.float64]
 LARGEST_RATIO = 1e100
 """Values further away than so many widths count as that far."""
 
+BEND = 5.0
+"""Halves of the middle half's range from the median that a robust scaling leaves straight: with
+fewer, rows far out are too near to the others, with many more, one value squashes the rest."""
+
 N_QUANTILES = 100
 TAIL = 3.0
 """Beyond the training range a quantile scaling goes on in steps of the range, from here."""
@@ -22,21 +26,22 @@ TAIL = 3.0
 
 @dataclass(frozen=True)
 class NumberScaling:
-    """A map ``bend((x - middle) / width)``, or one by quantiles; nan stays nan.
+    """A map of ``(x - middle) / width``, or one by quantiles; nan stays nan.
 
     Parameters
     ----------
     middle, width : float
         Where the column lies and how wide it is.
-    bend : bool
-        Whether far values are drawn in, as the logarithm does: asinh.
+    bend : float
+        So many widths from the middle distances begin to count less and less, in the end as the
+        logarithm does; nowhere if 0.
     quantiles : array or None
         Values at evenly spaced shares of the training rows, for a scaling by them.
     """
 
     middle: float
     width: float
-    bend: bool = False
+    bend: float = 0.0
     quantiles: Values | None = None
 
     def apply(self, values: Values) -> Values:
@@ -50,12 +55,12 @@ class NumberScaling:
             inside = np.interp(values, self.quantiles, shares)
             beyond = scaled - np.clip(scaled, -1.0, 1.0)
             return np.where(np.isnan(values), np.nan, inside + np.arcsinh(TAIL * beyond))
-        return np.arcsinh(scaled) if self.bend else scaled
+        return self.bend * np.arcsinh(scaled / self.bend) if self.bend else scaled
 
     def invert(self, scaled: Values) -> Values:
         """Return the values that were scaled, those beyond the training range by quantiles too."""
         if self.quantiles is None:
-            ratio = np.sinh(scaled) if self.bend else scaled
+            ratio = self.bend * np.sinh(scaled / self.bend) if self.bend else scaled
             return np.asarray(self.middle + ratio * self.width)
         inside = np.clip(scaled, -1.0, 1.0)
         shares = np.linspace(-1.0, 1.0, len(self.quantiles))
@@ -71,7 +76,7 @@ def _minmax(known: Values) -> NumberScaling:
 def _robust(known: Values) -> NumberScaling:
     lower, middle, upper = (float(q) for q in np.quantile(known, (0.25, 0.5, 0.75)))
     width = upper / 2 - lower / 2 or float(np.abs(known - middle).mean()) or _size(middle)
-    return NumberScaling(middle, width, bend=True)
+    return NumberScaling(middle, width, bend=BEND)
 
 
 def _quantile(known: Values) -> NumberScaling:

@@ -80,7 +80,7 @@ def _scaled(scaling: NumberScaling, values: Wire) -> Wire:
     if scaling.quantiles is not None:
         beyond = ratio - ratio.clip(-1.0, 1.0)
         return _interpolated(values, scaling.quantiles) + (beyond * TAIL).asinh()
-    return ratio.asinh() if scaling.bend else ratio
+    return (ratio / scaling.bend).asinh() * scaling.bend if scaling.bend else ratio
 
 
 def _interpolated(values: Wire, quantiles: NDArray[np.float64]) -> Wire:
