@@ -31,6 +31,12 @@ def test_detectors_need_torch_numpy_and_scikit_learn_alone():
     assert "torch" in modules_after(f"{missing}; import imboost.detectors")
 
 
+def test_the_command_line_runs_as_a_module():
+    words = [sys.executable, "-m", "imboost", "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == imboost.__version__
+
+
 def test_every_public_name_is_there():
     for name in imboost.__all__:
         assert getattr(imboost, name).__name__ == name
