@@ -219,6 +219,14 @@ def test_the_more_inliers_are_found_alone_the_more_the_highest_scores_count():
     assert shares[0] < 0.15 < shares[1] < 0.4 < 0.8 < shares[2]
 
 
+def test_an_answered_row_far_above_all_others_does_not_make_them_alike():
+    strategy = look_at_line(distance_power=0.0)
+    strategy.observe(NOTHING, np.zeros(200, dtype=np.int8))
+    scores = np.linspace(0, 1, 100)
+    scores[0] = 5.0  # answered
+    assert (draws(strategy, scores, np.arange(1, 100)) >= 80).mean() > 0.9
+
+
 def test_spread_prefers_the_doubtful_once_both_kinds_are_known():
     strategy = look_at_line(distance_power=0.0)
     strategy.observe(NOTHING, np.array([0, 1], dtype=np.int8))

@@ -51,7 +51,7 @@ class Spread:
     References
     ----------
     Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007; its
-    draw of first centres, with rows weighted by their worth.
+    draw of first centres, with rows weighted by their worth, and by default without the square.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Spread:
     ) -> Indices:
         """Return `n` candidates in the order in which they were drawn."""
         n = min(n, len(candidates))
-        worth = np.maximum(self._worth(scores)[candidates], LEAST_WORTH)
+        worth = np.maximum(self._worth(scores, candidates), LEAST_WORTH)
         if self._table is None:  # nothing is known of where rows lie
             return rng.choice(candidates, n, replace=False, p=worth / worth.sum())
         kept, worth = _thin(worth, max(self.max_pool, 2 * n), rng)
@@ -103,19 +103,16 @@ class Spread:
         drawn = self._draw(places, worth, _gaps(places, self._table[answered]), n, rng)
         return candidates[kept[drawn]]
 
-    def _worth(self, scores: Scores) -> NDArray[np.float64]:
-        """Return what an answer about each row is worth by its score alone."""
-        low, high = scores.min(), scores.max()
-        if low == high:
-            return np.ones(len(scores))
-        # Halved before subtracting: the range itself may overflow.
-        place = (scores / 2 - low / 2) / (high / 2 - low / 2)
-        if not {INLIER, OUTLIER} <= self._kinds:
-            turns = 0.0 if OUTLIER in self._kinds else self._n_inliers / self.patience
-            blind = self.blind_share / 2**turns
-            by_score = place ** (1 + turns)
-            return np.asarray(blind + (1 - blind) * by_score / by_score.mean())
-        return np.asarray((1 - np.abs(2 * place - 1)).clip(0, 1) ** self.doubt_power)
+    def _worth(self, scores: Scores, candidates: Indices) -> NDArray[np.float64]:
+        """Return what an answer about each candidate is worth by its score alone."""
+        if {INLIER, OUTLIER} <= self._kinds:
+            place = _places_in_range(scores)[candidates]
+            return np.asarray((1 - np.abs(2 * place - 1)).clip(0, 1) ** self.doubt_power)
+        # Among candidates alone: a row above all others that was answered says nothing of them.
+        turns = 0.0 if OUTLIER in self._kinds else self._n_inliers / self.patience
+        blind = self.blind_share * 0.5**turns
+        by_score = _places_in_range(scores[candidates]) ** (1 + turns)
+        return np.asarray(blind + (1 - blind) * by_score / by_score.mean())
 
     def _draw(
         self,
@@ -138,6 +135,15 @@ class Spread:
             free[row] = False
             gaps = np.minimum(gaps, np.linalg.norm(places - places[row], axis=1))
         return drawn
+
+
+def _places_in_range(scores: Scores) -> NDArray[np.float64]:
+    """Return where scores lie between the lowest, 0, and the highest, 1; in the middle if alike."""
+    low, high = scores.min(), scores.max()
+    if low == high:
+        return np.full(len(scores), 0.5)
+    # Halved before subtracting: the range itself may overflow.
+    return np.asarray((scores / 2 - low / 2) / (high / 2 - low / 2))
 
 
 def _thin(
