@@ -40,7 +40,7 @@ def test_the_readmes_code_runs(capsys):
 @pytest.mark.parametrize(
     ("name", "prints"),
     [
-        ("docs/explanations.md", "amount is 71382.8"),
+        ("docs/explanations.md", "weight is 197.8"),
         ("docs/decisions.md", "rows are called outliers"),
     ],
 )

@@ -38,6 +38,15 @@ def test_the_command_line_runs_as_a_module():
     assert done.stdout.strip() == version("imboost")
 
 
+def test_refused_column_names_end_the_program_in_one_line(tmp_path):
+    table = tmp_path / "names.csv"
+    table.write_text("a,a\n1,2\n3,4\n")
+    words = [sys.executable, "-m", "imboost", "fit", str(table)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"imboost: {table} has several columns called 'a'; rename them.\n"
+
+
 def test_every_public_name_is_there():
     for name in imboost.__all__:
         assert getattr(imboost, name).__name__ == name

@@ -26,7 +26,7 @@ def fit(path, *options):
     [
         (b"", "is empty"),
         (b"a,b\n", "header but no rows"),
-        (b"a,b\n1,2\n", "No column is left to look at"),
+        (b"a,b\n1,2\n", "has one row; there is nothing to compare it with"),
         (b"a,a,b\n1,2,3\n1,3,4\n", "several columns called 'a'"),
         (b"a,b\n1,2\n3\n", "ragged"),
         (b"a,b\n1,\xe9t\xe9\n2,b\n", "not in UTF-8"),

@@ -85,6 +85,15 @@ def test_scores_stand_beside_the_data_with_identifiers(shop, data, model):
     assert f"{sum(found['is_outlier'])} rows score above" in said
 
 
+def test_a_column_that_can_no_longer_be_read_is_told(tmp_path, model):
+    table = orders()
+    at = table.column_names.index("amount")
+    changed = table.set_column(at, "amount", pa.array(["many"] * table.num_rows))
+    said = run_well("score", model, write(changed, tmp_path / "changed.csv")).text
+    assert "Warning: column 'amount': 300 cells (100 %) say no number, taken as missing." in said
+    assert "Warning" not in run_well("score", model, write(table, tmp_path / "same.csv")).text
+
+
 def test_parquet_in_parquet_out_with_the_same_scores(tmp_path, shop, data, model):
     table = write(orders(), tmp_path / "orders.parquet")
     run_well("score", model, table)

@@ -23,6 +23,8 @@ COLUMNS = {
         ("time of day", pa.array([datetime.time(row % 24) for row in ROWS])),
         ("different but no row numbers", [3 * row for row in ROWS]),
         ("house_number", [row % 40 for row in ROWS]),
+        ("prices", [f"${1000 * row:,.2f}" for row in ROWS]),
+        ("percents", [f"{row / 2} %" for row in ROWS]),
         ("decimals", pa.array([row / 8 for row in ROWS]).cast(pa.decimal128(10, 3))),
     ],
     "boolean": [
@@ -34,6 +36,7 @@ COLUMNS = {
     ],
     "categorical": [
         ("words", [["red", "blue", "green"][row % 3] for row in ROWS]),
+        ("codes with zeros", [f"0{row % 9 + 10}" for row in ROWS]),
         ("two words", [["red", "blue"][row % 2] for row in ROWS]),
         ("one value or none", [None if row % 4 else "x" for row in ROWS]),
         ("dictionary", pa.array(["a", "b", "c"] * 20).dictionary_encode()),
@@ -44,10 +47,12 @@ COLUMNS = {
         ("times with zone", [f"2024-01-01T10:{row:02d}:00+02:00" for row in ROWS]),
         ("days first", [f"{1 + row % 28:02d}.02.2024" for row in ROWS]),
         ("times with strokes", [f"{1 + row % 28:02d}/02/2024 10:{row:02d}" for row in ROWS]),
+        ("halves of the day", [f"02/{1 + row % 28}/2024 3:{row:02d} PM" for row in ROWS]),
         ("days first with strokes", [f"{1 + row % 28:02d}/02/2024" for row in ROWS]),
     ],
     "identifier": [
         ("customer_id", [1000 + 7 * row for row in ROWS]),
+        ("USER ID", [1000 + 7 * row for row in ROWS]),
         ("any name", list(ROWS)),
         ("codes", [f"X{row}-{row * 7}" for row in ROWS]),
         ("nearly all differ", [f"X{max(row, 3)}" for row in ROWS]),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from imboost.decide import Calibration, odds_by_rank, odds_of_probability
+from imboost.decide import Calibration
 
 NONE = np.zeros(0)
 
@@ -50,23 +50,12 @@ def test_the_more_is_audited_the_surer_the_curve_of_others():
     assert spreads[0] > spreads[1] > spreads[2] > 0
 
 
-def test_odds_by_rank_grow_with_the_score_and_end():
-    training = np.arange(1000.0)
-    odds = odds_by_rank(np.array([-np.inf, 0.0, 500.0, 999.0, 5000.0]), training)
-    assert np.isfinite(odds).all()
-    assert (np.diff(odds) > 0).all()
-    assert expit(odds_by_rank(training, training)).mean() == pytest.approx(0.1, abs=0.01)
-
-
-def test_equal_scores_have_equal_odds():
-    odds = odds_by_rank(np.array([1.0, 1.0]), np.array([1.0, 1.0, 1.0]))
-    np.testing.assert_allclose(odds, odds[0])
-
-
-def test_certain_probabilities_have_odds_that_end():
-    odds = odds_of_probability(np.array([0.0, 0.5, 1.0]))
-    np.testing.assert_allclose(odds[[0, 1]], [-odds[2], 0.0])
-    assert np.isfinite(odds).all()
+def test_outliers_alone_say_nothing_of_how_many_there_are_unless_asked_at_random():
+    odds, answers = np.linspace(-3, 0, 20), np.ones(20, dtype=np.int8)
+    chosen = Calibration.fit(odds, answers, np.zeros(20, dtype=bool))
+    at_random = Calibration.fit(odds, answers, np.ones(20, dtype=bool))
+    np.testing.assert_allclose(chosen.probability(odds), expit(odds))
+    assert (at_random.probability(odds) > expit(odds) + 0.02).all()
 
 
 @given(

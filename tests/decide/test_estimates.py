@@ -1,12 +1,9 @@
-"""Intervals for what a decision is worth, and the advice that follows."""
+"""Intervals for what a decision is worth."""
 
 import numpy as np
-import pytest
 from scipy.special import expit
 
-from imboost.decide import Calibration, Estimate, Outcome, advise, estimate_outcome
-
-ONE = Estimate(0.9, 0.8, 1.0)
+from imboost.decide import Calibration, estimate_outcome
 
 
 def table(n, seed):
@@ -55,22 +52,6 @@ def test_estimates_repeat_exactly():
     calibration = Calibration.fit(odds[known], labels[known], is_audit[known])
     first, second = (estimate_outcome(odds, odds, labels, 0.0, calibration) for _ in range(2))
     assert first == second
-
-
-@pytest.mark.parametrize(
-    ("n_known", "unfound", "found", "is_stop", "says"),
-    [
-        (0, Estimate(9, 2, 20), Estimate(0, 0, 0), False, "no answer says outlier yet"),
-        (0, Estimate(0.1, 0, 0.5), Estimate(0, 0, 0), True, "no outlier seems to be left"),
-        (5, Estimate(9, 2, 20), Estimate(0.4, 0.2, 0.7), False, "40 % of all outliers"),
-        (5, Estimate(1, 0, 3), Estimate(0.9, 0.8, 1.0), True, "some 1 (0 to 3) are not"),
-    ],
-)
-def test_advice_follows_what_is_found(n_known, unfound, found, is_stop, says):
-    advice = advise(Outcome(100, 10, n_known, ONE, unfound, found))
-    assert advice.is_stop == is_stop
-    assert says in advice.reason
-    assert str(advice).startswith("Stop: " if is_stop else "Go on: ")
 
 
 def test_of_no_rows_above_the_threshold_no_precision_is_known():

@@ -20,9 +20,10 @@ def test_it_is_time_to_stop_once_most_are_found(share, is_stop):
     assert "some 30 (20 to 40) are not" in str(advice)
 
 
-def test_it_is_time_to_stop_once_nothing_is_left():
-    advice = advise(outcome(Estimate(0.1, 0, 0.5), Estimate(0.2, 0.1, 0.3)))
-    assert str(advice) == "Stop: no outlier seems to be left among the rows that were not asked."
+@pytest.mark.parametrize("n_known", [0, 20])
+def test_it_is_time_to_stop_once_nothing_is_left(n_known):
+    advice = advise(outcome(Estimate(0.1, 0, 0.5), Estimate(0.2, 0.1, 0.3), n_known))
+    assert str(advice) == "Stop: no outlier seems to be left below the threshold."
 
 
 def test_without_an_outlier_found_there_is_no_reason_to_stop():

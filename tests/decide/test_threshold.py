@@ -58,6 +58,17 @@ def test_a_share_of_the_rows_lies_above():
     assert (scores > threshold_by_share(scores, 0.05)).sum() == 5
 
 
+def test_a_share_of_all_is_every_row():
+    scores = np.array([0.3, 0.1, 0.2])
+    assert (scores > threshold_by_share(scores, 1.0)).all()
+
+
+def test_two_clusters_of_about_equal_size_are_no_outliers():
+    rng = np.random.default_rng(0)
+    odds = np.concatenate([rng.normal(-3, 0.3, 550), rng.normal(2, 0.3, 450)])
+    assert share_by_mixture(odds) == 0.1
+
+
 def test_the_lowest_threshold_of_a_precision_counts_answers_as_they_are():
     scores = np.array([5.0, 4.0, 3.0, 2.0, 1.0])
     probability = np.array([0.9, 0.9, 0.5, 0.1, 0.1])

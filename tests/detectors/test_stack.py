@@ -11,7 +11,7 @@ from sklearn.ensemble import (
 from sklearn.metrics import roc_auc_score
 
 from conftest import make_quick
-from imboost.data.layout import Layout
+from imboost.data.layout import Feature, Kind, Layout
 from imboost.detectors import experts
 from imboost.detectors.experts import (
     ForestExpert,
@@ -309,7 +309,7 @@ def test_what_is_left_of_a_row_of_a_wide_table_is_what_all_its_components_leave(
     np.testing.assert_allclose(found, np.square(left).sum(axis=1), rtol=1e-5)
 
 
-def test_the_rest_counts_more_the_more_columns_there_are():
+def test_the_rest_counts_more_the_more_cells_tell_rows_apart():
     looks = {
         "isolation": np.zeros((9, 1)),
         "distances": np.zeros((9, 3)),
@@ -325,6 +325,15 @@ def test_columns_that_mostly_hold_one_value_do_not_crowd_a_table(rng):
     numbers, words = rng.normal(size=(200, 100)), rng.random((200, 1000)) < 0.01
     assert _crowding(numbers) == pytest.approx(0.5, abs=0.01)
     assert _crowding(words.astype(float)) < 0.1
+
+
+def test_a_category_crowds_a_table_as_one_cell(rng):
+    is_first = rng.random(300) < 0.3
+    plain = np.column_stack([rng.normal(size=(300, 2)), is_first])
+    features = [*Layout.of_numbers(["a", "b"]).features, Feature("c", Kind.CATEGORY, 2, 4)]
+    encoded = np.column_stack([plain, ~is_first]).astype(float)
+    as_table = make_quick("stack").fit(encoded, layout=Layout(tuple(features)))
+    assert as_table._crowding == pytest.approx(_crowding(plain))
 
 
 def test_settings_that_change_after_fitting_do_not_break_scoring(planted):

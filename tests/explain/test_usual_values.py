@@ -85,6 +85,7 @@ def test_columns_without_any_value_say_that_it_is_missing():
     empty = pa.chunked_array([[None, None]])
     assert UsualNumbers.fit(empty).locate(empty) == 2 * [(1.0, "missing in 100 % of usual rows")]
     assert UsualLevels.fit(empty).locate(empty) == 2 * [(1.0, "missing in 100 % of usual rows")]
+    assert UsualNumbers.fit(empty).locate(cells(5.0)) == [(0.0, "no usual row has a value")]
 
 
 def test_a_tables_columns_are_learned_from_usual_rows_alone():

@@ -67,6 +67,14 @@ class DataProblems:
             Problem(fact.name, text) for fact in self._facts for text in self._problems_of(fact)
         ]
 
+    def striking(self) -> list[Problem]:
+        """Return what is odd about so many cells of a column that scores may mean little."""
+        if not self._n_rows:
+            return []
+        odd = self._unreadable + self._unseen
+        many = {name for name, n in odd.items() if n > CHANGED_SHARE * self._n_rows}
+        return [problem for problem in self.found() if problem.column in many]
+
     def _look_at(self, fact: ColumnFacts, cells: pa.ChunkedArray) -> None:
         self._missing[fact.name] += cells.null_count
         if fact.name not in self._readers:
@@ -96,4 +104,7 @@ class DataProblems:
         return texts
 
     def _cells(self, n: int) -> str:
-        return "1 cell says" if n == 1 else f"{n:,} cells ({100 * n / self._n_rows:.2g} %) say"
+        if n == 1:
+            return "1 cell says"
+        percent = 100 * n / self._n_rows
+        return f"{n:,} cells ({percent:.{0 if percent >= 10 else 1}f} %) say"

@@ -15,7 +15,7 @@ from rich.text import Text
 from imboost import bundle
 from imboost.apps.model_folder import is_model
 from imboost.apps.progress import stage
-from imboost.apps.terminal import say
+from imboost.apps.terminal import called, say
 from imboost.apps.verdicts import is_threshold_guessed
 from imboost.bundle.classes import DETECTORS as SAVABLE
 from imboost.data.cells import words
@@ -65,14 +65,14 @@ def fit_file(data: Path, out: Path, settings: FitSettings, *, force: bool = Fals
     with stage(f"reading {data}"):
         table = TableFiles.find(data).read()
         labels = read_labels(table, settings)
+    if table.num_rows == 1:
+        raise DataError(f"{data} has one row; there is nothing to compare it with.")
     with stage(f"looking at {table.num_columns:,} columns of {table.num_rows:,} rows"):
         facts = find_roles(table, _roles(settings))
     _print_facts(facts, table.num_rows, settings.label_column)
     _check_gaps(inner, facts)
     detector = _new_detector(inner, settings)
     n_looked_at = sum(fact.role.is_feature for fact in facts)
-    if table.num_rows < 2:
-        raise DataError(f"{data} has one row; there is nothing to compare it with.")
     with stage(
         f"training {settings.detector} on {table.num_rows:,} rows, {n_looked_at:,} columns"
     ):
@@ -208,10 +208,7 @@ def _print_end(detector: TableDetector, labels: Labels, data: Path, out: Path) -
         )
         say(f"Labels: {counts}, {int((labels == UNLABELLED).sum()):,} rows without.")
     n_called = int(np.sum(detector.labels_))
-    say(
-        f"{n_called:,} of {n_rows:,} rows score above {detector.threshold_:.4g} and are called "
-        "outliers.",
-    )
+    say(called(n_called, detector.threshold_, n_rows))
     if is_threshold_guessed(detector):
         say(
             "Without labels of both kinds that number is a guess: rely on the order of scores, "

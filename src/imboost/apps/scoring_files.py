@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
+from imboost.apps.data_problems import DataProblems, Problem
 from imboost.apps.model_folder import check_order, load_model
 from imboost.apps.progress import row_bar
 from imboost.apps.score_writer import ScoreWriter, check_score_path
 from imboost.apps.streaming import ScoredPiece, score_pieces
-from imboost.apps.terminal import say
+from imboost.apps.terminal import called, rows, say
 from imboost.apps.whole_files import beside, whole
 from imboost.data.roles import Role
 from imboost.data.table_files import TableFiles
 from imboost.detectors.table import TableDetector
+
+MOST_WARNINGS = 5
 
 
 @dataclass
@@ -61,26 +64,40 @@ def score_file(model: Path, data: Path, out: Path | None = None) -> None:
     out = out or beside(data, ".scores.csv" if files.is_csv else ".scores.parquet")
     check_score_path(out, files.paths)
     detector = load_model(model)
+    problems = DataProblems(detector)
     start = perf_counter()
     with whole(out) as partial:
-        tally = _write_scores(detector, files, partial)
+        tally = _write_scores(detector, files, partial, problems)
     seconds = perf_counter() - start
     say(
-        f"{tally.n_rows:,} rows in {seconds:,.1f} s: {tally.n_rows / seconds:,.0f} rows per "
+        f"{rows(tally.n_rows)} in {seconds:,.1f} s: {tally.n_rows / seconds:,.0f} rows per "
         f"second, {tally.model_share:.0%} of the work in the model.",
-        f"{tally.n_outliers:,} rows score above {detector.threshold_:.4g} and are called "
-        "outliers.",
-        f"Scores: {out}",
+        called(tally.n_outliers, detector.threshold_),
     )
+    _warn(problems.striking())
+    say(f"Scores: {out}")
 
 
-def _write_scores(detector: TableDetector, files: TableFiles, out: Path) -> Tally:
+def _warn(problems: list[Problem]) -> None:
+    """Say which columns are so unlike training that scores may mean little."""
+    for problem in problems[:MOST_WARNINGS]:
+        say(f"Warning: column '{problem.column}': {problem.text}.")
+    if len(problems) > MOST_WARNINGS:
+        say(f"Warning: {len(problems) - MOST_WARNINGS:,} more columns are like that.")
+    if problems:
+        say("Scores of such rows may say little; 'imboost report' shows more.")
+
+
+def _write_scores(
+    detector: TableDetector, files: TableFiles, out: Path, problems: DataProblems
+) -> Tally:
     tally = Tally()
     writer = ScoreWriter(out, identifiers(detector))
     try:
         for piece in watched(score_pieces(detector, files), files.n_rows):
             start = perf_counter()
             writer.write(piece)
+            problems.add(piece.table)
             tally.add(piece, perf_counter() - start)
     finally:
         writer.close()

@@ -8,6 +8,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 NUMBER = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
+SIGNS = r"^([+-]?)\s*(?:[$€£¥]\s*)|\s*[$€£¥%]$"
+"""What stands before or behind a number and says nothing of its size among others like it."""
 DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
 GROUPED = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
 WHOLE_NUMBER = r"^([+-]?(?:0|[1-9]\d*))\.0*$"
@@ -18,7 +20,8 @@ ISO = "YYYY-MM-DD"
 DAY_FIRST, MONTH_FIRST = "DD/MM/YYYY", "MM/DD/YYYY"
 _YEAR, _MONTH, _DAY = r"(?P<year>\d{4}|\d{2})", r"(?P<month>\d{1,2})", r"(?P<day>\d{1,2})"
 _CLOCK = (
-    r"(?:[T ](?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<part>\d+))?)?)?"
+    r"(?:[T ](?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<part>\d+))?)?"
+    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
     r"(?: ?(?:Z|[+-]\d{2}:?\d{2}))?$"
 )
 TIME_FORMS = {
@@ -90,7 +93,7 @@ def numbers(column: pa.ChunkedArray, *, grouped: bool = False) -> NDArray[np.flo
     elif pa.types.is_temporal(column.type):
         column = words(column)
     if is_wordy(column.type):
-        said = pc.utf8_trim_whitespace(column)
+        said = without_signs(column)
         comma = pc.match_substring_regex(said, GROUPED if grouped else DECIMAL_COMMA)
         without = pc.replace_substring(said, ",", "" if grouped else ".")
         said = pc.if_else(comma, without, said)
@@ -98,6 +101,15 @@ def numbers(column: pa.ChunkedArray, *, grouped: bool = False) -> NDArray[np.flo
         column = pc.cast(pc.utf8_ltrim(said, "+"), pa.float64())
     values = _as_floats(column)
     return np.where(np.isnan(values), np.nan, np.clip(values, -LARGEST, LARGEST))
+
+
+def without_signs(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return text without spaces, currency and percent signs around it.
+
+    >>> without_signs(pa.chunked_array([["$1,234.50", " -$5 ", "45.2 %"]])).to_pylist()
+    ['1,234.50', '-5', '45.2']
+    """
+    return pc.replace_substring_regex(pc.utf8_trim_whitespace(column), SIGNS, r"\1")
 
 
 def times(column: pa.ChunkedArray, form: str = ISO) -> NDArray[np.float64]:
@@ -152,7 +164,10 @@ def levels(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def words(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column as text without spaces around it; null where a cell is missing."""
     column = plain(column)
-    return pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
+    said = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
+    if pa.types.is_timestamp(column.type):
+        said = pc.replace_substring_regex(said, r"\.0+", "")  # no parts of seconds if none are
+    return said
 
 
 def truths(column: pa.ChunkedArray) -> NDArray[np.float64]:
@@ -182,6 +197,9 @@ def _parse_times(said: pa.ChunkedArray, form: str) -> NDArray[np.float64]:
     is_short = pc.equal(pc.utf8_length(pc.struct_field(found, "year")), 2)
     century = np.where(year < FIRST_SHORT_YEAR, 2000, 1900)
     year = np.where(_as_floats(is_short) == 1, year + century, year)
+    half = pc.utf8_lower(pc.struct_field(found, "half"))
+    hour = np.where(_as_floats(pc.is_in(half, pa.array(["a", "p"]))) == 1, hour % 12, hour)
+    hour = hour + 12 * (_as_floats(pc.equal(half, "p")) == 1)
     with np.errstate(invalid="ignore"):
         is_time = (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1)
         is_time &= (hour <= 23) & (minute <= 59) & (second <= 59)

@@ -19,6 +19,9 @@ from imboost.data.readers import NumberReader, Reader, TimeReader, WordReader
 from imboost.data.roles import ColumnFacts, Role
 from imboost.data.table_files import check_columns
 
+HUGE = 1e15
+"""Larger numbers are written with an exponent."""
+
 MAX_LEVELS = 50
 """Levels of a categorical column that have a column of their own; the others share bands."""
 
@@ -83,7 +86,7 @@ class NumberEncoder:
 
     def describe(self, columns: Matrix) -> list[str]:
         """Return numbers with four digits."""
-        return [f"{value:.4g}" for value in self.scaling.invert(columns[:, 0]).tolist()]
+        return [_four_digits(value) for value in self.scaling.invert(columns[:, 0]).tolist()]
 
 
 @dataclass(frozen=True)
@@ -198,6 +201,16 @@ class WordEncoder:
     def describe(self, columns: Matrix) -> list[str]:
         """Return the names of levels."""
         return [self.names[place] for place in columns.argmax(axis=1).tolist()]
+
+
+def _four_digits(value: float) -> str:
+    """Write a number as a person would, without an exponent unless it is huge.
+
+    >>> _four_digits(52962.7), _four_digits(0.012345), _four_digits(3e20)
+    ('52960', '0.01234', '3e+20')
+    """
+    rounded = float(f"{value:.4g}")
+    return f"{rounded:.0f}" if 1e4 <= abs(rounded) < HUGE else f"{rounded:.4g}"
 
 
 def _gaps(values: Matrix, wanted: bool) -> list[Matrix]:

@@ -1,4 +1,4 @@
-"""Scalings of a column of numbers with gaps: none squashes far values into one place."""
+"""Scalings of a column of numbers with gaps."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ LARGEST_RATIO = 1e100
 """Values further away than so many widths count as that far."""
 
 BEND = 5.0
-"""Halves of the middle half's range from the median that a robust scaling leaves straight: with
-fewer, rows far out are too near to the others, with many more, one value squashes the rest."""
+"""Where a robust scaling begins to draw values in, in halves of the middle half's range: nearer,
+and rows far out come too near to the others; much farther, and one value squashes the rest."""
 
 N_QUANTILES = 100
 TAIL = 3.0

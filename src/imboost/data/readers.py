@@ -23,7 +23,7 @@ from imboost.data.cells import (
     plain,
     times,
     truths,
-    words,
+    without_signs,
 )
 
 
@@ -159,7 +159,7 @@ def _commas(cells: pa.ChunkedArray) -> tuple[int, int, int]:
     cells = plain(cells)
     if not is_wordy(cells.type):
         return 0, 0, 0
-    said = words(cells)
+    said = without_signs(cells)
     said = said.filter(pc.match_substring(said, ","))
     group, decimal = (pc.match_substring_regex(said, form) for form in (GROUPED, DECIMAL_COMMA))
     n_group, n_decimal, n_either = (

@@ -27,8 +27,9 @@ NEARLY_ALL = 0.9
 """Of so many cells that say words, a larger share of different ones only tells rows apart."""
 
 NAMES_OF_IDENTIFIERS = re.compile(
-    r"(^|[_\W])(id|ids|key|uuid|guid|index|rowid|nr|no|number)$|^unnamed|[a-z](Id|ID|Key)$"
+    r"(?i:(^|[_\W])(id|ids|key|uuid|guid|index|rowid|nr|no|number)$|^unnamed)|[a-z](Id|ID|Key)$"
 )
+LEADING_ZERO = r"^0\d+$"
 KEPT_ASIDE = "kept aside, never looked at"
 TEXT_WORDS = 4.0
 """Cells that differ and hold so many words on average are free text."""
@@ -161,6 +162,8 @@ def _find_role(
         if role == Role.DATETIME and not is_wordy(cells.type):
             break
         values = kind.fit(cells).read(cells)
+        if role == Role.NUMERIC and _are_codes(cells):
+            break
         if _share(values, cells) >= CLEAR_SHARE:
             why = _why_identifier(name, values, cells) if role == Role.NUMERIC else ""
             return (Role.IDENTIFIER, why) if why else (role, "")
@@ -183,6 +186,14 @@ def _role_of_words(
     if differ and NAMES_OF_IDENTIFIERS.search(name):
         return Role.IDENTIFIER, f"by its name: {KEPT_ASIDE}"
     return Role.CATEGORICAL, ""
+
+
+def _are_codes(cells: pa.ChunkedArray) -> bool:
+    """Whether digits are no numbers: many begin with a zero that a number would not have."""
+    if not is_wordy(cells.type):
+        return False
+    n_codes = pc.sum(pc.match_substring_regex(words(cells), LEADING_ZERO)).as_py() or 0
+    return bool(n_codes > (1 - CLEAR_SHARE) * (len(cells) - cells.null_count))
 
 
 def _note_on(unread: int, what: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from imboost.labels import OUTLIER, Labels
+from imboost.labels import INLIER, OUTLIER, Labels
 from imboost.logistic import likeliest_coefficients
 
 Floats = NDArray[np.float64]
@@ -57,7 +57,11 @@ class Calibration:
             0 for an inlier, 1 for an outlier.
         is_audit : array of bool of shape (n_answers,)
             Which rows were asked at random.
+
+        Outliers alone, unless they were found at random, tell nothing of how many there are.
         """
+        if INLIER not in answers:
+            odds, answers, is_audit = odds[is_audit], answers[is_audit], is_audit[is_audit]
         inputs, is_outlier = _inputs(odds, is_audit), answers == OUTLIER
         means, bend = likeliest_coefficients(inputs, is_outlier, START, FREEDOM)
         if means[1] < LEAST_SLOPE:

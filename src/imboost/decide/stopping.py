@@ -38,7 +38,7 @@ def advise(outcome: Outcome) -> Advice:
     Stop: about 93 % of all outliers are found (87 to 98 %); some 4 (1 to 9) are not.
     """
     if outcome.n_unfound.high < 1:
-        return Advice(True, "no outlier seems to be left among the rows that were not asked.")
+        return Advice(True, "no outlier seems to be left below the threshold.")
     if outcome.n_known == 0:
         return Advice(
             False,

@@ -18,7 +18,8 @@ their mean variance (Ashman's D)."""
 FAR_ABOVE = 3.0
 """Without two clusters, rows so many standard deviations above the median count as outliers."""
 
-LARGEST_SHARE = 0.5
+LARGEST_SHARE = 1 / 3
+"""Of outliers; more rows than this are usual."""
 
 Floats = NDArray[np.float64]
 
@@ -26,21 +27,20 @@ Floats = NDArray[np.float64]
 def share_by_mixture(scores: Floats, seed: int = 0) -> float:
     """Return the share of rows in the upper of two clusters of scores.
 
-    Where there are no two clusters, it is the share of rows far above the median, by how the
-    rows below it are spread; and where that says nothing, or more than half of the rows would
-    be outliers, one row in ten.
+    Where there are no two clusters, or too many rows are in the upper one, it is the share of
+    rows far above the median, by how the rows below it are spread; and where that says nothing,
+    one row in ten.
     """
     mixture = fit_two_gaussians(scores, np.random.default_rng(seed))
     if mixture is None:
         return UNTOLD_SHARE
+    middle = np.median(scores)
+    below = scores[scores <= middle] - middle
+    shares = [float(np.mean(scores > middle + FAR_ABOVE * np.sqrt(np.square(below).mean())))]
     if np.ptp(mixture.means) > LEAST_GAP * np.sqrt(mixture.variances.mean()):
-        called = (mixture.inlier_posterior(scores) < 0.5) & (scores > mixture.means[0])
-    else:
-        middle = np.median(scores)
-        below = scores[scores <= middle] - middle
-        called = scores > middle + FAR_ABOVE * np.sqrt(np.square(below).mean())
-    share = float(called.mean())
-    return share if 0 < share <= LARGEST_SHARE else UNTOLD_SHARE
+        is_upper = (mixture.inlier_posterior(scores) < 0.5) & (scores > mixture.means[0])
+        shares.insert(0, float(is_upper.mean()))
+    return next((share for share in shares if 0 < share <= LARGEST_SHARE), UNTOLD_SHARE)
 
 
 def share_without_outliers(scores: Floats, share: float, labels: Labels) -> float:
@@ -54,6 +54,8 @@ def share_without_outliers(scores: Floats, share: float, labels: Labels) -> floa
 
 def threshold_by_share(scores: Floats, share: float) -> float:
     """Return the threshold above which a share of the rows lies."""
+    if share == 1:
+        return _below(scores.min(), scores[:0])
     return float(np.quantile(scores, 1.0 - share))
 
 

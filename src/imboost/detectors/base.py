@@ -35,7 +35,7 @@ FLOATS = (np.float64, np.float32)
 N_PROBES = 64
 
 AUTO = "auto"
-"""Contamination that is found: by clusters of scores, or by labels of both kinds."""
+"""Contamination that is found: by clusters of scores, and by labels."""
 
 
 class BaseDetector(BaseEstimator, ABC):
@@ -235,6 +235,8 @@ class BaseDetector(BaseEstimator, ABC):
             share = share_by_mixture(self._clustered_scores(), self._seed)
             if OUTLIER not in labels:
                 share = share_without_outliers(self.decision_scores_, share, labels)
+            if share * self._n_rows < 1:
+                return self.set_threshold(score=float(self.decision_scores_.max()))
             return self.set_threshold(share=share)
         likely = self.calibration_.probability(odds)
         return self.set_threshold(score=threshold_by_probability(self.decision_scores_, likely))

@@ -39,7 +39,7 @@ SURPRISE_TREES, SURPRISE_ROWS = 30, 10_000
 SPARSE_SURPRISE = 5.0
 """How much the view "surprise" counts, in those of any other, where a table is not crowded."""
 
-MANY_CELLS = 100
+MANY_TELLING = 100
 """With so many telling cells in a row a table is crowded by half, with endlessly many fully."""
 
 CROWDED_REST = 8.0
@@ -227,7 +227,7 @@ class Stack(ClassicDetector):
         self._rest = Rest(self._rotation, places, self._seed)
         self._columns = RankScale(content)
         self._component_scaling = StandardScaling.fit(self._rotation.components(places))
-        self._crowding = _crowding(content)
+        self._crowding = _crowding(_one_column_each(filled, self._layout))
         looks = self._look(filled, cells)
         self._view_scaling = StandardScaling.fit(_views(looks))
         self._view_trust = _view_trust(looks, self._crowding)
@@ -362,6 +362,21 @@ class Stack(ClassicDetector):
         return opinion
 
 
+def _one_column_each(filled: Floats, layout: Layout | None) -> Floats:
+    """Return one column for every feature but gaps: its number, or the number of its level."""
+    if layout is None:
+        return filled
+    return np.column_stack(
+        [
+            filled[:, feature.columns].argmax(axis=1)
+            if feature.kind == Kind.CATEGORY
+            else filled[:, feature.start]
+            for feature in layout.features
+            if feature.kind != Kind.GAP
+        ]
+    )
+
+
 def _crowding(content: Floats) -> float:
     """Return how crowded with dimensions a table is, from 0 to 1.
 
@@ -370,7 +385,7 @@ def _crowding(content: Floats) -> float:
     say which few words a row holds, only a few cells do.
     """
     telling = float(np.sum(1 - mode(content, axis=0).count / len(content)))
-    return telling / (telling + MANY_CELLS)
+    return telling / (telling + MANY_TELLING)
 
 
 def _views(looks: dict[str, Floats]) -> NDArray[np.float64]:

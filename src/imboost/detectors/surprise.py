@@ -21,7 +21,7 @@ MOST_FORESTS = 64
 ROWS_AT_ONCE = 16_384
 
 USUAL_GAPS = 0.05
-"""A column with more missing cells than this share of them surprises no one by one."""
+"""In a column with a larger share of missing cells, a missing one is no surprise."""
 
 
 class CellSurprise:

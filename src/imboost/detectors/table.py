@@ -40,8 +40,8 @@ class TableDetector(BaseEstimator):
         or by smallest and largest value, as in the paper.
     contamination : float or "auto", optional
         Share of the training rows called outliers. With "auto" it is found: by two clusters of
-        scores or, once labels of both kinds are known, as the rows that are rather outliers
-        than not. The detector's own if None.
+        scores, fewer of them if labels there say inlier, or, once labels of both kinds are
+        known, as the rows that are rather outliers than not. The detector's own if None.
     random_state : int, RandomState or None
         Source of all randomness; the detector's own if None.
 

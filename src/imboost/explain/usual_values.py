@@ -23,6 +23,8 @@ RARE = 0.01
 Place = tuple[float, str]
 """A part of the usual rows, and what that says in words; see `Reason`."""
 
+NEVER_KNOWN: Place = (0.0, "no usual row has a value")
+
 
 class UsualCells(Protocol):
     """The cells of one column in usual rows."""
@@ -67,6 +69,8 @@ class UsualNumbers:
     def locate(self, cells: pa.ChunkedArray) -> list[Place]:
         """Say which part of usual rows has smaller values."""
         found = self.reader.read(cells)
+        if len(self.values) == 0:
+            return [_missing(1.0) if np.isnan(value) else NEVER_KNOWN for value in found]
         n_known = max(len(self.values), 1)
         smaller = np.searchsorted(self.values, found, side="left") / n_known
         larger = 1 - np.searchsorted(self.values, found, side="right") / n_known

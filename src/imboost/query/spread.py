@@ -138,7 +138,7 @@ class Spread:
 
 
 def _places_in_range(scores: Scores) -> NDArray[np.float64]:
-    """Return where scores lie between the lowest, 0, and the highest, 1; in the middle if alike."""
+    """Return where scores lie from the lowest, 0, to the highest, 1; in the middle if alike."""
     low, high = scores.min(), scores.max()
     if low == high:
         return np.full(len(scores), 0.5)
