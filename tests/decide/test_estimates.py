@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit
 
-from imboost.decide import Calibration, estimate_outcome
+from imboost.decide import Calibration, Estimate, estimate_outcome
 
 
 def table(n, seed):
