@@ -207,7 +207,7 @@ def _four_digits(value: float) -> str:
     """Write a number as a person would, without an exponent unless it is huge.
 
     >>> _four_digits(52962.7), _four_digits(0.012345), _four_digits(3e20)
-    ('52960', '0.01234', '3e+20')
+    ('52960', '0.01235', '3e+20')
     """
     rounded = float(f"{value:.4g}")
     return f"{rounded:.0f}" if 1e4 <= abs(rounded) < HUGE else f"{rounded:.4g}"
