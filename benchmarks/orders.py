@@ -1,0 +1,80 @@
+"""How well planted outliers of a made-up table are found and explained.
+
+``python -m benchmarks.orders --rows 10000 --answers 100 --detector stack``
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from imboost import Oracle, Session, TableDetector
+from imboost.data.mixed_table import KINDS, MixedTable, mixed_table
+from imboost.session import run_rounds
+
+N_ROUNDS = 5
+N_REASONS = 2
+"""A wrong cell should be among so many first reasons."""
+
+
+def main() -> None:
+    """Print AUC and how often the wrong cell is named, for each kind of outlier."""
+    wishes = argparse.ArgumentParser(description=__doc__)
+    wishes.add_argument("--rows", type=int, default=10_000)
+    wishes.add_argument("--answers", type=int, default=100, help="in five rounds")
+    wishes.add_argument("--detector", default="stack")
+    wishes.add_argument("--explained", type=int, default=300, help="outliers at most")
+    wishes.add_argument("--seed", type=int, default=0)
+    wished = wishes.parse_args()
+    made = mixed_table(wished.rows, seed=wished.seed)
+    detector = TableDetector(wished.detector, random_state=wished.seed)
+    session = Session(detector, made.table, random_state=wished.seed)
+    print(f"{wished.detector}, {wished.rows:,} rows, {made.y.sum():,} of them outliers")
+    for number in run_rounds(session, Oracle(made.y), N_ROUNDS, wished.answers // N_ROUNDS):
+        if number in (0, N_ROUNDS):
+            print(f"after {number * (wished.answers // N_ROUNDS)} answers")
+            show_ranking(session, made)
+            show_reasons(session, made, wished.explained)
+    show_decision(session, made)
+
+
+def show_decision(session: Session, made: MixedTable) -> None:
+    """Print how many rows are called, and their precision by estimate and in truth."""
+    called = session.detector.labels_ == 1
+    precision = session.outcome().precision
+    print(
+        f"{called.sum():,} rows are called; {precision.value:.0%} of them are outliers by "
+        f"estimate ({precision.low:.0%} to {precision.high:.0%}), {made.y[called].mean():.0%} in "
+        f"truth\n{session.advice()}"
+    )
+
+
+def show_ranking(session: Session, made: MixedTable) -> None:
+    """Print the AUC of each kind of outlier against the inliers."""
+    scores = session.detector.decision_scores_
+    for kind in KINDS:
+        rows = (made.kinds == kind) | (made.y == 0)
+        print(f"    AUC {roc_auc_score(made.y[rows], scores[rows]):.3f}  {kind}")
+
+
+def show_reasons(session: Session, made: MixedTable, most: int) -> None:
+    """Print for how many outliers of each kind a wrong cell is among the first reasons."""
+    rng = np.random.default_rng(0)
+    outliers = np.flatnonzero(made.y)
+    rows = np.sort(rng.choice(outliers, min(most, len(outliers)), replace=False))
+    told = session.detector.explain(made.table.take(rows))
+    named = np.array(
+        [
+            bool({reason.column for reason in why.reasons[:N_REASONS]} & set(made.cells[row]))
+            for row, why in zip(rows, told, strict=True)
+        ]
+    )
+    print(f"    {named.mean():.1%} have a wrong cell among their first {N_REASONS} reasons")
+    for kind in KINDS:
+        print(f"        {named[made.kinds[rows] == kind].mean():.1%}  {kind}")
+
+
+if __name__ == "__main__":
+    main()
