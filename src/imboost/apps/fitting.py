@@ -15,7 +15,7 @@ from rich.text import Text
 from imboost import bundle
 from imboost.apps.model_folder import is_model
 from imboost.apps.progress import stage
-from imboost.apps.terminal import called, say
+from imboost.apps.terminal import called, rows, say
 from imboost.apps.verdicts import is_threshold_guessed
 from imboost.bundle.classes import DETECTORS as SAVABLE
 from imboost.data.cells import words
@@ -180,7 +180,7 @@ def _new_detector(inner: BaseDetector, settings: FitSettings) -> TableDetector:
 
 
 def _print_facts(facts: list[ColumnFacts], n_rows: int, label_column: str | None) -> None:
-    size = f"{n_rows:,} row{'s' * (n_rows != 1)}, {len(facts):,} column{'s' * (len(facts) != 1)}"
+    size = f"{rows(n_rows)}, {len(facts):,} column{'s' * (len(facts) != 1)}"
     table = Table(title=size, title_justify="left")
     for heading in ("column", "role", "missing", "distinct", "note"):
         is_number = heading in ("missing", "distinct")

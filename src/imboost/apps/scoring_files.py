@@ -83,7 +83,7 @@ def _warn(problems: list[Problem]) -> None:
     for problem in problems[:MOST_WARNINGS]:
         say(f"Warning: column '{problem.column}': {problem.text}.")
     if len(problems) > MOST_WARNINGS:
-        say(f"Warning: {len(problems) - MOST_WARNINGS:,} more columns are like that.")
+        say(f"Warning: {len(problems) - MOST_WARNINGS:,} more such things were found.")
     if problems:
         say("Scores of such rows may say little; 'imboost report' shows more.")
 

@@ -158,12 +158,12 @@ def _find_role(
         return Role.DATETIME, ""
     if _are_truths(cells, n_distinct):
         return Role.BOOLEAN, ""
+    if _are_codes(cells):
+        return _role_of_words(name, cells, n_missing, n_distinct)
     for role, kind in ((Role.NUMERIC, NumberReader), (Role.DATETIME, TimeReader)):
         if role == Role.DATETIME and not is_wordy(cells.type):
             break
         values = kind.fit(cells).read(cells)
-        if role == Role.NUMERIC and _are_codes(cells):
-            break
         if _share(values, cells) >= CLEAR_SHARE:
             why = _why_identifier(name, values, cells) if role == Role.NUMERIC else ""
             return (Role.IDENTIFIER, why) if why else (role, "")

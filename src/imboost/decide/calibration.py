@@ -49,6 +49,8 @@ class Calibration:
     def fit(cls, odds: Floats, answers: Labels, is_audit: NDArray[np.bool_]) -> Self:
         """Learn from answers about rows of known odds.
 
+        Outliers alone, unless they were found at random, tell nothing of how many there are.
+
         Parameters
         ----------
         odds : array of shape (n_answers,)
@@ -57,8 +59,6 @@ class Calibration:
             0 for an inlier, 1 for an outlier.
         is_audit : array of bool of shape (n_answers,)
             Which rows were asked at random.
-
-        Outliers alone, unless they were found at random, tell nothing of how many there are.
         """
         if INLIER not in answers:
             odds, answers, is_audit = odds[is_audit], answers[is_audit], is_audit[is_audit]

@@ -71,7 +71,7 @@ class UsualNumbers:
         found = self.reader.read(cells)
         if len(self.values) == 0:
             return [_missing(1.0) if np.isnan(value) else NEVER_KNOWN for value in found]
-        n_known = max(len(self.values), 1)
+        n_known = len(self.values)
         smaller = np.searchsorted(self.values, found, side="left") / n_known
         larger = 1 - np.searchsorted(self.values, found, side="right") / n_known
         return [
