@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from imboost.data.encoding import TableEncoder
 from imboost.data.readers import TimeReader
 from imboost.data.roles import find_roles
-from imboost.explain import UsualLevels, UsualNumbers, usual_cells, usual_rows
-from imboost.explain.usual_values import MOST_VALUES
+from imboost.explain import usual_rows
+from imboost.explain.usual_values import MOST_VALUES, UsualLevels, UsualNumbers, usual_cells
 
 
 def cells(*values):

@@ -51,7 +51,7 @@ from imboost.detectors.surprise import CellSurprise
 from imboost.detectors.surroundings import Surroundings
 from imboost.detectors.table import TableDetector
 from imboost.detectors.views import RankScale
-from imboost.explain import UsualLevels, UsualNumbers
+from imboost.explain.usual_values import UsualLevels, UsualNumbers
 from imboost.models import MLPVAE, NormalisingFlow
 from imboost.models.hypersphere import Hypersphere, MLPEncoder
 from imboost.models.likelihood import CellDensity

@@ -20,7 +20,8 @@ from imboost.data.tables import as_table
 from imboost.decide import Calibration
 from imboost.detectors import BaseDetector, make_detector
 from imboost.errors import SettingError, UnknownNameError
-from imboost.explain import CellShares, Explanation, Reason, UsualCells, usual_cells, usual_rows
+from imboost.explain import CellShares, Explanation, Reason, usual_rows
+from imboost.explain.usual_values import UsualCells, usual_cells
 from imboost.labels import Labels
 
 

@@ -1,24 +1,17 @@
-"""Why a row scores high, column by column."""
+"""Why a row scores high, column by column.
+
+What is known of the cells of usual rows is in `usual_values`; it needs Arrow, the rest does not.
+"""
 
 from imboost.explain.cell_shares import CellShares
 from imboost.explain.explanation import Explanation, Reason
 from imboost.explain.replacement import shares_by_replacement
-from imboost.explain.usual_values import (
-    UsualCells,
-    UsualLevels,
-    UsualNumbers,
-    usual_cells,
-    usual_rows,
-)
+from imboost.explain.usual_rows import usual_rows
 
 __all__ = [
     "CellShares",
     "Explanation",
     "Reason",
-    "UsualCells",
-    "UsualLevels",
-    "UsualNumbers",
     "shares_by_replacement",
-    "usual_cells",
     "usual_rows",
 ]

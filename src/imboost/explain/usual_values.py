@@ -121,14 +121,6 @@ class UsualLevels:
         return places
 
 
-def usual_rows(scores: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
-    """Return which training rows are usual: those not called outliers.
-
-    If these are less than half of the rows, it is the half with the lower scores.
-    """
-    return np.asarray(~(scores > max(threshold, float(np.median(scores)))))
-
-
 def usual_cells(
     table: pa.Table, encoders: Mapping[str, ColumnEncoder], is_usual: NDArray[np.bool_]
 ) -> dict[str, UsualCells]:
