@@ -60,6 +60,15 @@ def test_a_level_that_does_not_fit_the_others_is_surprising_and_a_new_one_more(t
     assert usual < 1 < 2 < unusual < unheard
 
 
+def test_a_few_numbers_very_far_do_not_hide_what_follows_from_the_others(table):
+    far = table.copy()
+    far[::150, 0] = 1e3, 1e6, 1e9
+    surprise = CellSurprise(far, LAYOUT, 30, 10_000, 0)
+    [[usual, _, _]] = surprises_by(surprise, spoiled(table))
+    [[unusual, _, _]] = surprises_by(surprise, spoiled(table, c1=0.8))
+    assert usual < 1 < 2 < unusual
+
+
 def test_a_missing_cell_surprises_only_where_hardly_any_is_missing(table, surprise):
     gap = {"c1": np.nan, "c2": 1.0}
     [[_, missing, _]] = surprises_by(surprise, spoiled(table, **gap))

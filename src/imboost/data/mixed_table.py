@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,9 +68,10 @@ def mixed_table(
     wrong = rng.choice(n_rows, max(3, round(share * n_rows)), replace=False)
     kinds = np.full(n_rows, "", dtype="U24")
     cells: list[tuple[str, ...]] = [() for _ in range(n_rows)]
+    spoiler = _Spoiler(columns, rng)
     for place, row in enumerate(wrong.tolist()):
         kinds[row] = KINDS[place % len(KINDS)]
-        cells[row] = _SPOIL[kinds[row]](columns, row, rng)
+        cells[row] = spoiler.spoil(kinds[row], row)
     table = _with_gaps(columns, cells, gaps, rng)
     return MixedTable(table, (kinds != "").astype(np.int8), kinds, cells)
 
@@ -106,32 +106,42 @@ def _inliers(n: int, rng: np.random.Generator) -> Columns:
     }
 
 
-def _out_of_range(columns: Columns, row: int, rng: np.random.Generator) -> tuple[str, ...]:
-    name = str(rng.choice(RANGED))
-    column = columns[name]
-    column[row] = column.max() + rng.uniform(0.5, 2.0) * np.ptp(column) if name != "rating" else -9
-    return (name,)
+class _Spoiler:
+    """Makes single cells of rows wrong, and says which give a row away.
 
+    What is out of range lies beyond the inliers, not beyond the outliers before it: a thousand of
+    those, each beyond the last, would reach numbers that no table has.
+    """
 
-def _rare_category(columns: Columns, row: int, rng: np.random.Generator) -> tuple[str, ...]:
-    name = str(rng.choice(WORDED))
-    columns[name][row] = f"x{rng.integers(1000)}"
-    return (name,)
+    def __init__(self, columns: Columns, rng: np.random.Generator) -> None:
+        self._columns, self._rng = columns, rng
+        self._largest = {name: float(columns[name].max()) for name in RANGED}
+        self._ranges = {name: float(np.ptp(columns[name])) for name in RANGED}
 
+    def spoil(self, kind: str, row: int) -> tuple[str, ...]:
+        """Make a row an outlier of that kind."""
+        ways = (self._out_of_range, self._rare_category, self._impossible)
+        return ways[KINDS.index(kind)](row)
 
-def _impossible(columns: Columns, row: int, rng: np.random.Generator) -> tuple[str, ...]:
-    if rng.random() < 0.5:  # a city of another region
-        region = int(columns["region"][row][1:]) if columns["region"][row][0] == "R" else 0
-        other = (region + rng.integers(1, N_REGIONS)) % N_REGIONS
-        columns["city"][row] = f"city {other * CITIES_PER_REGION}"
-        return ("city", "region")
-    columns["tax"][row] = columns["tax"][row] * rng.choice((0.1, 8.0))
-    return ("tax", "amount")
+    def _out_of_range(self, row: int) -> tuple[str, ...]:
+        name = str(self._rng.choice(RANGED))
+        beyond = self._rng.uniform(0.5, 2.0) * self._ranges[name]
+        self._columns[name][row] = -9 if name == "rating" else self._largest[name] + beyond
+        return (name,)
 
+    def _rare_category(self, row: int) -> tuple[str, ...]:
+        name = str(self._rng.choice(WORDED))
+        self._columns[name][row] = f"x{self._rng.integers(1000)}"
+        return (name,)
 
-_SPOIL: dict[str, Callable[[Columns, int, np.random.Generator], tuple[str, ...]]] = dict(
-    zip(KINDS, (_out_of_range, _rare_category, _impossible), strict=True)
-)
+    def _impossible(self, row: int) -> tuple[str, ...]:
+        if self._rng.random() < 0.5:  # a city of another region
+            region = int(self._columns["region"][row][1:])
+            other = (region + self._rng.integers(1, N_REGIONS)) % N_REGIONS
+            self._columns["city"][row] = f"city {other * CITIES_PER_REGION}"
+            return ("city", "region")
+        self._columns["tax"][row] *= self._rng.choice((0.1, 8.0))
+        return ("tax", "amount")
 
 
 def _falling(number: int) -> NDArray[np.float64]:

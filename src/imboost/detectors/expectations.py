@@ -20,6 +20,13 @@ FEWEST_IN_LEAF = 10
 INPUT_SHARE = 0.5
 """Columns that a tree looks at for a split."""
 
+TAIL = 0.01
+"""The part at either end of a column that does not count for its range.
+
+Numbers more than that range beyond it count as that far where forests learn and look: trees that
+split at random would hardly find the rest of a column beside a few that are very far.
+"""
+
 USUAL_WEIGHT = 0.03
 """How much a level's share of all rows counts in its expected probability."""
 
@@ -75,29 +82,32 @@ class ForestExpectations:
     ) -> None:
         self.features = _expected_features(layout)
         self._owners, self._sources = layout.source_of_columns(), layout.sources
+        self._lowest, self._highest = _reach(table, known, layout)
         self._experts: list[_Expectation] = []
+        tame = self._tame(table)
         for number, feature in enumerate(self.features):
             expert = _KINDS[feature.kind](feature)
-            own = known[:, feature.start]
-            expert.learn(
-                *self._inputs(table, feature), own, halves, n_trees, max_rows, seed + number
-            )
+            others, own = tame[:, self._others_than(feature)], tame[:, feature.columns]
+            is_known = known[:, feature.start]
+            expert.learn(others, own, is_known, halves, n_trees, max_rows, seed + number)
             self._experts.append(expert)
 
     def judge(self, table: Floats, halves: Halves) -> tuple[Floats, Floats]:
         """Return how surprising cells are, (rows, features), and the table as it is expected."""
         surprises, likely = [], np.zeros_like(table)
+        tame = self._tame(table)
         for expert in self._experts:
-            others, own = self._inputs(table, expert.feature)
-            expected = expert.expect(others, halves)
-            surprises.append(expert.surprise(own, expected))
+            expected = expert.expect(tame[:, self._others_than(expert.feature)], halves)
+            surprises.append(expert.surprise(table[:, expert.feature.columns], expected))
             likely[:, expert.feature.columns] = expert.likeliest(expected)
         return np.column_stack(surprises), likely
 
-    def _inputs(self, table: Floats, feature: Feature) -> tuple[Floats, Floats]:
-        """Return the columns of all other sources, and those of the feature."""
-        others = self._owners != self._sources.index(feature.source)
-        return table[:, others], table[:, feature.columns]
+    def _others_than(self, feature: Feature) -> NDArray[np.bool_]:
+        """Return which columns come from another source."""
+        return np.asarray(self._owners != self._sources.index(feature.source))
+
+    def _tame(self, table: Floats) -> Floats:
+        return np.clip(table, self._lowest, self._highest)
 
 
 class ComponentExpectations:
@@ -149,6 +159,18 @@ class ComponentExpectations:
             rows = halves == half
             drawn[rows] = rotation.drawn(places[rows])
         return drawn
+
+
+def _reach(table: Floats, known: Known, layout: Layout) -> tuple[Floats, Floats]:
+    """Return the smallest and the largest number of each column that is not very far."""
+    lowest = np.full(table.shape[1], -np.inf)
+    highest = np.full(table.shape[1], np.inf)
+    for feature in layout.of_kind(Kind.NUMBER):
+        column = table[known[:, feature.start], feature.start]
+        low, high = np.quantile(column, (TAIL, 1 - TAIL)) if len(column) else (0.0, 0.0)
+        if low < high:
+            lowest[feature.start], highest[feature.start] = 2 * low - high, 2 * high - low
+    return lowest, highest
 
 
 def _expected_features(layout: Layout) -> list[Feature]:
