@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import argparse
-import resource
+import os
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,17 +31,17 @@ def main() -> None:
     wished = wishes.parse_args()
     with TemporaryDirectory() as folder:
         beginning, table = Path(folder, "beginning.parquet"), Path(folder, "table.parquet")
-        write_table(beginning, TRAINING_ROWS, wished.columns)
-        write_table(table, wished.rows, wished.columns)
+        # In a process of its own, because the memory of a child counts from that of its parent.
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as writer:
+            writer.submit(write_table, beginning, TRAINING_ROWS, wished.columns).result()
+            writer.submit(write_table, table, wished.rows, wished.columns).result()
         print(
             f"{wished.rows:,} x {wished.columns}, {table.stat().st_size / 1e9:.2f} GB of Parquet"
         )
         model = str(Path(folder, "model"))
-        run("fit", str(beginning), "--out", model, "--detector", wished.detector)
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-        run("score", model, str(table))
-        after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-        print(f"memory at most: {after / 1e6:.2f} GB; of the training {before / 1e6:.2f} GB")
+        training = run("fit", str(beginning), "--out", model, "--detector", wished.detector)
+        scoring = run("score", model, str(table))
+        print(f"memory at most: {scoring:.2f} GB; of the training {training:.2f} GB")
 
 
 def write_table(path: Path, n_rows: int, n_columns: int) -> None:
@@ -60,10 +62,20 @@ def write_table(path: Path, n_rows: int, n_columns: int) -> None:
             writer.write_table(pa.table([ids, *columns], schema=schema))
 
 
-def run(*words: str) -> None:
-    """Run one command of the program."""
+def run(*words: str) -> float:
+    """Run one command of the program and return the GB of memory it took at most."""
     print("$ imboost", *words, flush=True)
-    subprocess.run([sys.executable, "-m", "imboost", *words], check=True)
+    return peak_memory([sys.executable, "-m", "imboost", *words])
+
+
+def peak_memory(command: list[str]) -> float:
+    """Run a command and return the GB of memory it took at most; raise if it fails."""
+    child = subprocess.Popen(command)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise subprocess.CalledProcessError(child.returncode, command)
+    return usage.ru_maxrss * 1024 / 1e9  # Linux counts in KiB
 
 
 if __name__ == "__main__":

@@ -2,14 +2,20 @@
 
 import ast
 import re
+from inspect import signature
 from pathlib import Path
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
-from imboost import IMBoost, Stack
+from imboost import IMBoost, Session, Stack, TableDetector
+from imboost.apps.cli import app
 from imboost.benchmark.suites import SUITES
 from imboost.checks import check_query_strategy
+from imboost.data.cells import MISSING_WORDS
 from imboost.detectors import DETECTORS
+from imboost.labels import UNLABELLED_WORDS
 from imboost.models import BACKBONES
 from imboost.query import STRATEGIES
 
@@ -63,7 +69,7 @@ def test_every_registered_name_is_in_the_reference(name):
     assert f"`{name}`" in (ROOT / "docs/reference.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("detector", [IMBoost, Stack])
+@pytest.mark.parametrize("detector", [IMBoost, Stack, TableDetector])
 def test_every_setting_is_in_the_reference_with_its_default(detector):
     text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
     text = text.split(f"Settings of `{detector.__name__}`")[1].split("\n\n")[1]
@@ -79,6 +85,31 @@ def test_every_setting_is_in_the_reference_with_its_default(detector):
     }
     found = {setting: ast.literal_eval(default) for setting, default in written.items()}
     assert found == detector().get_params()
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [one for one in signature(Session).parameters.values() if one.kind == one.KEYWORD_ONLY],
+    ids=lambda setting: setting.name,
+)
+def test_every_setting_of_a_session_is_in_the_reference_with_its_default(setting):
+    text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    part = text.split("Settings of `Session`")[1].split("\n\n")[1]
+    [default] = re.findall(rf"(?m)^\| `{setting.name}` \| ([^|]+) \|", part)
+    assert ast.literal_eval(default.strip("`")) == setting.default
+
+
+def test_words_for_missing_values_are_in_the_guide():
+    text = (ROOT / "docs/first-table.md").read_text(encoding="utf-8")
+    [line] = re.findall(r"(?m)^\| words for a missing value: an empty cell, (.*?) \|", text)
+    assert set(re.findall(r"`([^`]+)`", line)) == {word for word in MISSING_WORDS if word}
+
+
+def test_words_for_undecided_labels_are_in_the_guide():
+    text = " ".join((ROOT / "docs/first-table.md").read_text(encoding="utf-8").split())
+    [part] = re.findall(r"all others then mean inlier but (.*?), which are", text)
+    written = set(re.split(r", | and ", part))
+    assert written == {word for word in UNLABELLED_WORDS if word} - {"unlabeled"}
 
 
 @pytest.mark.parametrize("name", SUITES)
@@ -98,11 +129,30 @@ def test_links_between_documents_lead_somewhere(name):
             assert (path.parent / target).exists(), target
 
 
+def commands_of(group, before=()):
+    """Return every command of the program with its options, by its words."""
+    found = {}
+    for name, command in group.commands.items():
+        words = (*before, name)
+        if hasattr(command, "commands"):
+            found |= commands_of(command, words)
+        else:
+            found[" ".join(words)] = [one.opts[0] for one in command.params if one.opts]
+    return found
+
+
+def test_every_command_and_option_is_in_the_reference():
+    text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    commands = commands_of(typer.main.get_command(app))
+    assert {"fit", "serve", "bench decisions"} <= commands.keys()
+    for command, options in commands.items():
+        [usage] = re.findall(rf"(?m)^\| `imboost {command}([ `].*?) \| ", text)
+        if "[...]" not in usage:
+            wanted = {option for option in options if option.startswith("--")}
+            assert set(re.findall(r"--[a-z-]+", usage)) == wanted, command
+
+
 def test_commands_in_the_documents_exist():
-    from typer.testing import CliRunner
-
-    from imboost.apps.cli import app
-
     documents = ("README.md", "docs/reference.md", "docs/results.md")
     text = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in documents)
     commands = set(re.findall(r"(?m)(?:^|`)imboost ((?:bench )?[a-z]+)", text))

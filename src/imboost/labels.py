@@ -86,8 +86,23 @@ OUTLIER_WORDS: Final = (
     "abnormal",
 )
 INLIER_WORDS: Final = ("0", "no", "n", "false", "f", "inlier", "normal")
-UNLABELLED_WORDS: Final = ("", "-1", "unlabelled", "unlabeled", "unknown", "unsure")
+UNLABELLED_WORDS: Final = (
+    "",
+    "-1",
+    "?",
+    "n/a",
+    "open",
+    "pending",
+    "unlabelled",
+    "unlabeled",
+    "unknown",
+    "unsure",
+)
 """What people write for the three labels, in any case."""
+
+MOST_FOUND: Final = 5
+MOST_TOLD: Final = 3
+"""Words that are named in an error, and for each label once they are understood."""
 
 
 def from_words(words: Iterable[str | None], outlier_word: str | None = None) -> Labels:
@@ -119,6 +134,25 @@ def from_words(words: Iterable[str | None], outlier_word: str | None = None) -> 
     counts = Counter(spelled)
     meanings = _known_meanings(counts) if outlier_word is None else _by(outlier_word, counts)
     return np.array([meanings[word.lower()] for word in spelled], dtype=np.int8)
+
+
+def tell_meanings(words: Iterable[str | None], labels: Labels) -> str:
+    """Say which words count as which label and how often, given what `from_words` returned.
+
+    >>> words = ["fraud", "fine", "fine", None]
+    >>> tell_meanings(words, from_words(words, outlier_word="fraud"))
+    "outlier: 'fraud' (1 row); inlier: 'fine' (2 rows); undecided: empty (1 row)"
+    """
+    kinds = {OUTLIER: "outlier", INLIER: "inlier", UNLABELLED: "undecided"}
+    counts: dict[int, Counter[str]] = {label: Counter() for label in kinds}
+    for word, label in zip(words, labels.tolist(), strict=True):
+        spelled = "" if word is None else _spelling(word)
+        counts[label][f"'{spelled}'" if spelled else "empty"] += 1
+    return "; ".join(
+        f"{kind}: {_listed(counts[label], MOST_TOLD)}"
+        for label, kind in kinds.items()
+        if counts[label]
+    )
 
 
 def _spelling(word: str) -> str:
@@ -156,8 +190,14 @@ def _by(outlier_word: str, counts: Counter[str]) -> dict[str, int]:
     return {**meanings, wanted: OUTLIER}
 
 
-def _counted(counts: Counter[str], most: int = 5) -> str:
-    words = [(word, n) for word, n in counts.most_common() if word]
-    shown = [f"'{word}' ({n:,} rows)" for word, n in words[:most]]
-    rest = [f"{len(words) - most:,} other words"] if len(words) > most else []
-    return ", ".join([*shown, *rest]) or "none"
+def _counted(counts: Counter[str]) -> str:
+    words = Counter({f"'{word}'": n for word, n in counts.items() if word})
+    return _listed(words, MOST_FOUND) or "none"
+
+
+def _listed(counts: Counter[str], most: int) -> str:
+    """Name the commonest words and say of how many rows each is."""
+    shown = [f"{word} ({n:,} row{'s' * (n != 1)})" for word, n in counts.most_common(most)]
+    n_more = len(counts) - len(shown)
+    rest = [f"{n_more:,} other word{'s' * (n_more != 1)}"] if n_more else []
+    return ", ".join([*shown, *rest])

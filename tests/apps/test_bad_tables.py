@@ -207,6 +207,8 @@ def test_labels_of_another_convention_are_told(tmp_path, words, told):
         ["TRUE", "false", "NA"],
         ["outlier", "inlier", "unknown"],
         ["anomaly", "normal", "-1"],
+        ["y", "n", "?"],
+        ["1", "0", "Pending"],
     ],
     ids=lambda words: words[0],
 )

@@ -6,9 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from imboost import bundle
+from imboost import TableDetector, bundle
 from imboost.apps.data_problems import DataProblems
-from imboost.reporting import score_histogram
+from imboost.apps.report_page import Survey
+from imboost.reporting import render, score_histogram
 from page_reading import outside_addresses, tags
 from program_running import orders, run_well, write
 
@@ -100,9 +101,58 @@ def test_columns_that_are_not_looked_at_are_told(shop, tmp_path):
     run_well("fit", tmp_path / "orders.csv", "--detector", "trees")
     run_well("report", tmp_path / "orders.model", tmp_path / "orders.csv")
     page = (tmp_path / "orders.report.html").read_text(encoding="utf-8")
-    assert "<td>nothing</td><td>constant: all cells are missing</td>" in page
+    assert "<td>nothing</td><td>constant in training, not looked at</td>" in page
     assert "Trees cannot explain its scores" in page
     assert page.count("<tr><td>order_id A") == 20
+
+
+def test_what_is_said_of_a_column_that_was_constant_is_true_of_any_table(tmp_path):
+    table = pa.table(
+        {"size": [1.0, 2.0, 3.0, 4.0] * 25, "unit": ["cm"] * 100, "note": ["x"] * 100}
+    )
+    detector = TableDetector("trees", roles={"note": "ignored"}).fit(table)
+    problems = DataProblems(detector)
+    problems.add(table.set_column(1, "unit", pa.array(["cm", "inch"] * 50)))
+    told = {problem.column: problem.text for problem in problems.found()}
+    assert told == {
+        "unit": "constant in training, not looked at",
+        "note": "ignored: not looked at",
+    }
+    assert problems.striking() == []
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_missing", "is_striking"),
+    [(100, 12, False), (100, 100, True), (1000, 160, True), (20, 4, False), (1000, 0, True)],
+)
+def test_a_share_of_gaps_is_striking_if_it_differs_by_more_than_chance(
+    n_rows, n_missing, is_striking
+):
+    sizes = [None, *range(1, 10)] * 20
+    detector = TableDetector("trees").fit(pa.table({"size": sizes, "kind": ["a", "b"] * 100}))
+    problems = DataProblems(detector)
+    sizes = [None] * n_missing + [5] * (n_rows - n_missing)
+    problems.add(pa.table({"size": pa.array(sizes, pa.int64()), "kind": ["a"] * n_rows}))
+    assert [problem.column for problem in problems.striking()] == ["size"] * is_striking
+
+
+@pytest.mark.parametrize(
+    ("n_outliers", "n_rows", "written"),
+    [
+        (400, 400, "100 %"),
+        (21, 1000, "2.1 %"),
+        (1, 2000, "0.05 %"),
+        (0, 7, "0 %"),
+        (1, 10**6, "under 0.01 %"),
+    ],
+)
+def test_the_share_of_outliers_can_be_read(n_outliers, n_rows, written):
+    survey = Survey(np.zeros(n_rows, dtype=np.float32), n_outliers, None, None, [])
+    words = dict.fromkeys(("data", "detector", "is_guess", "scores_svg", "why_none"), "")
+    numbers = {"threshold": 1.0, "n_columns": 1, "n_training": 100}
+    context = {**words, **numbers, "survey": survey, "rows": [], "plain_rows": []}
+    page = render("scores.html.j2", context)
+    assert f"<span>called outliers ({written})</span>" in page
 
 
 @pytest.mark.parametrize(

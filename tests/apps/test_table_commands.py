@@ -9,11 +9,13 @@ import sys
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 import pytest
 
 from imboost import bundle
 from imboost.apps import streaming
+from imboost.apps.chosen_rows import ChosenRows
 from imboost.apps.explained_rows import ExplainedRow, print_rows
 from imboost.data.table_files import TableFiles
 from imboost.data.tables import as_table
@@ -92,6 +94,29 @@ def test_a_column_that_can_no_longer_be_read_is_told(tmp_path, model):
     said = run_well("score", model, write(changed, tmp_path / "changed.csv")).text
     assert "Warning: column 'amount': 300 cells (100 %) say no number, taken as missing." in said
     assert "Warning" not in run_well("score", model, write(table, tmp_path / "same.csv")).text
+
+
+def test_a_column_that_is_missing_now_is_told(tmp_path, model):
+    table = orders()
+    at = table.column_names.index("amount")
+    changed = table.set_column(at, "amount", pa.nulls(table.num_rows, pa.float64()))
+    said = run_well("score", model, write(changed, tmp_path / "changed.csv")).text
+    assert "Warning: column 'amount': all cells are missing." in said
+
+
+def test_a_table_with_far_more_outliers_than_in_training_is_told(tmp_path, model):
+    table = orders()
+    for name in ("amount", "tax", "weight", "height", "age", "balance"):
+        at = table.column_names.index(name)
+        far = pc.multiply(table.column(name).cast(pa.float64()), 1000.0)
+        table = table.set_column(at, name, far)
+    said = run_well("score", model, write(table, tmp_path / "moved.csv")).text
+    then = bundle.load(model).labels_.mean()
+    assert "Warning: 100 % of the rows are called outliers; of the training rows it was" in said
+    assert f"was {100 * then:.2g} %. The table may have changed." in said
+    few = run_well("score", model, write(table.slice(0, 5), tmp_path / "few.csv")).text
+    assert "5 rows score above" in few
+    assert "may have changed" not in few
 
 
 def test_parquet_in_parquet_out_with_the_same_scores(tmp_path, shop, data, model):
@@ -309,6 +334,27 @@ def test_labels_in_other_words_need_to_be_explained(tmp_path):
     assert "give --label-column" in refused("fit", data, "--outlier-word", "fraud", "--force")
 
 
+def test_fit_says_what_it_takes_each_label_for(tmp_path):
+    verdicts = ["Fraud", "legit", "legit", "pending", "legit", "?", "open", "n/a"] * 25
+    verdicts[0], verdicts[8] = "fraud", "unsure"
+    table = orders(200).append_column("verdict", pa.array(verdicts))
+    data = write(table, tmp_path / "orders.parquet")
+    fit = ("fit", data, "--detector", "trees", "--label-column", "verdict")
+    said = run_well(*fit, "--outlier-word", "fraud").text
+    assert "outlier: 'Fraud' (23 rows), 'fraud' (1 row); inlier: 'legit' (75 rows)" in said
+    assert re.search(r"undecided: 'pending' \(25 rows\), .*, 2 other words\.", said)
+    assert "Labels: 24 outliers, 75 inliers, 101 rows without." in said
+
+
+def test_one_label_of_a_kind_is_told_as_one(tmp_path):
+    verdicts = ["yes", *["no"] * 198, None]
+    table = orders(200).append_column("verdict", pa.array(verdicts))
+    data = write(table, tmp_path / "orders.csv")
+    said = run_well("fit", data, "--detector", "trees", "--label-column", "verdict").text
+    assert "Labels: 1 outlier, 198 inliers, 1 row without." in said
+    assert "outlier: 'yes' (1 row); inlier: 'no' (198 rows); undecided: empty (1 row)." in said
+
+
 def test_roles_may_be_given(tmp_path):
     data = write(orders(), tmp_path / "orders.csv")
     out = ("--detector", "trees", "--out", tmp_path / "m")
@@ -472,3 +518,7 @@ def test_a_model_is_exported(tmp_path, data):
 
 def test_the_metadata_of_a_model_can_be_read_by_anyone(model):
     assert json.loads((model / "bundle.json").read_text())["training"]["rows"] == 300
+
+
+def test_a_row_is_called_by_the_number_that_explain_takes():
+    assert ChosenRows(pa.table({"a": [1]}), [1234]).names(None) == ["row 1234"]

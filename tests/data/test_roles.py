@@ -20,11 +20,14 @@ COLUMNS = {
         ("numbers as text", [str(row / 3) for row in ROWS]),
         ("decimal commas", [f"{row},5" for row in ROWS]),
         ("a few words among numbers", ["?" if row == 5 else str(row % 9) for row in ROWS]),
-        ("time of day", pa.array([datetime.time(row % 24) for row in ROWS])),
         ("different but no row numbers", [3 * row for row in ROWS]),
         ("house_number", [row % 40 for row in ROWS]),
         ("prices", [f"${1000 * row:,.2f}" for row in ROWS]),
         ("percents", [f"{row / 2} %" for row in ROWS]),
+        ("some without a number", ["-" if row % 9 == 0 else str(row / 3) for row in ROWS]),
+        ("some below a limit", ["<0.5" if row % 9 == 0 else f"{row / 3}" for row in ROWS]),
+        ("Umsatz", [f"{200 * row:,}".replace(",", ".") for row in ROWS]),
+        ("durations", pa.array([datetime.timedelta(hours=row % 9) for row in ROWS])),
         ("decimals", pa.array([row / 8 for row in ROWS]).cast(pa.decimal128(10, 3))),
     ],
     "boolean": [
@@ -40,6 +43,8 @@ COLUMNS = {
         ("two words", [["red", "blue"][row % 2] for row in ROWS]),
         ("one value or none", [None if row % 4 else "x" for row in ROWS]),
         ("dictionary", pa.array(["a", "b", "c"] * 20).dictionary_encode()),
+        ("a pandas category", pa.array([row % 4 for row in ROWS]).dictionary_encode()),
+        ("merchant_id", [1000 + 7 * (row // 3) for row in ROWS]),
         ("words and numbers", [["red", "1", "2"][row % 3] for row in ROWS]),
     ],
     "datetime": [
@@ -47,6 +52,12 @@ COLUMNS = {
         ("times with zone", [f"2024-01-01T10:{row:02d}:00+02:00" for row in ROWS]),
         ("days first", [f"{1 + row % 28:02d}.02.2024" for row in ROWS]),
         ("times with strokes", [f"{1 + row % 28:02d}/02/2024 10:{row:02d}" for row in ROWS]),
+        ("time of day", pa.array([datetime.time(row % 24) for row in ROWS])),
+        ("clocks as text", [f"{row % 24}:{row:02d}" for row in ROWS]),
+        (
+            "some without a time",
+            ["-" if row % 9 == 0 else f"2024-01-{1 + row % 28}" for row in ROWS],
+        ),
         ("halves of the day", [f"02/{1 + row % 28}/2024 3:{row:02d} PM" for row in ROWS]),
         ("days first with strokes", [f"{1 + row % 28:02d}/02/2024" for row in ROWS]),
     ],
@@ -54,6 +65,9 @@ COLUMNS = {
         ("customer_id", [1000 + 7 * row for row in ROWS]),
         ("USER ID", [1000 + 7 * row for row in ROWS]),
         ("any name", list(ROWS)),
+        ("one number lacks", [None if row == 9 else row for row in ROWS]),
+        ("EmployeeNumber", [1000.0 + 7 * row for row in ROWS]),
+        ("id_kunde", [None if row == 9 else 7.0 * row for row in ROWS]),
         ("codes", [f"X{row}-{row * 7}" for row in ROWS]),
         ("nearly all differ", [f"X{max(row, 3)}" for row in ROWS]),
         ("orderId", [f"A{row // 2 * 2 if row < 9 else row}" for row in ROWS]),
@@ -72,7 +86,7 @@ def test_the_role_of_a_column_is_found(role, name, cells):
 
 
 def test_cells_that_do_not_fit_are_counted_in_the_note():
-    cells = ["?" if row < 2 else str(row) for row in ROWS]
+    cells = ["?" if row < 2 else str(3 * row) for row in ROWS]
     [fact] = find_roles(pa.table({"a": cells}))
     assert (fact.role, fact.note) == (Role.NUMERIC, "2 cells say no number and count as missing")
 
@@ -90,6 +104,8 @@ def test_cells_that_do_not_fit_are_counted_in_the_note():
         ),
         ("day", ["03/04/2024", "05/06/2024"], "day or month may come first; read as DD/MM/YYYY"),
         ("sum", ["1,234", "5,678", "1"], "1,234 is read as 1234"),
+        ("land", ["DE", "FR"] * 9 + ["NA"], "1 cell says 'NA', taken as missing"),
+        ("who_id", [row // 2 for row in ROWS], "by its name, numbers stand for things"),
         (
             "sum",
             ["1,234"] * 30 + ["5,678"] * 29 + ["?"],

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from conftest import make_quick
 from imboost import Session, TableDetector
@@ -128,3 +129,26 @@ def test_a_detector_that_cannot_explain_says_so(made):
     detector = TableDetector(make_quick("trees"), random_state=0).fit(made.table)
     with pytest.raises(IMBoostError, match="Trees cannot explain"):
         detector.explain(made.table)
+
+
+def test_a_detector_with_settings_of_its_own_keeps_its_share_of_outliers(made):
+    own = make_quick("stack", contamination=0.02)
+    assert TableDetector(own).fit(made.table).labels_.sum() == 8
+    assert TableDetector(own, contamination=0.1).fit(made.table).labels_.sum() == 40
+    assert TableDetector("stack")._new_detector().contamination == "auto"
+
+
+@pytest.mark.parametrize("method", ["decision_function", "predict", "predict_proba", "explain"])
+def test_an_untrained_detector_says_so(made, method):
+    with pytest.raises(NotFittedError):
+        getattr(TableDetector(), method)(made.table)
+
+
+def test_values_that_many_rows_have_are_not_called_unheard_of():
+    rng = np.random.default_rng(0)
+    kinds = rng.choice(["x", "y"], 500, p=[0.88, 0.12])
+    table = pa.table({"a": rng.normal(size=500), "b": rng.normal(size=500), "kind": kinds})
+    detector = TableDetector(make_quick("stack", contamination="auto"), random_state=0).fit(table)
+    assert detector.labels_.mean() <= 0.2
+    [(place, where)] = detector.usual_cells_["kind"].locate(pa.chunked_array([["y"]]))
+    assert place > 0.02, where

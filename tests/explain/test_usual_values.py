@@ -10,7 +10,13 @@ from imboost.data.encoding import TableEncoder
 from imboost.data.readers import TimeReader
 from imboost.data.roles import find_roles
 from imboost.explain import usual_rows
-from imboost.explain.usual_values import MOST_VALUES, UsualLevels, UsualNumbers, usual_cells
+from imboost.explain.usual_values import (
+    MOST_VALUES,
+    UsualLevels,
+    UsualNumbers,
+    UsualTimes,
+    usual_cells,
+)
 
 
 def cells(*values):
@@ -113,3 +119,24 @@ def test_usual_rows_are_those_not_called_outliers_and_at_least_half():
     scores = np.array([1.0, 2.0, 3.0, 4.0])
     assert usual_rows(scores, 3.0).tolist() == [True, True, True, False]
     assert usual_rows(scores, 0.0).tolist() == [True, True, False, False]
+
+
+def test_while_the_threshold_is_a_guess_nine_tenths_are_usual():
+    scores = np.arange(100.0)
+    assert usual_rows(scores, 60.0, is_guess=True).sum() == 90
+    assert usual_rows(scores, 95.0, is_guess=True).sum() == 96
+
+
+def test_a_time_is_odd_by_its_day_or_by_its_hour_whichever_is_rarer():
+    days = [f"2024-{1 + day // 28:02d}-{1 + day % 28:02d} {8 + day % 9}:30" for day in range(300)]
+    usual = UsualTimes.fit(cells(*days), TimeReader())
+    said = ["2024-06-16 03:12", "2024-06-16 23:12", "2031-01-01 12:00", "2024-06-16 12:00", None]
+    assert [where for _, where in usual.locate(cells(*said))] == [
+        "earlier in the day than all usual rows",
+        "later in the day than all usual rows",
+        "above all usual rows",
+        "above 52 % of usual rows",
+        "missing in no usual row",
+    ]
+    dates = UsualTimes.fit(cells("2024-01-01", "2024-02-01"), TimeReader())
+    assert dates.locate(cells("2024-01-15 03:00"))[0][1] == "above 50 % of usual rows"

@@ -36,10 +36,10 @@ class ChosenRows:
     def names(self, identifier: str | None) -> list[str]:
         """Return what a reader calls the rows: by their identifier, or by their number."""
         if identifier is None or identifier not in self.table.column_names:
-            return [f"row {number:,}" for number in self.numbers]
+            return [f"row {number}" for number in self.numbers]
         said = words(self.table.column(identifier)).to_pylist()
         return [
-            f"row {number:,}" if word is None else f"{identifier or UNNAMED} {word}"
+            f"row {number}" if word is None else f"{identifier or UNNAMED} {word}"
             for number, word in zip(self.numbers, said, strict=True)
         ]
 

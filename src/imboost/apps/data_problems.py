@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import sqrt
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +17,9 @@ from imboost.detectors.table import TableDetector
 
 CHANGED_SHARE = 0.05
 """A share of missing cells that differs by more from that in training is told."""
+
+CHANCE = 3
+"""Shares of few rows differ by chance: so many standard errors are not striking yet."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class DataProblems:
             return []
         odd = self._unreadable + self._unseen
         many = {name for name, n in odd.items() if n > CHANGED_SHARE * self._n_rows}
+        many |= {fact.name for fact in self._facts if self._is_gap_striking(fact)}
         return [problem for problem in self.found() if problem.column in many]
 
     def _look_at(self, fact: ColumnFacts, cells: pa.ChunkedArray) -> None:
@@ -90,9 +95,9 @@ class DataProblems:
         if fact.name in self._absent:
             return ["is not in this table; it is not needed"]
         if not fact.role.is_feature:
-            return [f"{fact.role}: {fact.note}"] if fact.role != Role.IDENTIFIER else []
+            return [_why_unused(fact)] if fact.role != Role.IDENTIFIER else []
         texts = []
-        now, then = self._missing[fact.name] / self._n_rows, fact.n_missing / self._n_training
+        now, then = self._missing_shares(fact)
         if now == 1:
             texts.append("all cells are missing")
         elif abs(now - then) > CHANGED_SHARE:
@@ -103,8 +108,35 @@ class DataProblems:
             texts.append(f"{self._cells(n)} something that was not there in training")
         return texts
 
+    def _missing_shares(self, fact: ColumnFacts) -> tuple[float, float]:
+        """Return the share of a column's cells that are missing now, and that in training."""
+        return self._missing[fact.name] / self._n_rows, fact.n_missing / self._n_training
+
+    def _is_gap_striking(self, fact: ColumnFacts) -> bool:
+        """Whether far more or fewer cells are missing than in training, and not by chance."""
+        if not fact.role.is_feature:
+            return False
+        now, then = self._missing_shares(fact)
+        by_chance = CHANCE * sqrt(then * (1 - then) / self._n_rows)
+        return abs(now - then) > max(CHANGED_SHARE, by_chance)
+
     def _cells(self, n: int) -> str:
-        if n == 1:
-            return "1 cell says"
-        percent = 100 * n / self._n_rows
-        return f"{n:,} cells ({percent:.{0 if percent >= 10 else 1}f} %) say"
+        return "1 cell says" if n == 1 else f"{n:,} cells ({percent(n / self._n_rows)}) say"
+
+
+def percent(share: float) -> str:
+    """Write a share for a reader.
+
+    >>> percent(1.0), percent(0.021), percent(0.0005), percent(1e-7)
+    ('100 %', '2.1 %', '0.05 %', 'under 0.01 %')
+    """
+    if 0 < share < 0.0001:
+        return "under 0.01 %"
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
+
+
+def _why_unused(fact: ColumnFacts) -> str:
+    """Say why a column is not looked at; its note is about the training table alone."""
+    if fact.role == Role.CONSTANT and fact.n_distinct <= 1:
+        return "constant in training, not looked at"
+    return f"{fact.role}: not looked at"

@@ -11,7 +11,7 @@ from imboost.apps.model_folder import check_order, load_model
 from imboost.apps.progress import stage
 from imboost.apps.scoring_files import identifiers, watched
 from imboost.apps.streaming import score_pieces
-from imboost.apps.terminal import say
+from imboost.apps.terminal import rows, say
 from imboost.apps.whole_files import whole
 from imboost.data.table_files import TableFiles
 from imboost.detectors.table import TableDetector
@@ -52,7 +52,7 @@ def explain_rows(
     detector: TableDetector, chosen: ChosenRows, identifier: str | None
 ) -> list[ExplainedRow]:
     """Explain a few rows, in their order."""
-    with stage(f"explaining {len(chosen.numbers)} rows"):
+    with stage(f"explaining {rows(len(chosen.numbers))}"):
         explanations = detector.explain(chosen.table)
     return [
         ExplainedRow(name, bool(told.score > detector.threshold_), told)

@@ -25,7 +25,15 @@ from imboost.detectors import BaseDetector, make_detector
 from imboost.detectors.base import AUTO
 from imboost.detectors.table import TableDetector
 from imboost.errors import DataError, SettingError, UnknownNameError
-from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, from_words, unlabelled
+from imboost.labels import (
+    INLIER,
+    OUTLIER,
+    UNLABELLED,
+    Labels,
+    from_words,
+    tell_meanings,
+    unlabelled,
+)
 
 MAX_SHOWN = 100
 """Columns that are listed one by one."""
@@ -70,6 +78,9 @@ def fit_file(data: Path, out: Path, settings: FitSettings, *, force: bool = Fals
     with stage(f"looking at {table.num_columns:,} columns of {table.num_rows:,} rows"):
         facts = find_roles(table, _roles(settings))
     _print_facts(facts, table.num_rows, settings.label_column)
+    if settings.label_column is not None:
+        said = words(table.column(settings.label_column)).to_pylist()
+        say(f"Words of labels: {tell_meanings(said, labels)}.")
     _check_gaps(inner, facts)
     detector = _new_detector(inner, settings)
     n_looked_at = sum(fact.role.is_feature for fact in facts)
@@ -201,12 +212,14 @@ def _print_facts(facts: list[ColumnFacts], n_rows: int, label_column: str | None
 
 def _print_end(detector: TableDetector, labels: Labels, data: Path, out: Path) -> None:
     n_rows = len(labels)
-    if (labels != UNLABELLED).any():
-        counts = ", ".join(
-            f"{int((labels == label).sum()):,} {name}"
-            for label, name in ((OUTLIER, "outliers"), (INLIER, "inliers"))
+    n_outliers, n_inliers, n_without = (
+        int((labels == label).sum()) for label in (OUTLIER, INLIER, UNLABELLED)
+    )
+    if n_without < n_rows:
+        say(
+            f"Labels: {n_outliers:,} outlier{'s' * (n_outliers != 1)}, "
+            f"{n_inliers:,} inlier{'s' * (n_inliers != 1)}, {rows(n_without)} without."
         )
-        say(f"Labels: {counts}, {int((labels == UNLABELLED).sum()):,} rows without.")
     n_called = int(np.sum(detector.labels_))
     say(called(n_called, detector.threshold_, n_rows))
     if is_threshold_guessed(detector):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from imboost.apps.data_problems import DataProblems, Problem
+from imboost.apps.data_problems import DataProblems, Problem, percent
 from imboost.apps.model_folder import check_order, load_model
 from imboost.apps.progress import row_bar
 from imboost.apps.score_writer import ScoreWriter, check_score_path
@@ -17,8 +17,15 @@ from imboost.apps.whole_files import beside, whole
 from imboost.data.roles import Role
 from imboost.data.table_files import TableFiles
 from imboost.detectors.table import TableDetector
+from imboost.labels import OUTLIER
 
 MOST_WARNINGS = 5
+
+FEW_ROWS = 20
+MANY_OUTLIERS = 0.1
+MANY_TIMES = 5
+"""A larger share of outliers, so many times that of the training rows, is told; of fewer rows it
+says nothing."""
 
 
 @dataclass
@@ -74,8 +81,21 @@ def score_file(model: Path, data: Path, out: Path | None = None) -> None:
         f"second, {tally.model_share:.0%} of the work in the model.",
         called(tally.n_outliers, detector.threshold_),
     )
+    _warn_of_outliers(tally, float((detector.labels_ == OUTLIER).mean()))
     _warn(problems.striking())
     say(f"Scores: {out}")
+
+
+def _warn_of_outliers(tally: Tally, then: float) -> None:
+    """Say if far more rows are called outliers than of the training rows."""
+    if tally.n_rows < FEW_ROWS:
+        return
+    now = tally.n_outliers / tally.n_rows
+    if now > max(MANY_OUTLIERS, MANY_TIMES * then):
+        say(
+            f"Warning: {percent(now)} of the rows are called outliers; of the training rows it "
+            f"was {percent(then)}. The table may have changed."
+        )
 
 
 def _warn(problems: list[Problem]) -> None:

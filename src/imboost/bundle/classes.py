@@ -51,7 +51,7 @@ from imboost.detectors.surprise import CellSurprise
 from imboost.detectors.surroundings import Surroundings
 from imboost.detectors.table import TableDetector
 from imboost.detectors.views import RankScale
-from imboost.explain.usual_values import UsualLevels, UsualNumbers
+from imboost.explain.usual_values import UsualLevels, UsualNumbers, UsualTimes
 from imboost.models import MLPVAE, NormalisingFlow
 from imboost.models.hypersphere import Hypersphere, MLPEncoder
 from imboost.models.likelihood import CellDensity
@@ -87,6 +87,7 @@ CLASSES: dict[type, Way] = {
     Kind: choice(),
     UsualNumbers: record(),
     UsualLevels: record(),
+    UsualTimes: record(),
     # Of detectors without a network.
     UnitScaling: record(),
     StandardScaling: record(),

@@ -8,29 +8,44 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 NUMBER = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
-SIGNS = r"^([+-]?)\s*(?:[$€£¥]\s*)|\s*[$€£¥%]$"
+SIGNS = r"^([+-]?)\s*(?:[$€£¥₹]|[A-Z]{3}\s)\s*|\s*[$€£¥₹%]$|\s[A-Z]{3}$"
 """What stands before or behind a number and says nothing of its size among others like it."""
+IN_BRACKETS = r"^\(\s*(.*\d.*?)\s*\)$"
+"""How bookkeepers write what is less than nothing."""
+SPACED = r"^[+-]?\d{1,3}(?:[ '\x{2019}\x{a0}\x{202f}]\d{3})+(?:[.,]\d*)?$"
 DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
-GROUPED = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$"
+GROUPED = {
+    ",": r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$",
+    ".": r"^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?$",
+}
+"""Numbers whose thousands are parted by a mark."""
 WHOLE_NUMBER = r"^([+-]?(?:0|[1-9]\d*))\.0*$"
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "-nan")
+"""What stands for a missing value where cells are text."""
 TRUE_WORDS = ("true", "yes", "y", "t")
 FALSE_WORDS = ("false", "no", "n", "f")
 
 ISO = "YYYY-MM-DD"
 DAY_FIRST, MONTH_FIRST = "DD/MM/YYYY", "MM/DD/YYYY"
+MONTH_NAMED, CLOCK = "DD-Mon-YYYY", "HH:MM"
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _YEAR, _MONTH, _DAY = r"(?P<year>\d{4}|\d{2})", r"(?P<month>\d{1,2})", r"(?P<day>\d{1,2})"
-_CLOCK = (
-    r"(?:[T ](?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<part>\d+))?)?"
-    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
-    r"(?: ?(?:Z|[+-]\d{2}:?\d{2}))?$"
+_LONG_YEAR = r"(?P<year>\d{4})"
+_HOURS = (
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d+))?)?"
+    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
 )
+_REST = rf"(?:[T ]{_HOURS})?(?: ?(?:Z|UTC|GMT|[+-]\d{{2}}(?::?\d{{2}})?))?$"
 TIME_FORMS = {
-    ISO: r"^(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})" + _CLOCK,
-    "DD.MM.YYYY": rf"^{_DAY}\.{_MONTH}\.{_YEAR}{_CLOCK}",
-    DAY_FIRST: rf"^{_DAY}/{_MONTH}/{_YEAR}{_CLOCK}",
-    MONTH_FIRST: rf"^{_MONTH}/{_DAY}/{_YEAR}{_CLOCK}",
-    "YYYY/MM/DD": r"^(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})" + _CLOCK,
-    "YYYYMMDD": r"^(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})" + _CLOCK,
+    ISO: rf"^{_LONG_YEAR}-{_MONTH}-{_DAY}{_REST}",
+    "DD.MM.YYYY": rf"^{_DAY}\.{_MONTH}\.{_YEAR}{_REST}",
+    DAY_FIRST: rf"^{_DAY}/{_MONTH}/{_YEAR}{_REST}",
+    MONTH_FIRST: rf"^{_MONTH}/{_DAY}/{_YEAR}{_REST}",
+    "YYYY/MM/DD": rf"^{_LONG_YEAR}/{_MONTH}/{_DAY}{_REST}",
+    "YYYYMMDD": rf"^{_LONG_YEAR}(?P<month>\d{{2}})(?P<day>\d{{2}}){_REST}",
+    "DD-MM-YYYY": rf"^{_DAY}-{_MONTH}-{_LONG_YEAR}{_REST}",
+    MONTH_NAMED: rf"^{_DAY}[- ](?P<month>[A-Za-z]{{3}})[a-z]*[- ]{_YEAR}{_REST}",
+    CLOCK: rf"^(?P<year>)(?P<month>)(?P<day>){_HOURS}$",
 }
 """How times are written: the parts of each form."""
 
@@ -61,61 +76,90 @@ def is_wordy(kind: pa.DataType) -> bool:
 
 
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column without dictionary; not-a-number counts as missing."""
+    """Return a column without dictionary; not-a-number and words for it count as missing."""
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
     if pa.types.is_null(column.type) or pa.types.is_string_view(column.type):
         column = pc.cast(column, pa.string())
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
+    if is_wordy(column.type):
+        is_missing = pc.is_in(
+            pc.utf8_trim_whitespace(column), pa.array(MISSING_WORDS, column.type)
+        )
+        column = pc.if_else(is_missing, None, column)
     return column
 
 
-def numbers(column: pa.ChunkedArray, *, grouped: bool = False) -> NDArray[np.float64]:
+def numbers(column: pa.ChunkedArray, *, groups: str = "") -> NDArray[np.float64]:
     """Return a column as numbers; nan where a cell is missing or says no number.
+
+    Durations and clock times are in seconds.
 
     Parameters
     ----------
     column : Arrow array in chunks
-    grouped : bool
-        Whether commas part thousands; otherwise they stand before decimals.
+    groups : {"", ",", "."}
+        The mark that parts thousands; the other one stands before decimals. Without it, both do.
 
     Examples
     --------
     >>> numbers(pa.chunked_array([["1", "2,5", None, "many"]])).tolist()
     [1.0, 2.5, nan, nan]
-    >>> numbers(pa.chunked_array([["1,234", "2,5"]]), grouped=True).tolist()
+    >>> numbers(pa.chunked_array([["1,234", "2,5"]]), groups=",").tolist()
     [1234.0, nan]
+    >>> numbers(pa.chunked_array([["1.234,5", "2,5"]]), groups=".").tolist()
+    [1234.5, 2.5]
     """
     column = plain(column)
     if pa.types.is_duration(column.type) or pa.types.is_time(column.type):
-        column = pc.cast(column, pa.int64() if column.type.bit_width == 64 else pa.int32())
-    elif pa.types.is_temporal(column.type):
+        return _seconds(column)
+    if pa.types.is_temporal(column.type):
         column = words(column)
     if is_wordy(column.type):
-        said = without_signs(column)
-        comma = pc.match_substring_regex(said, GROUPED if grouped else DECIMAL_COMMA)
-        without = pc.replace_substring(said, ",", "" if grouped else ".")
-        said = pc.if_else(comma, without, said)
+        said = _with_decimal_points(bare_numbers(column), groups)
         said = pc.if_else(pc.match_substring_regex(said, NUMBER), said, None)
         column = pc.cast(pc.utf8_ltrim(said, "+"), pa.float64())
     values = _as_floats(column)
     return np.where(np.isnan(values), np.nan, np.clip(values, -LARGEST, LARGEST))
 
 
-def without_signs(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return text without spaces, currency and percent signs around it.
+def bare_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return text without what may stand around and in numbers: signs of currencies, spaces.
 
-    >>> without_signs(pa.chunked_array([["$1,234.50", " -$5 ", "45.2 %"]])).to_pylist()
+    >>> bare_numbers(pa.chunked_array([["$1,234.50", " -$5 ", "45.2 %"]])).to_pylist()
     ['1,234.50', '-5', '45.2']
+    >>> bare_numbers(pa.chunked_array([["1 234,5", "(12.50)", "USD 7"]])).to_pylist()
+    ['1234,5', '-12.50', '7']
     """
-    return pc.replace_substring_regex(pc.utf8_trim_whitespace(column), SIGNS, r"\1")
+    said = pc.replace_substring(pc.utf8_trim_whitespace(column), "\u2212", "-")
+    said = pc.replace_substring_regex(said, IN_BRACKETS, r"-\1")
+    said = pc.replace_substring_regex(said, SIGNS, r"\1")
+    without = pc.replace_substring_regex(said, r"[ '\x{2019}\x{a0}\x{202f}]", "")
+    return pc.if_else(pc.match_substring_regex(said, SPACED), without, said)
+
+
+def _with_decimal_points(said: pa.ChunkedArray, groups: str) -> pa.ChunkedArray:
+    """Return numbers without marks of thousands and with a point before decimals."""
+    if not groups:
+        comma = pc.match_substring_regex(said, DECIMAL_COMMA)
+        return pc.if_else(comma, pc.replace_substring(said, ",", "."), said)
+    is_grouped = pc.match_substring_regex(said, GROUPED[groups])
+    misplaced = pc.and_(pc.match_substring(said, groups), pc.invert(is_grouped))
+    said = pc.replace_substring(pc.if_else(misplaced, None, said), groups, "")
+    return pc.replace_substring(said, ",", ".")
+
+
+def _seconds(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    is_clock = pa.types.is_time(column.type)
+    micros = pc.cast(column, pa.time64("us") if is_clock else pa.duration("us"), safe=False)
+    return _as_floats(pc.cast(micros, pa.int64())) / 1e6
 
 
 def times(column: pa.ChunkedArray, form: str = ISO) -> NDArray[np.float64]:
     """Return a column as seconds since 1970, in the clock of the cell's own time zone.
 
-    Cells that are missing or say no time are nan.
+    Cells that are missing or say no time are nan. Those of a clock alone are of 1970's first day.
 
     Parameters
     ----------
@@ -131,6 +175,8 @@ def times(column: pa.ChunkedArray, form: str = ISO) -> NDArray[np.float64]:
     [86400.0, nan]
     """
     column = plain(column)
+    if pa.types.is_time(column.type):
+        return _seconds(column)
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         said = words(column) if is_wordy(column.type) else levels(column)
         values = _parse_times(said, ISO)
@@ -164,9 +210,11 @@ def levels(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def words(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column as text without spaces around it; null where a cell is missing."""
     column = plain(column)
+    if pa.types.is_duration(column.type):
+        column = pa.chunked_array([pa.array(_seconds(column), from_pandas=True)])
     said = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
-    if pa.types.is_timestamp(column.type):
-        said = pc.replace_substring_regex(said, r"\.0+", "")  # no parts of seconds if none are
+    if pa.types.is_timestamp(column.type) or pa.types.is_time(column.type):
+        said = pc.replace_substring_regex(said, r"\.0+($|Z|[+-])", r"\1")  # no parts if none are
     return said
 
 
@@ -189,10 +237,12 @@ def truths(column: pa.ChunkedArray) -> NDArray[np.float64]:
 def _parse_times(said: pa.ChunkedArray, form: str) -> NDArray[np.float64]:
     """Return seconds since 1970 of cells that have a form and that a calendar has."""
     found = pc.extract_regex(said, TIME_FORMS[form])
-    year, month, day, hour, minute, second = (
-        _as_floats(_digits(found, name))
-        for name in ("year", "month", "day", "hour", "minute", "second")
+    year, day, hour, minute, second = (
+        _as_floats(_digits(found, name)) for name in ("year", "day", "hour", "minute", "second")
     )
+    month = _named_months(found) if form == MONTH_NAMED else _as_floats(_digits(found, "month"))
+    if form == CLOCK:
+        year, month, day = (np.where(np.isnan(hour), np.nan, first) for first in (1970, 1, 1))
     part = pc.utf8_slice_codeunits(pc.utf8_rpad(pc.struct_field(found, "part"), 6, "0"), 0, 6)
     is_short = pc.equal(pc.utf8_length(pc.struct_field(found, "year")), 2)
     century = np.where(year < FIRST_SHORT_YEAR, 2000, 1900)
@@ -214,6 +264,11 @@ def _parse_times(said: pa.ChunkedArray, form: str) -> NDArray[np.float64]:
 def _digits(found: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     said = pc.struct_field(found, name)
     return pc.cast(pc.if_else(pc.equal(said, ""), "0", said), pa.int64())
+
+
+def _named_months(found: pa.ChunkedArray) -> NDArray[np.float64]:
+    names = pc.utf8_lower(pc.struct_field(found, "month"))
+    return _as_floats(pc.index_in(names, pa.array(MONTHS))) + 1
 
 
 def _as_floats(column: pa.ChunkedArray) -> NDArray[np.float64]:

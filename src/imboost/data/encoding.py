@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from imboost.data.cells import CLOCK
 from imboost.data.layout import Feature, Kind, Layout
 from imboost.data.number_scaling import NumberScaling, fit_scaling
 from imboost.data.readers import NumberReader, Reader, TimeReader, WordReader
@@ -96,6 +97,7 @@ class TimeEncoder:
     reader: TimeReader
     scaling: NumberScaling
     cycles: tuple[str, ...]
+    has_clock: bool
     has_gaps: bool
 
     @classmethod
@@ -111,7 +113,8 @@ class TimeEncoder:
             and np.ptp(known) >= length
         ]
         has_gaps = bool(np.isnan(values).any())
-        return cls(reader, fit_scaling(scaling, values), tuple(cycles), has_gaps)
+        has_clock = bool((known % DAY != 0).any())
+        return cls(reader, fit_scaling(scaling, values), tuple(cycles), has_clock, has_gaps)
 
     @property
     def parts(self) -> list[tuple[Kind, int, str]]:
@@ -131,10 +134,12 @@ class TimeEncoder:
         return [*parts, *_gaps(values, self.has_gaps)]
 
     def describe(self, columns: Matrix) -> list[str]:
-        """Return times to the minute."""
+        """Return times to the minute, or to the day if there is no time of day."""
         seconds = self.scaling.invert(columns[:, 0])
         moments = (seconds * 1e6).astype("datetime64[us]")
-        return [str(moment.astype("datetime64[m]")).replace("T", " ") for moment in moments]
+        unit = "m" if self.has_clock else "D"
+        said = [str(moment.astype(f"datetime64[{unit}]")).replace("T", " ") for moment in moments]
+        return [text.split(" ")[-1] for text in said] if self.reader.form == CLOCK else said
 
 
 @dataclass(frozen=True)

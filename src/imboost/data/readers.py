@@ -11,20 +11,27 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from imboost.data.cells import (
+    CLOCK,
     DAY_FIRST,
     DECIMAL_COMMA,
     GROUPED,
     ISO,
     MONTH_FIRST,
     TIME_FORMS,
+    bare_numbers,
     is_wordy,
     levels,
     numbers,
     plain,
     times,
     truths,
-    without_signs,
 )
+
+LARGE_BY_DOTS = r"^[+-]?[1-9]\d{0,2}((\.\d{3})+,\d*|(\.\d{3}){2,})$"
+"""Numbers whose dots can only part thousands."""
+BELOW_A_THOUSAND = r"^[+-]?\d{1,3}(,\d*)?$"
+CLEAR_SHARE = 0.95
+"""So many of a column's cells must be numbers (or times) for the column to be one of them."""
 
 
 @dataclass(frozen=True)
@@ -33,33 +40,47 @@ class NumberReader:
 
     Parameters
     ----------
-    grouped : bool
-        Whether commas part thousands; otherwise they stand before decimals.
+    groups : {"", ",", "."}
+        The mark that parts thousands; the other one stands before decimals. Without it, both do.
     """
 
-    grouped: bool = False
+    groups: str = ""
     wanted: ClassVar[str] = "a number"
     unread: ClassVar[str] = "no number"
 
     @classmethod
     def fit(cls, cells: pa.ChunkedArray) -> Self:
-        """Learn what commas are: of thousands, unless cells have other numbers of digits.
+        """Learn what commas and dots are: of thousands, unless cells have other numbers of digits.
+
+        Dots are only if some numbers leave no doubt, or if smaller ones have none.
 
         >>> NumberReader.fit(pa.chunked_array([["1,234", "56"]]))
-        NumberReader(grouped=True)
+        NumberReader(groups=',')
+        >>> NumberReader.fit(pa.chunked_array([["1.234", "567"]]))
+        NumberReader(groups='.')
         """
-        group, decimal, either = _commas(cells)
-        return cls(group > decimal or (group == decimal and either > 0))
+        said = _with_marks(cells)
+        if _are_dots_of_thousands(said):
+            return cls(".")
+        group, decimal, either = _commas(said)
+        return cls("," if group > decimal or (group == decimal and either > 0) else "")
 
     def read(self, cells: pa.ChunkedArray) -> NDArray[np.float64]:
         """Return numbers; nan where a cell is missing or says none."""
-        return numbers(cells, grouped=self.grouped)
+        return numbers(cells, groups=self.groups)
 
     def note(self, cells: pa.ChunkedArray) -> str:
         """Return what a user should know about how training cells were read."""
-        if not any(_commas(cells)):
-            return ""
-        return "1,234 is read as 1234" if self.grouped else "2,5 is read as 2.5"
+        if self.groups:
+            return f"1{self.groups}234 is read as 1234"
+        if pa.types.is_duration(plain(cells).type):
+            return "in seconds"
+        said = _with_marks(cells)
+        if any(_commas(said)):
+            return "2,5 is read as 2.5"
+        dotted = said.filter(pc.match_substring(said, "."))
+        is_doubtful = len(dotted) > 0 and _share_like(dotted, GROUPED["."]) == 1
+        return "1.234 is read as 1.234, not as 1234" if is_doubtful else ""
 
 
 @dataclass(frozen=True)
@@ -83,6 +104,8 @@ class TimeReader:
         >>> TimeReader.fit(pa.chunked_array([["03/04/2024", "04/13/2024"]]))
         TimeReader(form='MM/DD/YYYY')
         """
+        if pa.types.is_time(plain(cells).type):
+            return cls(CLOCK)
         other = _without_iso(cells)
         counts = {form: _n_times(other, form) for form in TIME_FORMS} if len(other) else {ISO: 0}
         return cls(max(counts, key=lambda form: counts[form]))
@@ -154,18 +177,38 @@ def n_unread(reader: Reader, cells: pa.ChunkedArray) -> int:
     return missing - int(plain(cells).null_count)
 
 
-def _commas(cells: pa.ChunkedArray) -> tuple[int, int, int]:
-    """Return how many cells have commas of thousands, before decimals, or of either kind."""
+def _with_marks(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return what text says of numbers; nothing if cells are no text."""
     cells = plain(cells)
     if not is_wordy(cells.type):
-        return 0, 0, 0
-    said = without_signs(cells)
+        return pa.chunked_array([], pa.string())
+    return bare_numbers(cells).drop_null()
+
+
+def _commas(said: pa.ChunkedArray) -> tuple[int, int, int]:
+    """Return how many numbers have commas of thousands, before decimals, or of either kind."""
     said = said.filter(pc.match_substring(said, ","))
-    group, decimal = (pc.match_substring_regex(said, form) for form in (GROUPED, DECIMAL_COMMA))
+    group, decimal = (
+        pc.match_substring_regex(said, form) for form in (GROUPED[","], DECIMAL_COMMA)
+    )
     n_group, n_decimal, n_either = (
         pc.sum(found).as_py() or 0 for found in (group, decimal, pc.and_(group, decimal))
     )
     return n_group - n_either, n_decimal - n_either, n_either
+
+
+def _are_dots_of_thousands(said: pa.ChunkedArray) -> bool:
+    is_dotted = pc.match_substring(said, ".")
+    dotted, others = said.filter(is_dotted), said.filter(pc.invert(is_dotted))
+    if len(dotted) == 0 or _share_like(dotted, GROUPED["."]) < CLEAR_SHARE:
+        return False
+    if _share_like(dotted, LARGE_BY_DOTS) > 0:
+        return True
+    return len(others) > 0 and _share_like(others, BELOW_A_THOUSAND) >= CLEAR_SHARE
+
+
+def _share_like(said: pa.ChunkedArray, form: str) -> float:
+    return float(pc.mean(pc.match_substring_regex(said, form)).as_py())
 
 
 def _without_iso(cells: pa.ChunkedArray) -> pa.ChunkedArray:

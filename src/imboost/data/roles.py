@@ -12,12 +12,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from imboost.data.cells import is_flat, is_wordy, levels, plain, truths, words
-from imboost.data.readers import NumberReader, Reader, TimeReader, WordReader, n_unread
+from imboost.data.cells import MISSING_WORDS, is_flat, is_wordy, levels, plain, truths, words
+from imboost.data.readers import (
+    CLEAR_SHARE,
+    NumberReader,
+    Reader,
+    TimeReader,
+    WordReader,
+    n_unread,
+)
 from imboost.errors import DataError, SettingError, UnknownNameError
 
-CLEAR_SHARE = 0.95
-"""So many of a column's cells must be numbers (or times) for the column to be one of them."""
+PLACEHOLDERS = ("-", "--", "?", ".", "n.a.", "<NA>", "NaT")
+"""Where cells are numbers or times, these say that there is none."""
+
+MOSTLY = 0.5
+"""Where more cells than that are numbers, and more differ, the column is one of numbers."""
 
 MANY_ROWS = 20
 """In a table of fewer rows, different values in all of them say nothing."""
@@ -27,8 +37,12 @@ NEARLY_ALL = 0.9
 """Of so many cells that say words, a larger share of different ones only tells rows apart."""
 
 NAMES_OF_IDENTIFIERS = re.compile(
-    r"(?i:(^|[_\W])(id|ids|key|uuid|guid|index|rowid|nr|no|number)$|^unnamed)|[a-z](Id|ID|Key)$"
+    r"(?i:(^|[_\W])(id|ids|key|uuid|guid|index|rowid|nr|no|num|number|nummer)$|^id[_\W]|^unnamed)"
+    r"|[a-z](Id|ID|Key|Nr|No|Number)$"
 )
+NAMES_OF_OTHERS = re.compile(r"(?i:[_\W](id|key|uuid|guid)$|^id[_\W])|[a-z](Id|ID|Key)$")
+"""Of numbers that repeat: who or what a row is about."""
+
 LEADING_ZERO = r"^0\d+$"
 KEPT_ASIDE = "kept aside, never looked at"
 TEXT_WORDS = 4.0
@@ -122,8 +136,11 @@ def _look_at(name: str, column: pa.ChunkedArray, given: Role | None) -> ColumnFa
     n_missing = cells.null_count
     n_distinct = pc.count_distinct(cells).as_py()
     role, note = _find_role(name, cells, n_missing, n_distinct)
+    if role == Role.NUMERIC and pa.types.is_dictionary(column.type):
+        role = Role.CATEGORICAL  # numbers that a user has made categories
     if given is not None and given != role:
         role, note = given, "" if given.is_feature else "not looked at"
+    note = "; ".join(text for text in (note, _note_on_words(column)) if text)
     reader = _reader_of(role, cells)
     if reader is None:
         return ColumnFacts(name, role, n_missing, n_distinct, note)
@@ -154,7 +171,7 @@ def _find_role(
         if n_missing == 0:
             return Role.CONSTANT, "all cells are the same"
         return Role.CATEGORICAL, "one value, or missing"
-    if pa.types.is_temporal(cells.type) and not _is_clock(cells.type):
+    if pa.types.is_temporal(cells.type) and not pa.types.is_duration(cells.type):
         return Role.DATETIME, ""
     if _are_truths(cells, n_distinct):
         return Role.BOOLEAN, ""
@@ -164,10 +181,27 @@ def _find_role(
         if role == Role.DATETIME and not is_wordy(cells.type):
             break
         values = kind.fit(cells).read(cells)
-        if _share(values, cells) >= CLEAR_SHARE:
-            why = _why_identifier(name, values, cells) if role == Role.NUMERIC else ""
-            return (Role.IDENTIFIER, why) if why else (role, "")
+        if _share(values, _without_placeholders(cells)) >= CLEAR_SHARE:
+            return _role_of_numbers(name, values) if role == Role.NUMERIC else (role, "")
+    mostly_differ = n_distinct > MOSTLY * (len(cells) - n_missing)
+    if mostly_differ and _share(NumberReader.fit(cells).read(cells), cells) > MOSTLY:
+        return Role.NUMERIC, ""
     return _role_of_words(name, cells, n_missing, n_distinct)
+
+
+def _role_of_numbers(name: str, values: NDArray[np.float64]) -> tuple[Role, str]:
+    """Return what numbers are for: whole ones may only tell rows, or things, apart."""
+    known = values[~np.isnan(values)]
+    if len(known) < MANY_ROWS or (known != np.floor(known)).any():
+        return Role.NUMERIC, ""
+    if len(np.unique(known)) == len(known):
+        if np.ptp(known) < len(values):
+            return Role.IDENTIFIER, f"counts the rows: {KEPT_ASIDE}"
+        if NAMES_OF_IDENTIFIERS.search(name):
+            return Role.IDENTIFIER, f"by its name: {KEPT_ASIDE}"
+    elif NAMES_OF_OTHERS.search(name):
+        return Role.CATEGORICAL, "by its name, numbers stand for things"
+    return Role.NUMERIC, ""
 
 
 def _role_of_words(
@@ -196,6 +230,30 @@ def _are_codes(cells: pa.ChunkedArray) -> bool:
     return bool(n_codes > (1 - CLEAR_SHARE) * (len(cells) - cells.null_count))
 
 
+def _without_placeholders(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not is_wordy(cells.type):
+        return cells
+    kept = pc.invert(pc.is_in(words(cells), pa.array(PLACEHOLDERS)))
+    without = cells.filter(kept)
+    return without if without.null_count < len(without) else cells
+
+
+def _note_on_words(column: pa.ChunkedArray) -> str:
+    """Return which words of a column are taken for missing values."""
+    if not is_wordy(column.type):
+        return ""
+    said = pc.utf8_trim_whitespace(column)
+    said = said.filter(
+        pc.is_in(said, pa.array([word for word in MISSING_WORDS if word], said.type))
+    )
+    counts = pc.value_counts(said).to_pylist()
+    return "; ".join(
+        f"{one['counts']:,} cell{'s say' if one['counts'] > 1 else ' says'} '{one['values']}', "
+        "taken as missing"
+        for one in sorted(counts, key=lambda one: -one["counts"])
+    )
+
+
 def _note_on(unread: int, what: str) -> str:
     if unread == 0:
         return ""
@@ -214,20 +272,3 @@ def _are_truths(cells: pa.ChunkedArray, n_distinct: int) -> bool:
 def _share(values: NDArray[np.float64], cells: pa.ChunkedArray) -> float:
     """Return the share of the cells with a value that could be read."""
     return float(np.isfinite(values).sum() / (len(cells) - cells.null_count))
-
-
-def _is_clock(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_duration(kind) or pa.types.is_time(kind))
-
-
-def _why_identifier(name: str, values: NDArray[np.float64], cells: pa.ChunkedArray) -> str:
-    """Return why whole numbers, all different, only tell rows apart; nothing if they do not."""
-    if pa.types.is_floating(cells.type) or cells.null_count or len(values) < MANY_ROWS:
-        return ""
-    if np.isnan(values).any() or (values != np.floor(values)).any():
-        return ""
-    if len(np.unique(values)) < len(values):
-        return ""
-    if values.max() - values.min() == len(values) - 1:
-        return f"counts the rows: {KEPT_ASIDE}"
-    return f"by its name: {KEPT_ASIDE}" if NAMES_OF_IDENTIFIERS.search(name) else ""

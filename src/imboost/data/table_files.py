@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import io
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,10 +21,9 @@ from imboost.errors import DataError
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_ENDINGS = (".parquet", ".pq")
 DELIMITERS = (",", ";", "\t", "|")
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "-nan")
-"""What stands for a missing value in a CSV file."""
-
 CSV_BLOCK_BYTES = 1 << 22
+DELIMITER_LINE = re.compile(r'"?sep=([\t !#-~])"?(?:[\r\n]+|$)', re.IGNORECASE)
+"""A line before the header by which Excel is told the delimiter."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,11 @@ class TableFiles:
 
     def read(self) -> pa.Table:
         """Read all rows into memory."""
-        return pa.concat_tables(self.batches(), promote_options="permissive")
+        batches = list(self.batches())
+        try:
+            return pa.concat_tables(batches, promote_options="permissive")
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise DataError(_unlike_types(self.paths, batches)) from error
 
     def batches(self, n_rows: int = 1 << 16) -> Iterator[pa.Table]:
         """Read about `n_rows` rows at a time; the first batch may hold none.
@@ -136,6 +142,27 @@ def _listed(names: list[str], most: int = 5) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
+def _unlike_types(paths: tuple[Path, ...], batches: list[pa.Table]) -> str:
+    """Say which column has types that cannot be joined, and where each of them stands."""
+    unlike = next(name for name in batches[0].column_names if not _can_be_joined(batches, name))
+    first_files: dict[str, str] = {}
+    for path in paths:
+        first_files.setdefault(str(pq.read_schema(path).field(unlike).type), path.name)
+    types = ", ".join(f"{kind} in {file}" for kind, file in first_files.items())
+    return (
+        f"The files in {paths[0].parent} do not fit together: the type of the column '{unlike}' "
+        f"is {types}. Write it with one type."
+    )
+
+
+def _can_be_joined(batches: list[pa.Table], name: str) -> bool:
+    try:
+        pa.concat_tables([batch.select([name]) for batch in batches], promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return False
+    return True
+
+
 def _parquet_batches(path: Path, n_rows: int) -> Iterator[pa.Table]:
     with _clear_errors(path), pq.ParquetFile(path, pre_buffer=False) as file:
         check_unique(file.schema_arrow.names, str(path))
@@ -146,14 +173,18 @@ def _parquet_batches(path: Path, n_rows: int) -> Iterator[pa.Table]:
 
 def _csv_batches(path: Path) -> Iterator[pa.Table]:
     with _clear_errors(path):
-        names, delimiter = _csv_header(path)
+        names, delimiter, n_before = _csv_header(path)
         reader = pc.open_csv(
             path,
-            read_options=pc.ReadOptions(block_size=CSV_BLOCK_BYTES),
-            parse_options=pc.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            read_options=pc.ReadOptions(block_size=CSV_BLOCK_BYTES, skip_rows=n_before),
+            parse_options=pc.ParseOptions(
+                delimiter=delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=len(names) > 1,  # in one column they are empty cells
+            ),
             convert_options=pc.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
-                null_values=MISSING_WORDS,
+                null_values=[""],  # what other words mean is not for a file to say
                 strings_can_be_null=True,
             ),
         )
@@ -162,18 +193,32 @@ def _csv_batches(path: Path) -> Iterator[pa.Table]:
             yield pa.Table.from_batches([batch])
 
 
-def _csv_header(path: Path) -> tuple[list[str], str]:
-    """Return column names and delimiter, by the first line."""
+def _csv_header(path: Path) -> tuple[list[str], str, int]:
+    """Return column names, delimiter and the number of lines before those names."""
     with pa.input_stream(path) as stream:
         start = stream.read(CSV_BLOCK_BYTES)
-    if not start.strip():
+    # Incrementally, because the block may end inside a character.
+    text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
+    header = text.lstrip("\r\n")
+    told = DELIMITER_LINE.match(header)
+    if told:
+        header = header[told.end() :]
+    if not header.strip():
         raise DataError(f"{path} is empty.")
-    line = start.splitlines()[0]
-    delimiter = max(DELIMITERS, key=lambda mark: line.count(mark.encode()))
     # Not by Arrow: its reader aborts the program if names are refused before it is done.
-    names = next(csv.reader([line.decode("utf-8-sig")], delimiter=delimiter))
-    check_unique(names, str(path))
-    return names, delimiter
+    records = {
+        delimiter: next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter))
+        for delimiter in (told.groups() if told else DELIMITERS)
+    }
+    delimiter = max(records, key=lambda delimiter: _likelihood(records[delimiter]))
+    check_unique(records[delimiter], str(path))
+    n_before = len(text[: len(text) - len(header)].splitlines())
+    return records[delimiter], delimiter, n_before
+
+
+def _likelihood(names: list[str]) -> tuple[bool, int]:
+    """Rank a header, split by some delimiter: a wrong one may split inside quotes."""
+    return not any('"' in name for name in names), len(names)
 
 
 @contextmanager
@@ -185,7 +230,7 @@ def _clear_errors(path: Path) -> Iterator[None]:
         raise
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not in UTF-8; save it in that encoding.") from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, csv.Error, OSError) as error:
         text = str(error).splitlines()[0]
         if "invalid UTF8" in text:
             raise DataError(f"{path} is not in UTF-8; save it in that encoding.") from error

@@ -36,13 +36,15 @@ def as_table(source: Any) -> pa.Table:
     else:
         try:
             table = nw.from_native(source, eager_only=True).to_arrow()
+        except pa.ArrowException as error:  # before TypeError, which some of these are
+            # Of a pandas table, the second part names the column.
+            text = "; ".join(str(part).partition("\n")[0] for part in error.args)
+            raise DataError(f"The table holds cells that do not fit together: {text}.") from error
         except TypeError:
             raise DataError(
                 "A table must be a pandas, polars or Arrow table, an array or the path of a "
                 f"file, got {type(source).__name__}."
             ) from None
-        except pa.ArrowException as error:
-            raise DataError(f"The table holds cells that do not fit together: {error}.") from error
     check_unique(table.column_names, "The table")
     return table
 

@@ -18,8 +18,8 @@ their mean variance (Ashman's D)."""
 FAR_ABOVE = 3.0
 """Without two clusters, rows so many standard deviations above the median count as outliers."""
 
-LARGEST_SHARE = 1 / 3
-"""Of outliers; more rows than this are usual."""
+LARGEST_SHARE = 0.2
+"""Of outliers that no label speaks for; a larger cluster of rows is usual."""
 
 Floats = NDArray[np.float64]
 

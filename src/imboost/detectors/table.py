@@ -19,10 +19,11 @@ from imboost.data.roles import ColumnFacts, find_roles
 from imboost.data.tables import as_table
 from imboost.decide import Calibration
 from imboost.detectors import BaseDetector, make_detector
+from imboost.detectors.base import AUTO
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import CellShares, Explanation, Reason, usual_rows
 from imboost.explain.usual_values import UsualCells, usual_cells
-from imboost.labels import Labels
+from imboost.labels import INLIER, OUTLIER, Labels
 
 
 class TableDetector(BaseEstimator):
@@ -42,7 +43,8 @@ class TableDetector(BaseEstimator):
     contamination : float or "auto", optional
         Share of the training rows called outliers. With "auto" it is found: by two clusters of
         scores, fewer of them if labels there say inlier, or, once labels of both kinds are
-        known, as the rows that are rather outliers than not. The detector's own if None.
+        known, as the rows that are rather outliers than not. If None, it is "auto" for a
+        detector that is named, and the detector's own for one with settings of its own.
     random_state : int, RandomState or None
         Source of all randomness; the detector's own if None.
 
@@ -79,7 +81,7 @@ class TableDetector(BaseEstimator):
         *,
         roles: Mapping[str, str] | None = None,
         scaling: str = "robust",
-        contamination: float | str | None = "auto",
+        contamination: float | str | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.detector = detector
@@ -123,11 +125,13 @@ class TableDetector(BaseEstimator):
 
     def places(self, X: Any) -> NDArray[np.float64]:
         """Return rows as points without gaps, see `BaseDetector.places`."""
-        return self.detector_.places(self.encode(X))
+        matrix = self.encode(X)
+        return self.detector_.places(matrix)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the outlier score of every row; higher is more outlying."""
-        return self.detector_.decision_function(self.encode(X))
+        matrix = self.encode(X)
+        return self.detector_.decision_function(matrix)
 
     def explain(self, X: Any) -> list[Explanation]:
         """Say for every row which columns make its score, the oddest cells first.
@@ -160,11 +164,13 @@ class TableDetector(BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return 1 for the rows that score above `threshold_`, 0 for the others."""
-        return self.detector_.predict(self.encode(X))
+        matrix = self.encode(X)
+        return self.detector_.predict(matrix)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of being an inlier and an outlier, as two columns."""
-        return self.detector_.predict_proba(self.encode(X))
+        matrix = self.encode(X)
+        return self.detector_.predict_proba(matrix)
 
     def probability_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what `predict_proba` says of rows that have these scores."""
@@ -260,7 +266,9 @@ class TableDetector(BaseEstimator):
         ]
 
     def _learn_usual_cells(self, table: pa.Table) -> None:
-        is_usual = usual_rows(self.decision_scores_, self.threshold_)
+        is_found = self.detector_.contamination == AUTO
+        is_guess = is_found and not {INLIER, OUTLIER} <= set(self.known_labels_.tolist())
+        is_usual = usual_rows(self.decision_scores_, self.threshold_, is_guess=is_guess)
         self.usual_cells_: dict[str, UsualCells] = usual_cells(
             table, self.encoder_.encoders, is_usual
         )
@@ -268,6 +276,9 @@ class TableDetector(BaseEstimator):
     def _new_detector(self) -> BaseDetector:
         known = self.detector
         detector: BaseDetector = make_detector(known) if isinstance(known, str) else clone(known)
-        own = {"contamination": self.contamination, "random_state": self.random_state}
+        share = self.contamination
+        if share is None and isinstance(known, str):
+            share = AUTO
+        own = {"contamination": share, "random_state": self.random_state}
         detector.set_params(**{key: value for key, value in own.items() if value is not None})
         return detector

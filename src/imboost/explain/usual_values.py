@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from imboost.data.encoding import ColumnEncoder
+from imboost.data.cells import CLOCK
+from imboost.data.encoding import DAY, ColumnEncoder
 from imboost.data.readers import NumberReader, TimeReader, WordReader
 
 MOST_VALUES = 1001
@@ -71,12 +72,57 @@ class UsualNumbers:
         found = self.reader.read(cells)
         if len(self.values) == 0:
             return [_missing(1.0) if np.isnan(value) else NEVER_KNOWN for value in found]
-        n_known = len(self.values)
-        smaller = np.searchsorted(self.values, found, side="left") / n_known
-        larger = 1 - np.searchsorted(self.values, found, side="right") / n_known
         return [
             _missing(self.missing) if np.isnan(value) else (below, _among(below, above))
-            for value, below, above in zip(found, smaller.tolist(), larger.tolist(), strict=True)
+            for value, below, above in zip(found, *_parts_beside(self.values, found), strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class UsualTimes:
+    """When usual rows are, and at what time of the day.
+
+    Parameters
+    ----------
+    moments : UsualNumbers
+        The times themselves.
+    hours : array
+        Their seconds since midnight, sorted; none if they have no time of day.
+    """
+
+    moments: UsualNumbers
+    hours: NDArray[np.float64]
+
+    @classmethod
+    def fit(cls, cells: pa.ChunkedArray, reader: TimeReader) -> Self:
+        """Learn from the cells of usual rows."""
+        moments = UsualNumbers.fit(cells, reader)
+        hours = np.sort(moments.values % DAY)
+        has_hours = reader.form != CLOCK and bool((hours > 0).any())
+        return cls(moments, hours if has_hours else hours[:0])
+
+    def locate(self, cells: pa.ChunkedArray) -> list[Place]:
+        """Say which part of usual rows is before, or earlier in the day if that is odder.
+
+        >>> days = [f"2024-01-{day:02d} {8 + day % 9}:30" for day in range(1, 31)]
+        >>> usual = UsualTimes.fit(pa.chunked_array([days]), TimeReader())
+        >>> usual.locate(pa.chunked_array([["2024-01-16 03:12"]]))
+        [(0.0, 'earlier in the day than all usual rows')]
+        """
+        places = self.moments.locate(cells)
+        if len(self.hours) == 0:
+            return places
+        found = self.moments.reader.read(cells)
+        sides = zip(
+            *_parts_beside(self.moments.values, found),
+            *_parts_beside(self.hours, found % DAY),
+            strict=True,
+        )
+        return [
+            (earlier, _in_the_day(earlier, later))
+            if min(earlier, later) < min(RARE, before, after)
+            else place
+            for place, (before, after, earlier, later) in zip(places, sides, strict=True)
         ]
 
 
@@ -142,9 +188,25 @@ def usual_cells(
         reader = encoder.reader
         if isinstance(reader, WordReader):
             found[name] = UsualLevels.fit(cells, reader)
+        elif isinstance(reader, TimeReader):
+            found[name] = UsualTimes.fit(cells, reader)
         else:
             found[name] = UsualNumbers.fit(cells, reader)
     return found
+
+
+def _parts_beside(
+    values: NDArray[np.float64], found: NDArray[np.float64]
+) -> tuple[list[float], list[float]]:
+    """Return which part of sorted values is smaller, and which is larger."""
+    smaller = np.searchsorted(values, found, side="left") / len(values)
+    larger = 1 - np.searchsorted(values, found, side="right") / len(values)
+    return smaller.tolist(), np.where(np.isnan(found), np.nan, larger).tolist()
+
+
+def _in_the_day(earlier: float, later: float) -> str:
+    side, part = ("later", earlier) if earlier >= later else ("earlier", later)
+    return f"{side} in the day than {'all usual rows' if part == 1.0 else _part(part)}"
 
 
 def _among(below: float, above: float) -> str:
