@@ -46,7 +46,7 @@ def test_the_readmes_code_runs(capsys):
 @pytest.mark.parametrize(
     ("name", "prints"),
     [
-        ("docs/explanations.md", "weight is 197.8"),
+        ("docs/explanations.md", "height is 97.79"),
         ("docs/decisions.md", "rows are called outliers"),
     ],
 )

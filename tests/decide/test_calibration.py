@@ -67,3 +67,21 @@ def test_larger_odds_are_never_less_likely(answers):
     calibration = Calibration.fit(odds, labels, np.zeros(len(odds), dtype=bool))
     likely = calibration.probability(np.linspace(-6, 6, 20))
     assert (np.diff(likely) > 0).all()
+
+
+def test_of_answers_that_a_detector_was_told_little_is_known_of_other_rows():
+    rng = np.random.default_rng(0)
+    odds = np.repeat([-4.0, 4.0], 50)
+    answers, is_audit = (odds > 0).astype(np.int8), np.ones(100, dtype=bool)
+    spreads = [
+        np.ptp(
+            np.quantile(
+                Calibration.fit(
+                    odds, answers, is_audit, are_held_out=are_held_out
+                ).drawn_probabilities(np.array([2.0]), 2000, rng),
+                (0.05, 0.95),
+            )
+        )
+        for are_held_out in (True, False)
+    ]
+    assert spreads[0] < 0.3 < 0.8 < spreads[1]

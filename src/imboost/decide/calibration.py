@@ -20,6 +20,10 @@ START = np.array([0.0, 1.0, 0.0])
 FREEDOM = np.array([0.5, 1.0, 0.4])
 """How far answers may be expected to move intercept, slope and shift, as deviations."""
 
+SHIFT_OF_LEARNED = 3.0
+"""As the last of these, if the detector was told the answers: then hardly anything is known of how
+rows without an answer differ from them."""
+
 LEAST_SLOPE = 0.25
 """Rows of larger odds are always likelier: answers that contradict make the curve no flatter."""
 
@@ -46,7 +50,14 @@ class Calibration:
     covariance: Floats
 
     @classmethod
-    def fit(cls, odds: Floats, answers: Labels, is_audit: NDArray[np.bool_]) -> Self:
+    def fit(
+        cls,
+        odds: Floats,
+        answers: Labels,
+        is_audit: NDArray[np.bool_],
+        *,
+        are_held_out: bool = True,
+    ) -> Self:
         """Learn from answers about rows of known odds.
 
         Outliers alone, unless they were found at random, tell nothing of how many there are.
@@ -59,13 +70,19 @@ class Calibration:
             0 for an inlier, 1 for an outlier.
         is_audit : array of bool of shape (n_answers,)
             Which rows were asked at random.
+        are_held_out : bool
+            Whether the odds are what they would be without the answers. If not, an audit tells
+            nothing either: the detector has learned its rows.
         """
+        freedom = FREEDOM.copy()
+        if not are_held_out:
+            freedom[2], is_audit = SHIFT_OF_LEARNED, np.zeros(len(is_audit), dtype=bool)
         if INLIER not in answers:
             odds, answers, is_audit = odds[is_audit], answers[is_audit], is_audit[is_audit]
         inputs, is_outlier = _inputs(odds, is_audit), answers == OUTLIER
-        means, bend = likeliest_coefficients(inputs, is_outlier, START, FREEDOM)
+        means, bend = likeliest_coefficients(inputs, is_outlier, START, freedom)
         if means[1] < LEAST_SLOPE:
-            start, freedom = START.copy(), FREEDOM.copy()
+            start = START.copy()
             start[1], freedom[1] = LEAST_SLOPE, NO_FREEDOM
             means, bend = likeliest_coefficients(inputs, is_outlier, start, freedom)
         return cls(means, np.asarray(np.linalg.inv(bend), dtype=np.float64))

@@ -224,7 +224,9 @@ class BaseDetector(BaseEstimator, ABC):
         known = labels != UNLABELLED
         drawn = np.zeros(len(labels), dtype=bool) if is_audit is None else is_audit
         held_out = self._held_out_odds(labels)
-        self.calibration_ = Calibration.fit(held_out[known], labels[known], drawn[known])
+        self.calibration_ = Calibration.fit(
+            held_out[known], labels[known], drawn[known], are_held_out=self.leaves_answers_out
+        )
         opinion = self.calibration_.probability(held_out, when_asked=True)
         told = known & self.leaves_answers_out
         self.held_out_probability_ = np.where(told, opinion, np.nan)
