@@ -136,6 +136,20 @@ def test_a_share_of_gaps_is_striking_if_it_differs_by_more_than_chance(
     assert [problem.column for problem in problems.striking()] == ["size"] * is_striking
 
 
+@pytest.mark.parametrize(("n_words", "is_striking"), [(10, False), (40, True)])
+def test_cells_that_cannot_be_read_are_striking_if_they_are_more_than_in_training(
+    n_words, is_striking
+):
+    numbers = [f"{row / 3:.2f}" for row in range(90)]
+    detector = TableDetector("trees").fit(
+        pa.table({"size": numbers + 10 * ["-"], "kind": ["a", "b"] * 50})
+    )
+    problems = DataProblems(detector)
+    cells = numbers[: 100 - n_words] + n_words * ["-"]
+    problems.add(pa.table({"size": cells, "kind": ["a"] * 100}))
+    assert bool(problems.striking()) == is_striking
+
+
 @pytest.mark.parametrize(
     ("n_outliers", "n_rows", "written"),
     [

@@ -75,10 +75,14 @@ class DataProblems:
         """Return what is odd about so many cells of a column that scores may mean little."""
         if not self._n_rows:
             return []
-        odd = self._unreadable + self._unseen
-        many = {name for name, n in odd.items() if n > CHANGED_SHARE * self._n_rows}
+        many = {fact.name for fact in self._facts if self._is_odd(fact)}
         many |= {fact.name for fact in self._facts if self._is_gap_striking(fact)}
         return [problem for problem in self.found() if problem.column in many]
+
+    def _is_odd(self, fact: ColumnFacts) -> bool:
+        """Whether many more cells than in training cannot be read, or say something new."""
+        now = (self._unreadable[fact.name] + self._unseen[fact.name]) / self._n_rows
+        return now - fact.n_unread / self._n_training > CHANGED_SHARE
 
     def _look_at(self, fact: ColumnFacts, cells: pa.ChunkedArray) -> None:
         self._missing[fact.name] += cells.null_count

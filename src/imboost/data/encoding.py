@@ -97,7 +97,6 @@ class TimeEncoder:
     reader: TimeReader
     scaling: NumberScaling
     cycles: tuple[str, ...]
-    has_clock: bool
     has_gaps: bool
 
     @classmethod
@@ -113,8 +112,7 @@ class TimeEncoder:
             and np.ptp(known) >= length
         ]
         has_gaps = bool(np.isnan(values).any())
-        has_clock = bool((known % DAY != 0).any())
-        return cls(reader, fit_scaling(scaling, values), tuple(cycles), has_clock, has_gaps)
+        return cls(reader, fit_scaling(scaling, values), tuple(cycles), has_gaps)
 
     @property
     def parts(self) -> list[tuple[Kind, int, str]]:
@@ -134,10 +132,10 @@ class TimeEncoder:
         return [*parts, *_gaps(values, self.has_gaps)]
 
     def describe(self, columns: Matrix) -> list[str]:
-        """Return times to the minute, or to the day if there is no time of day."""
+        """Return times to the minute, or to the day where they spread over many."""
         seconds = self.scaling.invert(columns[:, 0])
         moments = (seconds * 1e6).astype("datetime64[us]")
-        unit = "m" if self.has_clock else "D"
+        unit = "D" if self.scaling.width > DAY else "m"
         said = [str(moment.astype(f"datetime64[{unit}]")).replace("T", " ") for moment in moments]
         return [text.split(" ")[-1] for text in said] if self.reader.form == CLOCK else said
 
