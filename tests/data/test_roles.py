@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from imboost.data.encoding import TableEncoder
 from imboost.data.roles import Role, find_roles
 from imboost.errors import IMBoostError
 
@@ -83,6 +84,16 @@ CASES = [(role, name, cells) for role, columns in COLUMNS.items() for name, cell
 def test_the_role_of_a_column_is_found(role, name, cells):
     table = pa.table({name: cells, "other": RNG.normal(size=N)})
     assert find_roles(table)[0].role == role
+
+
+def test_what_a_comma_means_may_be_told_by_another_column():
+    cells = {"weight": ["1,234", "2,345"] * 20, "size": ["1,5", "2,25"] * 20}
+    facts = find_roles(pa.table(cells))
+    assert [fact.note for fact in facts] == 2 * ["2,5 is read as 2.5"]
+    encoder = TableEncoder.fit(pa.table(cells), facts, scaling="minmax")
+    assert encoder.encoders["weight"].reader.read(pa.chunked_array([["1,234"]])) == [1.234]
+    [fact, _] = find_roles(pa.table({"weight": cells["weight"], "size": ["1", "2"] * 20}))
+    assert fact.note == "1,234 is read as 1234"
 
 
 def test_cells_that_do_not_fit_are_counted_in_the_note():

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 from imboost.data.cells import CLOCK
 from imboost.data.layout import Feature, Kind, Layout
 from imboost.data.number_scaling import NumberScaling, fit_scaling
-from imboost.data.readers import NumberReader, Reader, TimeReader, WordReader
+from imboost.data.readers import (
+    NumberReader,
+    Reader,
+    TimeReader,
+    WordReader,
+    has_decimal_commas,
+)
 from imboost.data.roles import ColumnFacts, Role
 from imboost.data.table_files import check_columns
 
@@ -69,9 +75,9 @@ class NumberEncoder:
     has_gaps: bool
 
     @classmethod
-    def fit(cls, cells: pa.ChunkedArray, scaling: str) -> Self:
+    def fit(cls, cells: pa.ChunkedArray, scaling: str, *, decimal_commas: bool = False) -> Self:
         """Learn from the cells of the training table."""
-        reader = NumberReader.fit(cells)
+        reader = NumberReader.fit(cells, decimal_commas=decimal_commas)
         values = reader.read(cells)
         return cls(reader, fit_scaling(scaling, values), bool(np.isnan(values).any()))
 
@@ -247,10 +253,13 @@ class TableEncoder:
     def fit(cls, table: pa.Table, facts: Sequence[ColumnFacts], scaling: str = "robust") -> Self:
         """Learn from a table how to encode its columns by their roles."""
         encoders: dict[str, ColumnEncoder] = {}
+        decimal_commas = has_decimal_commas(table)
         for fact in facts:
             cells = table.column(fact.name)
             if fact.role == Role.NUMERIC:
-                encoders[fact.name] = NumberEncoder.fit(cells, scaling)
+                encoders[fact.name] = NumberEncoder.fit(
+                    cells, scaling, decimal_commas=decimal_commas
+                )
             elif fact.role == Role.DATETIME:
                 encoders[fact.name] = TimeEncoder.fit(cells, scaling)
             elif fact.role in (Role.CATEGORICAL, Role.BOOLEAN):

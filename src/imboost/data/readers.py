@@ -29,6 +29,8 @@ from imboost.data.cells import (
 
 LARGE_BY_DOTS = r"^[+-]?[1-9]\d{0,2}((\.\d{3})+,\d*|(\.\d{3}){2,})$"
 """Numbers whose dots can only part thousands."""
+COMMA_BEFORE_DECIMALS = r"^[+-]?\d+(\.\d{3})*,(\d{1,2}|\d{4,})$"
+MOST = 0.5
 BELOW_A_THOUSAND = r"^[+-]?\d{1,3}(,\d*)?$"
 CLEAR_SHARE = 0.95
 """So many of a column's cells must be numbers (or times) for the column to be one of them."""
@@ -49,10 +51,11 @@ class NumberReader:
     unread: ClassVar[str] = "no number"
 
     @classmethod
-    def fit(cls, cells: pa.ChunkedArray) -> Self:
+    def fit(cls, cells: pa.ChunkedArray, *, decimal_commas: bool = False) -> Self:
         """Learn what commas and dots are: of thousands, unless cells have other numbers of digits.
 
-        Dots are only if some numbers leave no doubt, or if smaller ones have none.
+        Dots are only if some numbers leave no doubt, or if smaller ones have none. Where cells
+        leave it open what commas are, `decimal_commas` says what they are in other columns.
 
         >>> NumberReader.fit(pa.chunked_array([["1,234", "56"]]))
         NumberReader(groups=',')
@@ -63,7 +66,8 @@ class NumberReader:
         if _are_dots_of_thousands(said):
             return cls(".")
         group, decimal, either = _commas(said)
-        return cls("," if group > decimal or (group == decimal and either > 0) else "")
+        is_open = group == decimal and either > 0 and not decimal_commas
+        return cls("," if group > decimal or is_open else "")
 
     def read(self, cells: pa.ChunkedArray) -> NDArray[np.float64]:
         """Return numbers; nan where a cell is missing or says none."""
@@ -175,6 +179,16 @@ def n_unread(reader: Reader, cells: pa.ChunkedArray) -> int:
     found = reader.read(cells)
     missing = int(np.isnan(found).sum()) if isinstance(found, np.ndarray) else found.null_count
     return missing - int(plain(cells).null_count)
+
+
+def has_decimal_commas(table: pa.Table) -> bool:
+    """Whether a column of a table leaves no doubt that commas stand before decimals in it.
+
+    >>> has_decimal_commas(pa.table({"size": ["1,5", "2,25"], "weight": ["1,234", "2,345"]}))
+    True
+    """
+    columns = (_with_marks(column) for column in table.columns if is_wordy(column.type))
+    return any(len(said) and _share_like(said, COMMA_BEFORE_DECIMALS) > MOST for said in columns)
 
 
 def _with_marks(cells: pa.ChunkedArray) -> pa.ChunkedArray:

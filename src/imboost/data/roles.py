@@ -19,6 +19,7 @@ from imboost.data.readers import (
     Reader,
     TimeReader,
     WordReader,
+    has_decimal_commas,
     n_unread,
 )
 from imboost.errors import DataError, SettingError, UnknownNameError
@@ -113,7 +114,11 @@ def find_roles(table: pa.Table, given: Mapping[str, str] | None = None) -> list[
     roles = {name: _role_called(role) for name, role in given.items()}
     if table.num_rows == 0:
         raise DataError("The table has a header but no rows.")
-    facts = [_look_at(name, table.column(name), roles.get(name)) for name in table.column_names]
+    decimal_commas = has_decimal_commas(table)
+    facts = [
+        _look_at(name, table.column(name), roles.get(name), decimal_commas)
+        for name in table.column_names
+    ]
     if not any(fact.role.is_feature for fact in facts):
         found = ", ".join(f"{fact.name} ({fact.role})" for fact in facts[:5])
         raise DataError(f"No column is left to look at: {found}. Say roles to change that.")
@@ -126,7 +131,9 @@ def _role_called(name: str) -> Role:
     return Role(name)
 
 
-def _look_at(name: str, column: pa.ChunkedArray, given: Role | None) -> ColumnFacts:
+def _look_at(
+    name: str, column: pa.ChunkedArray, given: Role | None, decimal_commas: bool
+) -> ColumnFacts:
     if not is_flat(column.type):
         if given is not None and given.is_feature:
             raise SettingError(f"Column '{name}' holds {column.type}, which cannot be {given}.")
@@ -141,7 +148,7 @@ def _look_at(name: str, column: pa.ChunkedArray, given: Role | None) -> ColumnFa
     if given is not None and given != role:
         role, note = given, "" if given.is_feature else "not looked at"
     note = "; ".join(text for text in (note, _note_on_words(column)) if text)
-    reader = _reader_of(role, cells)
+    reader = _reader_of(role, cells, decimal_commas)
     if reader is None:
         return ColumnFacts(name, role, n_missing, n_distinct, note)
     unread = n_unread(reader, cells)
@@ -152,14 +159,13 @@ def _look_at(name: str, column: pa.ChunkedArray, given: Role | None) -> ColumnFa
     return ColumnFacts(name, role, n_missing, n_distinct, note, unread)
 
 
-def _reader_of(role: Role, cells: pa.ChunkedArray) -> Reader | None:
+def _reader_of(role: Role, cells: pa.ChunkedArray, decimal_commas: bool) -> Reader | None:
     """Return what reads the cells of a column, if the role wants more than words."""
-    readers: dict[Role, type[Reader]] = {
-        Role.NUMERIC: NumberReader,
-        Role.DATETIME: TimeReader,
-        Role.BOOLEAN: WordReader,
-    }
-    return readers[role].fit(cells) if role in readers else None
+    if role == Role.NUMERIC:
+        return NumberReader.fit(cells, decimal_commas=decimal_commas)
+    if role == Role.DATETIME:
+        return TimeReader.fit(cells)
+    return WordReader.fit(cells) if role == Role.BOOLEAN else None
 
 
 def _find_role(
