@@ -176,6 +176,11 @@ Reader = NumberReader | TimeReader | WordReader
 
 def n_unread(reader: Reader, cells: pa.ChunkedArray) -> int:
     """Return how many cells say something that a reader cannot read."""
+    kind = plain(cells).type
+    if isinstance(reader, NumberReader) and (
+        pa.types.is_floating(kind) or pa.types.is_integer(kind)
+    ):
+        return 0
     found = reader.read(cells)
     missing = int(np.isnan(found).sum()) if isinstance(found, np.ndarray) else found.null_count
     return missing - int(plain(cells).null_count)
