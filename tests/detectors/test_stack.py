@@ -13,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 from conftest import make_quick
 from imboost.data.layout import Feature, Kind, Layout
 from imboost.detectors import experts
+from imboost.detectors.crowding import crowding_of, view_trust
 from imboost.detectors.experts import (
     ForestExpert,
     LinearExpert,
@@ -23,7 +24,7 @@ from imboost.detectors.experts import (
 from imboost.detectors.forest import mean_of_trees
 from imboost.detectors.panel import EXPERTS
 from imboost.detectors.rotation import Rotation
-from imboost.detectors.stack import Stack, _crowding, _view_trust
+from imboost.detectors.stack import Stack
 from imboost.detectors.surroundings import Surroundings
 from imboost.errors import IMBoostError
 
@@ -248,7 +249,7 @@ def test_without_freedom_answers_do_not_move_the_trust_in_views(rng):
 def test_with_much_trust_at_the_start_all_experts_stay_heard(planted):
     detector = make_quick("stack", start_trust=1e9).fit(planted.X)
     detector.refine(planted.X, np.where(np.arange(300) % 3, planted.y, -1))
-    crowding = _crowding(planted.X)
+    crowding = crowding_of(planted.X)
     expected = dict.fromkeys(EXPERTS, 2 - 1.5 * crowding)
     expected |= {"process": 4 * crowding, "views": 8 * crowding**2}
     total = sum(expected.values())
@@ -315,7 +316,7 @@ def test_the_rest_counts_more_the_more_cells_tell_rows_apart():
         "distances": np.zeros((9, 3)),
         "rest": np.zeros((9, 1)),
     }
-    few, many = (_view_trust(looks, crowding) for crowding in (0.01, 0.9))
+    few, many = (view_trust(looks, crowding) for crowding in (0.01, 0.9))
     assert few.sum() == pytest.approx(1)
     assert few[-1] < few[0] / 5
     assert many[-1] > many[0]
@@ -323,8 +324,8 @@ def test_the_rest_counts_more_the_more_cells_tell_rows_apart():
 
 def test_columns_that_mostly_hold_one_value_do_not_crowd_a_table(rng):
     numbers, words = rng.normal(size=(200, 100)), rng.random((200, 1000)) < 0.01
-    assert _crowding(numbers) == pytest.approx(0.5, abs=0.01)
-    assert _crowding(words.astype(float)) < 0.1
+    assert crowding_of(numbers) == pytest.approx(0.5, abs=0.01)
+    assert crowding_of(words.astype(float)) < 0.1
 
 
 def test_a_category_crowds_a_table_as_one_cell(rng):
@@ -333,7 +334,7 @@ def test_a_category_crowds_a_table_as_one_cell(rng):
     features = [*Layout.of_numbers(["a", "b"]).features, Feature("c", Kind.CATEGORY, 2, 4)]
     encoded = np.column_stack([plain, ~is_first]).astype(float)
     as_table = make_quick("stack").fit(encoded, layout=Layout(tuple(features)))
-    assert as_table._crowding == pytest.approx(_crowding(plain))
+    assert as_table._crowding == pytest.approx(crowding_of(plain))
 
 
 def test_settings_that_change_after_fitting_do_not_break_scoring(planted):

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import mode
 
 from imboost.data.layout import Kind, Layout
 from imboost.data.scaling import StandardScaling
 from imboost.decide.odds import odds_of_probability
 from imboost.detectors.base import fill_gaps
 from imboost.detectors.classic import ClassicDetector, Floats
+from imboost.detectors.crowding import VIEWS, crowding_of, join_views, one_column_each, view_trust
 from imboost.detectors.experts import Expert, ViewExpert, pool_weights
 from imboost.detectors.panel import EXPERTS, Lesson
 from imboost.detectors.rotation import Rest, Rotation
@@ -26,7 +26,6 @@ from imboost.explain import CellShares, shares_by_replacement
 from imboost.labels import UNLABELLED, Labels
 from imboost.validation import check_number, check_numbers
 
-VIEWS = ("isolation", "distances", "rest", "surprise")
 LOOKS = (*VIEWS, "loneliness")
 """What is seen of rows without answers; loneliness is a feature of the forests alone."""
 
@@ -35,15 +34,6 @@ N_SURPRISES = 2
 
 SURPRISE_TREES, SURPRISE_ROWS = 30, 10_000
 """Of each forest that expects a column: its trees, and the rows it learns from at most."""
-
-SPARSE_SURPRISE = 5.0
-"""How much the view "surprise" counts, in those of any other, where a table is not crowded."""
-
-MANY_TELLING = 100
-"""With so many telling cells in a row a table is crowded by half, with endlessly many fully."""
-
-CROWDED_REST = 8.0
-"""How much the view "rest" counts, in those of any other, in a fully crowded table."""
 
 MOST_TRUST = 1e12
 """More trust at the start could not be told from this."""
@@ -227,10 +217,10 @@ class Stack(ClassicDetector):
         self._rest = Rest(self._rotation, places, self._seed)
         self._columns = RankScale(content)
         self._component_scaling = StandardScaling.fit(self._rotation.components(places))
-        self._crowding = _crowding(_one_column_each(filled, self._layout))
+        self._crowding = crowding_of(one_column_each(filled, self._layout))
         looks = self._look(filled, cells)
-        self._view_scaling = StandardScaling.fit(_views(looks))
-        self._view_trust = _view_trust(looks, self._crowding)
+        self._view_scaling = StandardScaling.fit(join_views(looks))
+        self._view_trust = view_trust(looks, self._crowding)
         self._training = self._aspects(filled, looks)
 
     def _see(self, table: Floats) -> tuple[Floats, Floats | None]:
@@ -270,7 +260,7 @@ class Stack(ClassicDetector):
         content = filled[:, self._is_content]
         components = self._rotation.components(self._standard.apply(content))
         return _Aspects(
-            views=self._view_scaling.apply(_views(looks)),
+            views=self._view_scaling.apply(join_views(looks)),
             content=content,
             gaps=filled[:, ~self._is_content],
             looks=np.hstack(list(looks.values())),
@@ -360,58 +350,6 @@ class Stack(ClassicDetector):
             features = getattr(rows, EXPERTS[name].aspect)
             opinion += self.weights_[name] * expert.judge(features, first_opinion)
         return opinion
-
-
-def _one_column_each(filled: Floats, layout: Layout | None) -> Floats:
-    """Return one column for every feature but gaps: its number, or the number of its level."""
-    if layout is None:
-        return filled
-    return np.column_stack(
-        [
-            filled[:, feature.columns].argmax(axis=1)
-            if feature.kind == Kind.CATEGORY
-            else filled[:, feature.start]
-            for feature in layout.features
-            if feature.kind != Kind.GAP
-        ]
-    )
-
-
-def _crowding(content: Floats) -> float:
-    """Return how crowded with dimensions a table is, from 0 to 1.
-
-    What counts is not how many columns there are, but how many cells of a row tell it from
-    others: those that differ from the column's most frequent value. Of a thousand columns that
-    say which few words a row holds, only a few cells do.
-    """
-    telling = float(np.sum(1 - mode(content, axis=0).count / len(content)))
-    return telling / (telling + MANY_TELLING)
-
-
-def _views(looks: dict[str, Floats]) -> NDArray[np.float64]:
-    return np.hstack([look for name, look in looks.items() if name in VIEWS])
-
-
-def _view_trust(looks: dict[str, Floats], crowding: float) -> NDArray[np.float64]:
-    """Return how much each view counts without answers; the sum is 1.
-
-    In many dimensions all rows are about equally far from each other, a few splits isolate no
-    row, and what principal components leave unexplained tells more; in few it tells next to
-    nothing.
-    """
-    trust = {
-        "isolation": 1 - crowding**2,
-        "rest": CROWDED_REST * crowding**2,
-        "surprise": SPARSE_SURPRISE * (1 - crowding**2),
-    }
-    shares = np.concatenate(
-        [
-            np.full(look.shape[1], trust.get(name, 1.0))
-            for name, look in looks.items()
-            if name in VIEWS
-        ]
-    )
-    return np.asarray(shares / shares.sum())
 
 
 def _check_names(
