@@ -14,6 +14,7 @@ from imboost.data.encoding import WordEncoder
 from imboost.data.readers import WordReader, n_unread
 from imboost.data.roles import ColumnFacts, Role
 from imboost.detectors.table import TableDetector
+from imboost.reporting.page import percent
 
 CHANGED_SHARE = 0.05
 """A share of missing cells that differs by more from that in training is told."""
@@ -126,17 +127,6 @@ class DataProblems:
 
     def _cells(self, n: int) -> str:
         return "1 cell says" if n == 1 else f"{n:,} cells ({percent(n / self._n_rows)}) say"
-
-
-def percent(share: float) -> str:
-    """Write a share for a reader.
-
-    >>> percent(1.0), percent(0.021), percent(0.0005), percent(1e-7)
-    ('100 %', '2.1 %', '0.05 %', 'under 0.01 %')
-    """
-    if 0 < share < 0.0001:
-        return "under 0.01 %"
-    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
 
 
 def _why_unused(fact: ColumnFacts) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from imboost.apps.data_problems import DataProblems, Problem, percent
+from imboost.apps.data_problems import DataProblems, Problem
 from imboost.apps.model_folder import check_order, load_model
 from imboost.apps.progress import row_bar
 from imboost.apps.score_writer import ScoreWriter, check_score_path
@@ -18,6 +18,7 @@ from imboost.data.roles import Role
 from imboost.data.table_files import TableFiles
 from imboost.detectors.table import TableDetector
 from imboost.labels import OUTLIER
+from imboost.reporting.page import percent
 
 MOST_WARNINGS = 5
 

@@ -22,9 +22,21 @@ def render(template: str, context: Mapping[str, Any]) -> str:
     )
     environment.globals.update(
         write=write,
+        percent=percent,
         f=lambda value: write(value, "figure"),
         signed=lambda value: write(value, "signed"),
     )
     return environment.get_template(template).render(
         version=version("imboost"), date=datetime.now(UTC).strftime("%Y-%m-%d"), **context
     )
+
+
+def percent(share: float) -> str:
+    """Write a share for a reader.
+
+    >>> percent(1.0), percent(0.021), percent(0.0005), percent(1e-7)
+    ('100 %', '2.1 %', '0.05 %', 'under 0.01 %')
+    """
+    if 0 < share < 0.0001:
+        return "under 0.01 %"
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
