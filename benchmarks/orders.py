@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from imboost import Oracle, Session, TableDetector
-from imboost.data.mixed_table import KINDS, MixedTable, mixed_table
+from imboost.datasets.orders import KINDS, MixedTable, mixed_table
 from imboost.session import run_rounds
 
 N_ROUNDS = 5

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from benchmarks.plain_loop import plain_updates
 from imboost import IMBoost, Oracle, Session
-from imboost.data import load_dataset, split_dataset
+from imboost.datasets import load_dataset, split_dataset
 from imboost.session import run_rounds
 
 N_TURNS = 5

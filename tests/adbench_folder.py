@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from imboost.data import planted_outliers
+from imboost.datasets import planted_outliers
 
 
 def write_set(folder, file_name, **arrays):

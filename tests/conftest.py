@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from imboost.data import planted_outliers
+from imboost.datasets import planted_outliers
 from imboost.detectors import DETECTORS
 from report_making import LINES, report_on
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from imboost.benchmark import RunSpec
-from imboost.benchmark.trace import Phase, Trace, Update
+from imboost.benchmark.trace.recording import Phase, Trace, Update
 
 START = Update(
     update=1,

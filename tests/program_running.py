@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from imboost.apps import cli
-from imboost.data.mixed_table import mixed_table
+from imboost.cli import main as cli
+from imboost.datasets.orders import mixed_table
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ import typer
 from typer.testing import CliRunner
 
 from imboost import IMBoost, Session, Stack, TableDetector
-from imboost.apps.cli import app
-from imboost.benchmark.suites import SUITES
+from imboost.benchmark.run.suites import SUITES
 from imboost.checks import check_query_strategy
-from imboost.data.cells import MISSING_WORDS
+from imboost.cli.main import app
 from imboost.detectors import DETECTORS
 from imboost.labels import UNLABELLED_WORDS
 from imboost.models import BACKBONES
 from imboost.query import STRATEGIES
+from imboost.tables.cells import MISSING_WORDS
 
 ROOT = Path(__file__).parent.parent
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from imboost.detectors import ALTBI, ODIM, IMBoost, Stack
-    from imboost.detectors.table import TableDetector
+    from imboost.detectors.table_detector import TableDetector
     from imboost.session import Answer, MemoryLog, Oracle, Session
 
 _HOMES = {
@@ -16,7 +16,7 @@ _HOMES = {
     "IMBoost": "imboost.detectors",
     "ODIM": "imboost.detectors",
     "Stack": "imboost.detectors",
-    "TableDetector": "imboost.detectors.table",
+    "TableDetector": "imboost.detectors.table_detector",
     "Answer": "imboost.session",
     "MemoryLog": "imboost.session",
     "Oracle": "imboost.session",

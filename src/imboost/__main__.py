@@ -1,6 +1,6 @@
 """The command line, as ``python -m imboost``."""
 
-from imboost.apps.cli import main
+from imboost.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -1,12 +1,12 @@
 import pytest
 
+from imboost.benchmark.analysis.method_tables import EMBEDDING_GROUPS, METRICS
 from imboost.benchmark.paper import (
     METHODS,
     paper_figures,
     paper_round_deviations,
     paper_rounds,
 )
-from imboost.benchmark.tables import EMBEDDING_GROUPS, METRICS
 
 ADBENCH_TABLES = """
     ALOI annthyroid backdoor breastw campaign cardio Cardiotocography celeba census cover

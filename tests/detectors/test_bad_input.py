@@ -5,8 +5,8 @@ import pytest
 
 from conftest import make_quick
 from imboost.detectors import DETECTORS
-from imboost.detectors.classic import ClassicDetector
-from imboost.detectors.coniferous import ConiferousDetector
+from imboost.detectors.shallow.base import ClassicDetector
+from imboost.detectors.shallow.coniferest_forest import ConiferousDetector
 
 GOOD = np.random.default_rng(0).normal(size=(40, 3))
 

@@ -98,7 +98,7 @@ def test_eq_6_averages_the_loss_over_the_last_epochs_of_a_round(planted, monkeyp
         calls.append(np.full(len(rows), float(len(calls))))
         return calls[-1].astype(np.float32)
 
-    monkeypatch.setattr("imboost.detectors.imboost.mean_losses", numbered)
+    monkeypatch.setattr("imboost.detectors.deep.imboost.mean_losses", numbered)
     detector = make_quick("imboost", plain_epochs=2, trimmed_epochs=4, round_epochs=3)
     detector.fit(planted.X)
     assert len(calls) == 3
@@ -121,7 +121,8 @@ def test_altbi_averages_the_losses_of_its_last_epochs(planted):
 def test_odim_keeps_each_members_best_moment_and_stops_when_all_wait(planted, monkeypatch):
     distances = iter([[1, 5], [2, 4], [0, 9], [0, 0], [7, 0], [0, 0], [0, 0], [0, 0], [0, 0]])
     monkeypatch.setattr(
-        "imboost.detectors.odim._separations", lambda losses, rng: np.array(next(distances), float)
+        "imboost.detectors.deep.odim._separations",
+        lambda losses, rng: np.array(next(distances), float),
     )
     kept = []
     detector = ODIM(n_members=2, check_every=5, patience=10, max_updates=500, random_state=0)

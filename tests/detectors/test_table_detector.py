@@ -11,9 +11,9 @@ from sklearn.exceptions import NotFittedError
 
 from conftest import make_quick
 from imboost import Session, TableDetector
-from imboost.data.mixed_table import KINDS, mixed_table
-from imboost.data.tables import as_table
+from imboost.datasets.orders import KINDS, mixed_table
 from imboost.errors import DataError, IMBoostError, UnknownNameError
+from imboost.tables.frames import as_table
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import torch
 from sklearn.metrics import roc_auc_score
 
 from imboost import IMBoost
-from imboost.data import planted_outliers
+from imboost.datasets import planted_outliers
 from imboost.labels import UNLABELLED, unlabelled
 from imboost.models import BACKBONES, MLPVAE, NormalisingFlow, Widths, iwae, stack_states
 

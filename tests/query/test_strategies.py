@@ -3,7 +3,6 @@ import pytest
 
 from imboost.checks import check_query_strategy
 from imboost.errors import IMBoostError, UnknownNameError
-from imboost.mixture import fit_two_gaussians
 from imboost.query import (
     STRATEGIES,
     AdaptiveBoundary,
@@ -18,6 +17,7 @@ from imboost.query import (
     make_strategy,
 )
 from imboost.query.spread import _thin
+from imboost.stats.mixture import fit_two_gaussians
 
 RNG = np.random.default_rng
 

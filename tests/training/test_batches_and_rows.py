@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imboost.data import UnitScaling
+from imboost.stats.scaling import UnitScaling
 from imboost.training.batches import Schedule, draw_batch
 from imboost.training.rows import Rows
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from imboost.data.layout import Feature, Kind, Layout
-from imboost.data.scaling import UnitScaling
 from imboost.models import MLPVAE
+from imboost.stats.scaling import UnitScaling
+from imboost.tables.layout import Feature, Kind, Layout
 from imboost.training.cells import cell_losses, expected_cells
 from imboost.training.rows import Rows
 from imboost.training.scoring import mean_losses, scoring_noise

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from imboost.data import UnitScaling
 from imboost.labels import INLIER, OUTLIER, unlabelled
 from imboost.models import MLPVAE
+from imboost.stats.scaling import UnitScaling
 from imboost.training.batches import Schedule
 from imboost.training.loop import make_optimiser, train
 from imboost.training.polarization import (

@@ -1,11 +1,11 @@
 """The paper's experiment: protocol, plan, runner, tables and report."""
 
-from imboost.benchmark.budget import Budget
-from imboost.benchmark.plan import Method, Plan, make_plan
-from imboost.benchmark.protocol import RoundResult, RunSpec, run
-from imboost.benchmark.results import ResultFile
-from imboost.benchmark.runner import run_all
-from imboost.benchmark.settings import Settings
+from imboost.benchmark.run.budget import Budget
+from imboost.benchmark.run.plan import Method, Plan, make_plan
+from imboost.benchmark.run.protocol import RoundResult, RunSpec, run
+from imboost.benchmark.run.results import ResultFile
+from imboost.benchmark.run.runner import run_all
+from imboost.benchmark.run.settings import Settings
 
 __all__ = [
     "Budget",

@@ -5,7 +5,6 @@ Everything here works on scores, labels and log-odds alone, and knows no detecto
 
 from imboost.decide.calibration import Calibration
 from imboost.decide.estimates import Estimate, Outcome, estimate_outcome
-from imboost.decide.odds import odds_by_rank, odds_of_probability
 from imboost.decide.stopping import Advice, advise
 from imboost.decide.threshold import (
     share_by_mixture,
@@ -14,6 +13,7 @@ from imboost.decide.threshold import (
     threshold_by_probability,
     threshold_by_share,
 )
+from imboost.stats.log_odds import odds_by_rank, odds_of_probability
 
 __all__ = [
     "Advice",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from imboost.labels import INLIER, OUTLIER, Labels
-from imboost.logistic import likeliest_coefficients
+from imboost.stats.logistic import likeliest_coefficients
 
 Floats = NDArray[np.float64]
 

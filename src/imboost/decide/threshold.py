@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
-from imboost.mixture import fit_two_gaussians
+from imboost.stats.mixture import fit_two_gaussians
 
 UNTOLD_SHARE = 0.1
 """Of outliers, where scores do not say."""

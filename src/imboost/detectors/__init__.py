@@ -8,17 +8,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from imboost.detectors.aad import AAD
-from imboost.detectors.altbi import ALTBI
 from imboost.detectors.base import BaseDetector
-from imboost.detectors.deep_sad import DeepSAD
-from imboost.detectors.deep_svdd import DeepSVDD
-from imboost.detectors.imboost import IMBoost
-from imboost.detectors.odim import ODIM
-from imboost.detectors.pine import Pine
-from imboost.detectors.stack import Stack
-from imboost.detectors.trees import Trees
-from imboost.detectors.xgbod import XGBOD
+from imboost.detectors.deep.altbi import ALTBI
+from imboost.detectors.deep.deep_sad import DeepSAD
+from imboost.detectors.deep.deep_svdd import DeepSVDD
+from imboost.detectors.deep.imboost import IMBoost
+from imboost.detectors.deep.odim import ODIM
+from imboost.detectors.shallow.aad import AAD
+from imboost.detectors.shallow.pine import Pine
+from imboost.detectors.shallow.trees import Trees
+from imboost.detectors.shallow.xgbod import XGBOD
+from imboost.detectors.stack.detector import Stack
 from imboost.errors import UnknownNameError
 
 DETECTORS: dict[str, Callable[..., BaseDetector]] = {

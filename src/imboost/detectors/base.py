@@ -16,9 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from imboost.data.layout import Layout
 from imboost.decide.calibration import Calibration
-from imboost.decide.odds import odds_by_rank
 from imboost.decide.threshold import (
     share_by_mixture,
     share_without_outliers,
@@ -29,6 +27,8 @@ from imboost.decide.threshold import (
 from imboost.detectors.device import resolve_device
 from imboost.errors import MissingPackageError, SettingError
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, check_labels
+from imboost.stats.log_odds import odds_by_rank
+from imboost.tables.layout import Layout
 from imboost.validation import check_number
 
 FLOATS = (np.float64, np.float32)

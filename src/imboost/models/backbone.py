@@ -14,8 +14,8 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from imboost.data.layout import Layout
 from imboost.models.likelihood import CellDensity
+from imboost.tables.layout import Layout
 
 
 class Backbone(Protocol):

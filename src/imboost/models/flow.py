@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
-from imboost.data.layout import Kind, Layout
 from imboost.errors import DataError, SettingError
+from imboost.tables.layout import Kind, Layout
 
 N_TRANSFORMS = 3
 HIDDEN_FEATURES = (64, 64)

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from imboost.data.layout import Kind, Layout
+from imboost.tables.layout import Kind, Layout
 
 EXACT_LOGVAR_WEIGHT = 0.5
 """The weight of the log-variance in a true Gaussian density."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from imboost.data.layout import Layout
 from imboost.models.likelihood import CellDensity
 from imboost.models.stacked import GaussianHead, HiddenLayer
+from imboost.tables.layout import Layout
 
 
 @dataclass(frozen=True)

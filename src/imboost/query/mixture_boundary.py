@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imboost.mixture import fit_two_gaussians
 from imboost.query.random_rows import RandomRows
 from imboost.query.strategy import Indices, Scores
+from imboost.stats.mixture import fit_two_gaussians
 from imboost.validation import check_number
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from imboost.data.scaling import StandardScaling, UnitScaling
 from imboost.labels import INLIER, OUTLIER, Labels
 from imboost.query.strategy import Indices, Scores
+from imboost.stats.scaling import StandardScaling, UnitScaling
 from imboost.validation import check_number
 
 LEAST_WORTH = 1e-6

@@ -82,7 +82,7 @@ class Session:
     Examples
     --------
     >>> from imboost import IMBoost, Session
-    >>> from imboost.data import planted_outliers
+    >>> from imboost.datasets import planted_outliers
     >>> data = planted_outliers(300)
     >>> session = Session(IMBoost(random_state=0), data.X, random_state=0)
     >>> rows = session.ask(4)
@@ -369,7 +369,7 @@ class Session:
 def _read(X: Any) -> Any:
     """Read a table once, where only its path is given."""
     if isinstance(X, str | Path):
-        from imboost.data.tables import as_table  # needs pyarrow, which matrices do not
+        from imboost.tables.frames import as_table  # needs pyarrow, which matrices do not
 
         return as_table(X)
     return X

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from imboost.data.scaling import UnitScaling, scale_values
+from imboost.stats.scaling import UnitScaling, scale_values
 
 CHUNK_CELLS = 1 << 19
 """Cells computed at a time, over all members and samples, when a whole table is scored: enough

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from imboost.benchmark.comparison import alike
+from imboost.benchmark.analysis.comparison import alike
+from imboost.benchmark.analysis.method_tables import MethodTable
 from imboost.benchmark.paper import paper_rounds
 from imboost.benchmark.report.study import FAMILY_ORDER, Study
-from imboost.benchmark.tables import MethodTable
 from imboost.reporting import (
     Mark,
     Panel,

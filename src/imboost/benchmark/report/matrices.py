@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from imboost.benchmark.analysis.method_tables import Cell, MethodTable
 from imboost.benchmark.report.study import Study
-from imboost.benchmark.tables import Cell, MethodTable
 from imboost.reporting import Column, Matrix, Table, write
 from imboost.reporting.table import Kind
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from imboost.benchmark.comparison import paired_interval
-from imboost.benchmark.method_key import MethodKey
-from imboost.benchmark.protocol import RoundResult
+from imboost.benchmark.analysis.comparison import paired_interval
+from imboost.benchmark.analysis.method_key import MethodKey
+from imboost.benchmark.analysis.method_tables import MethodTable, method_tables
 from imboost.benchmark.report.study import Study
-from imboost.benchmark.tables import MethodTable, method_tables
+from imboost.benchmark.run.protocol import RoundResult
 from imboost.reporting import Column, Table
 from imboost.reporting.table import Value
 

@@ -6,10 +6,10 @@ from collections import defaultdict
 from itertools import pairwise
 from statistics import fmean
 
-from imboost.benchmark.protocol import RoundResult
+from imboost.benchmark.analysis.method_tables import MethodTable
 from imboost.benchmark.report.rounds import finished_runs
 from imboost.benchmark.report.study import Study
-from imboost.benchmark.tables import MethodTable
+from imboost.benchmark.run.protocol import RoundResult
 from imboost.reporting import Column, Table
 from imboost.reporting.table import Value
 

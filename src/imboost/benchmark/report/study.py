@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from imboost.benchmark.ablation_tables import AblationTable, ablation_tables, changed_value
-from imboost.benchmark.comparison import Interval, Ranking, paired_interval
-from imboost.benchmark.coverage import Coverage, Trouble, find_coverage, find_troubles
-from imboost.benchmark.method_key import (
+from imboost.benchmark.analysis.ablation_tables import (
+    AblationTable,
+    ablation_tables,
+    changed_value,
+)
+from imboost.benchmark.analysis.comparison import Interval, Ranking, paired_interval
+from imboost.benchmark.analysis.coverage import Coverage, Trouble, find_coverage, find_troubles
+from imboost.benchmark.analysis.method_key import (
     FAMILIES,
     IMBOOST,
     OTHER_FAMILY,
@@ -18,9 +22,14 @@ from imboost.benchmark.method_key import (
     MethodKey,
     Protocol,
 )
-from imboost.benchmark.protocol import RoundResult
-from imboost.benchmark.running_times import TimeRatio, time_ratios
-from imboost.benchmark.tables import METRICS, MethodTable, method_tables, reading_order
+from imboost.benchmark.analysis.method_tables import (
+    METRICS,
+    MethodTable,
+    method_tables,
+    reading_order,
+)
+from imboost.benchmark.analysis.running_times import TimeRatio, time_ratios
+from imboost.benchmark.run.protocol import RoundResult
 from imboost.detectors import make_detector
 from imboost.errors import UnknownNameError
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from imboost.benchmark.ablation_tables import AblationTable
-from imboost.benchmark.comparison import Interval, paired_interval
-from imboost.benchmark.coverage import Gap
+from imboost.benchmark.analysis.ablation_tables import AblationTable
+from imboost.benchmark.analysis.comparison import Interval, paired_interval
+from imboost.benchmark.analysis.coverage import Gap
+from imboost.benchmark.analysis.method_tables import MethodTable, is_tabular
 from imboost.benchmark.paper import paper_round_deviations, paper_rounds
 from imboost.benchmark.report.matrices import row_name
 from imboost.benchmark.report.study import Study
-from imboost.benchmark.tables import MethodTable, is_tabular
 from imboost.reporting import Column, Table
 from imboost.reporting.table import Value
 

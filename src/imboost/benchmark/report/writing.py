@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-from imboost.benchmark.ablation import ABLATIONS
 from imboost.benchmark.report import figures, tables
 from imboost.benchmark.report.findings import count_words, find_words, p_words
 from imboost.benchmark.report.matrices import (
@@ -18,7 +17,8 @@ from imboost.benchmark.report.matrices import (
 from imboost.benchmark.report.rounds import round_tables
 from imboost.benchmark.report.steps import step_tables
 from imboost.benchmark.report.study import Study
-from imboost.benchmark.results import ResultFile
+from imboost.benchmark.run.ablation import ABLATIONS
+from imboost.benchmark.run.results import ResultFile
 from imboost.errors import ResultsError
 from imboost.reporting import Matrix, Table, render
 

@@ -1,1 +1,0 @@
-"""Programs for people: the command line."""

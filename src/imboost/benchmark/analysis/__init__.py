@@ -1,0 +1,1 @@
+"""Aggregate and compare benchmark results."""

@@ -1,0 +1,1 @@
+"""Run the paper's experiment: plan, protocol, runner and results."""

@@ -1,0 +1,95 @@
+"""The paper's ablations: IMBoost with one setting changed at a time (tables C.8 to C.12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from imboost.benchmark.run.plan import Method
+from imboost.benchmark.run.settings import Settings
+from imboost.errors import UnknownNameError
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """A setting, the values tried and what the paper measured with them.
+
+    Parameters
+    ----------
+    symbol : str
+        What the paper calls the setting.
+    table : str
+        Its table in the paper.
+    setting : str
+        Its name here, with the prefix of `Settings` if it belongs to the query strategy.
+    default : float
+        The value of the method.
+    paper : dict
+        Mean test AUC over the paper's 57 data sets, by value.
+    """
+
+    symbol: str
+    table: str
+    setting: str
+    default: float
+    paper: dict[float, float]
+
+    def method(self, value: float) -> Method:
+        """Return IMBoost with that value; with the default, it is the method itself."""
+        changed = Settings() if value == self.default else Settings(((self.setting, value),))
+        return Method.named("imboost", "mm", changed)
+
+    @property
+    def methods(self) -> list[Method]:
+        """IMBoost with each of the values."""
+        return [self.method(value) for value in self.paper]
+
+
+ABLATIONS: dict[str, Ablation] = {
+    "lambda1": Ablation(
+        "λ₁",
+        "C.8",
+        "inlier_weight",
+        2,
+        {0: 0.685, 1: 0.827, 2: 0.847, 3: 0.829, 5: 0.818, 7: 0.809, 10: 0.804},
+    ),
+    "lambda2": Ablation(
+        "λ₂",
+        "C.9",
+        "outlier_weight",
+        1,
+        {0: 0.758, 1: 0.847, 2: 0.826, 3: 0.794, 5: 0.752, 7: 0.739, 10: 0.725},
+    ),
+    "xi": Ablation(
+        "ξ",
+        "C.10",
+        "threshold_mix",
+        0.4,
+        {0.0: 0.836, 0.2: 0.840, 0.4: 0.847, 0.6: 0.832, 0.8: 0.838, 1.0: 0.835},
+    ),
+    "alpha": Ablation(
+        "α",
+        "C.11",
+        "query__alpha",
+        0.4,
+        {0.3: 0.843, 0.4: 0.847, 0.5: 0.841, 0.6: 0.842, 0.7: 0.842},
+    ),
+    "T1": Ablation(
+        "T₁",
+        "C.12",
+        "trimmed_epochs",
+        40,
+        {10: 0.824, 20: 0.840, 30: 0.836, 40: 0.847, 50: 0.829},
+    ),
+}
+
+
+ALL = "all"
+
+
+def find_ablations(name: str) -> list[Ablation]:
+    """Return the ablation called `name`, or all of them; raise and suggest a near name."""
+    if name == ALL:
+        return list(ABLATIONS.values())
+    if name not in ABLATIONS:
+        raise UnknownNameError("ablation", name, [*ABLATIONS, ALL])
+    return [ABLATIONS[name]]

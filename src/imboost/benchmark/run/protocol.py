@@ -1,0 +1,207 @@
+"""The paper's experiment on one data set: split, warm-up, rounds of questions."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+from imboost.benchmark.paper import PAPER_ROUNDS
+from imboost.benchmark.run.budget import Budget
+from imboost.benchmark.run.metrics import quality
+from imboost.benchmark.run.preparation import Preparation
+from imboost.benchmark.run.settings import Settings
+from imboost.datasets.dataset import Dataset
+from imboost.datasets.split import split_dataset
+from imboost.detectors import make_detector
+from imboost.detectors.device import resolve_device
+from imboost.labels import OUTLIER, UNLABELLED
+from imboost.query import make_strategy
+from imboost.session import Oracle, Session, run_rounds
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """What identifies a run; two runs with equal specifications give equal results.
+
+    Parameters
+    ----------
+    detector : str
+        Name in the detector registry.
+    query : str
+        Name in the strategy registry.
+    dataset : str
+        Name of the data set.
+    seed : int
+        Of the split; the other random choices are seeded by it and the rest of the
+        specification, see `seed_of`.
+    rounds : int
+        Rounds of questions.
+    budget : Budget
+        Questions per round.
+    oracle_noise : float
+        Share of the rows about which the oracle is wrong.
+    settings : Settings
+        What differs from the defaults of detector and strategy.
+    """
+
+    detector: str
+    query: str
+    dataset: str
+    seed: int
+    rounds: int = PAPER_ROUNDS
+    budget: Budget = field(default_factory=Budget)
+    oracle_noise: float = 0.0
+    settings: Settings = field(default_factory=Settings)
+
+    def seed_of(self, part: str) -> int:
+        """Return the seed of the "detector", the "strategy", the "oracle" or the "table".
+
+        It is made of the data set, the seed and, for a strategy, its name. Methods compared
+        on a data set and a seed thus see the same split and the same wrong answers, share
+        what they have in common (a warm-up, random questions) and differ in the rest alone.
+        """
+        own = self.query if part == "strategy" else ""
+        text = "\n".join([part, self.dataset, str(self.seed), own])
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) // 2
+
+    def __str__(self) -> str:
+        extras = [] if self.rounds == PAPER_ROUNDS else [f"rounds {self.rounds}"]
+        extras += [] if self.budget == Budget() else [f"budget {self.budget}"]
+        extras += [f"oracle noise {self.oracle_noise:g}"] if self.oracle_noise else []
+        extras += [str(self.settings)] if self.settings.values else []
+        return ", ".join(
+            [f"{self.detector}/{self.query} on {self.dataset}", f"seed {self.seed}", *extras]
+        )
+
+
+@dataclass(frozen=True)
+class RoundResult:
+    """One line of the results: a run after one of its rounds (0 is before any answer).
+
+    A run without a result is one line with `round` -1, status "failed" or "skipped" and the
+    reason; of a skipped one, `seconds` is the time limit that it met.
+    """
+
+    detector: str
+    query: str
+    dataset: str
+    group: str
+    seed: int
+    rounds: int
+    budget: str
+    oracle_noise: float
+    settings: str
+    round: int
+    n_train: int = 0
+    n_features: int = 0
+    n_labelled: int = 0
+    n_outliers_found: int = 0
+    train_auc: float = float("nan")
+    train_ap: float = float("nan")
+    test_auc: float = float("nan")
+    test_ap: float = float("nan")
+    seconds: float = 0.0
+    device: str = ""
+    host: str = ""
+    version: str = ""
+    status: str = "ok"
+    reason: str = ""
+
+    @classmethod
+    def of(cls, spec: RunSpec, group: str, **values: Any) -> RoundResult:
+        """Make a line of a run from what was measured."""
+        return cls(
+            detector=spec.detector,
+            query=spec.query,
+            dataset=spec.dataset,
+            group=group,
+            seed=spec.seed,
+            rounds=spec.rounds,
+            budget=str(spec.budget),
+            oracle_noise=spec.oracle_noise,
+            settings=str(spec.settings),
+            host=platform.node(),
+            version=version("imboost"),
+            **values,
+        )
+
+    @property
+    def spec(self) -> RunSpec:
+        """The run the line belongs to."""
+        return RunSpec(
+            self.detector,
+            self.query,
+            self.dataset,
+            self.seed,
+            self.rounds,
+            Budget.parse(self.budget),
+            self.oracle_noise,
+            Settings.from_line(self.settings),
+        )
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """The columns that make up the specification, as they are written."""
+        return (
+            self.detector,
+            self.query,
+            self.dataset,
+            self.seed,
+            self.rounds,
+            self.budget,
+            self.oracle_noise,
+            self.settings,
+        )
+
+    @property
+    def ends_run(self) -> bool:
+        """Whether this is the last line of a run that went well."""
+        return self.status == "ok" and self.round == self.rounds
+
+
+def run(spec: RunSpec, dataset: Dataset, device: str = "cpu") -> Iterator[RoundResult]:
+    """Run one experiment and yield a result after every round.
+
+    `seconds` counts the work of the detector and the strategy since the start, not the
+    judging of the scores.
+    """
+    preparation = Preparation(**spec.settings.of_table)  # type: ignore[arg-type]
+    split = preparation.take_cells(split_dataset(dataset, spec.seed), spec.seed_of("table"))
+    detector = make_detector(spec.detector, **spec.settings.of_detector)
+    detector.set_params(random_state=spec.seed_of("detector"), device=device)
+    session = Session(
+        preparation.wrap(detector, dataset.n_features),
+        split.train_X,
+        query=make_strategy(spec.query, **spec.settings.of_query),
+        random_state=spec.seed_of("strategy"),
+    )
+    oracle = Oracle(split.train_y, noise=spec.oracle_noise, random_state=spec.seed_of("oracle"))
+    n_questions = spec.budget.questions(len(split.train_y))
+    spent, started = 0.0, time.perf_counter()
+    for round_number in run_rounds(session, oracle, spec.rounds, n_questions):
+        spent += time.perf_counter() - started
+        labels = session.labels
+        train = quality(split.train_y, session.detector.decision_scores_)
+        test = quality(split.test_y, session.detector.decision_function(split.test_X))
+        known = labels != UNLABELLED
+        yield RoundResult.of(
+            spec,
+            dataset.group,
+            round=round_number,
+            n_train=len(split.train_y),
+            n_features=dataset.n_features,
+            n_labelled=int(known.sum()),
+            n_outliers_found=int((split.train_y[known] == OUTLIER).sum()),
+            train_auc=train.auc,
+            train_ap=train.ap,
+            test_auc=test.auc,
+            test_ap=test.ap,
+            seconds=round(spent, 3),
+            device=resolve_device(device).type,
+        )
+        started = time.perf_counter()

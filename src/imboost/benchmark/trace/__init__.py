@@ -1,0 +1,1 @@
+"""Follow one training run update by update."""

@@ -1,0 +1,254 @@
+"""What every update of IMBoost does to true inliers and outliers (the paper's figure 2).
+
+Training itself never sees a true label that no one has answered. The trace looks over its
+shoulder, between the updates, and leaves model and random numbers as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from imboost.benchmark.run.protocol import RunSpec
+from imboost.datasets.dataset import Dataset
+from imboost.datasets.split import split_dataset
+from imboost.detectors import IMBoost
+from imboost.labels import INLIER, OUTLIER, Labels, unlabelled
+from imboost.models.backbone import Backbone
+from imboost.models.bounds import iwae
+from imboost.session import Oracle, Session, run_rounds
+from imboost.training.loop import Step
+from imboost.training.rows import Rows
+from imboost.training.warmup import kept_rows
+
+MAX_WATCHED = 5_000
+"""Rows of each kind whose risk is followed; of more than that a fixed random sample is."""
+
+
+class Phase(StrEnum):
+    """Which loss an update lowers: that of eq. 1, eq. 2 or eq. 3."""
+
+    PLAIN = "warm-up-plain"
+    TRIMMED = "warm-up-trimmed"
+    POLARIZATION = "polarization"
+
+
+@dataclass(frozen=True)
+class Update:
+    """One update: what it was made from, and where it left the model.
+
+    Parameters
+    ----------
+    update, epoch, phase, round
+        When it was made: `update` counts from 1, `epoch` from 0, `round` is 0 in the warm-up.
+    batch_size, batch_outliers : int
+        Rows of the batch, and the true outliers among them.
+    kept_inliers, kept_outliers : int
+        Rows of the batch inside the trimmed loss (lemma 4); the whole batch if untrimmed.
+    answered_inliers, answered_outliers : int
+        Answers known when it was made.
+    inlier_risk, outlier_risk : float
+        R_i and R_o, the mean losses of the model after the update.
+    inlier_median, outlier_median : float
+        The median losses, which a few rows cannot move.
+    inner_product : float
+        Of their gradients (assumption 4), whose lengths the two norms are.
+    """
+
+    update: int
+    epoch: int
+    phase: Phase
+    round: int
+    batch_size: int
+    batch_outliers: int
+    kept_inliers: int
+    kept_outliers: int
+    answered_inliers: int
+    answered_outliers: int
+    inlier_risk: float
+    outlier_risk: float
+    inlier_median: float
+    outlier_median: float
+    inner_product: float
+    inlier_gradient_norm: float
+    outlier_gradient_norm: float
+
+    @property
+    def cosine(self) -> float:
+        """Of the angle between the gradients; 0 where one of them vanishes."""
+        length = self.inlier_gradient_norm * self.outlier_gradient_norm
+        return self.inner_product / length if length else 0.0
+
+    @property
+    def kept(self) -> int:
+        """Rows inside the trimmed loss."""
+        return self.kept_inliers + self.kept_outliers
+
+
+@dataclass(frozen=True)
+class Trace:
+    """All updates of one run, and the training rows they were judged by."""
+
+    spec: RunSpec
+    n_inliers: int
+    n_outliers: int
+    updates: tuple[Update, ...]
+
+    @property
+    def outlier_share(self) -> float:
+        """Share of outliers in the training rows."""
+        return self.n_outliers / (self.n_inliers + self.n_outliers)
+
+
+def trace(
+    spec: RunSpec,
+    dataset: Dataset,
+    device: str = "cpu",
+    on_update: Callable[[int, int], None] | None = None,
+) -> Trace:
+    """Run IMBoost as the benchmark does, and record every update.
+
+    Parameters
+    ----------
+    spec : RunSpec
+        The run, of the detector "imboost" with its default settings.
+    dataset : Dataset
+        Read and labelled.
+    device : str
+        Where to compute.
+    on_update : callable, optional
+        Told how many updates are made, and of how many.
+    """
+    split = split_dataset(dataset, spec.seed)
+    detector = TracedIMBoost(random_state=spec.seed_of("detector"), device=device)
+    seed = spec.seed_of("strategy")
+    session = Session(detector, split.train_X, query=spec.query, random_state=seed)
+    traced = cast("TracedIMBoost", session.detector)  # the session trains a copy
+    total = traced.count_updates(spec.rounds)
+    traced.watch(split.train_y, on_update and (lambda done: on_update(done, total)))
+    for _ in run_rounds(session, Oracle(split.train_y), spec.rounds):
+        pass
+    n_outliers = int((split.train_y == OUTLIER).sum())
+    n_inliers = len(split.train_y) - n_outliers
+    return Trace(spec, n_inliers, n_outliers, tuple(traced.updates))
+
+
+class TracedIMBoost(IMBoost):
+    """IMBoost of one member that records its updates; it trains the same model bit for bit.
+
+    `watch` comes before `fit`.
+    """
+
+    def watch(self, y: NDArray[np.int8], on_update: Callable[[int], None] | None = None) -> None:
+        """Take the true labels to judge by; `on_update` is told how many updates are made."""
+        self._truth = y
+        self._on_update = on_update
+        self.updates: list[Update] = []
+
+    def count_updates(self, n_rounds: int) -> int:
+        """Return the updates of a warm-up and so many rounds."""
+        n_epochs = self._schedule.warmup_epochs + n_rounds * self.round_epochs
+        return n_epochs * self.updates_per_epoch
+
+    def _start(self, X: NDArray[Any]) -> Rows:
+        rows = super()._start(X)
+        self._round, self._known = 0, unlabelled(len(X))
+        rng = np.random.default_rng(self._seed)
+        self._watched = {
+            kind: self._rows(X[sample_of_kind(self._truth, kind, rng)])
+            for kind in (INLIER, OUTLIER)
+        }
+        return rows
+
+    def _polarize(self, rows: Rows, labels: Labels, n_epochs: int) -> None:
+        self._round, self._known = self._round + 1, labels
+        super()._polarize(rows, labels, n_epochs)
+
+    def _run(
+        self,
+        rows: Rows,
+        steps: Iterator[Step[Backbone]],
+        generator: torch.Generator,
+        epochs: range,
+    ) -> None:
+        super()._run(rows, self._recorded(steps), generator, epochs)
+
+    def _trim(self, losses: Tensor, threshold: Tensor) -> Tensor:
+        self._is_kept = kept_rows(losses, threshold)[0].cpu().numpy()
+        return super()._trim(losses, threshold)
+
+    def _recorded(self, steps: Iterator[Step[Backbone]]) -> Iterator[Step[Backbone]]:
+        """Pass the steps on; the loop asks for the next one when an update is made."""
+        for step in steps:
+            self._is_kept = np.ones(len(step.rows), dtype=bool)  # unless the loss is trimmed
+            yield step
+            self.updates.append(self._look(step))
+            if self._on_update:
+                self._on_update(len(self.updates))
+
+    def _look(self, step: Step[Backbone]) -> Update:
+        """Return what there is to see after the update of `step`."""
+        noise = self._noise.to(self._device)
+        inliers, inlier_gradient = losses_and_gradient(self._model, self._watched[INLIER], noise)
+        outliers, outlier_gradient = losses_and_gradient(
+            self._model, self._watched[OUTLIER], noise
+        )
+        is_outlier = self._truth[step.rows] == OUTLIER
+        return Update(
+            update=len(self.updates) + 1,
+            epoch=step.epoch,
+            phase=self._phase_of(step.epoch),
+            round=self._round,
+            batch_size=len(step.rows),
+            batch_outliers=int(is_outlier.sum()),
+            kept_inliers=int((self._is_kept & ~is_outlier).sum()),
+            kept_outliers=int((self._is_kept & is_outlier).sum()),
+            answered_inliers=int((self._known == INLIER).sum()),
+            answered_outliers=int((self._known == OUTLIER).sum()),
+            inlier_risk=float(inliers.mean()),
+            outlier_risk=float(outliers.mean()),
+            inlier_median=float(np.median(inliers)),
+            outlier_median=float(np.median(outliers)),
+            inner_product=float(inlier_gradient @ outlier_gradient),
+            inlier_gradient_norm=float(inlier_gradient.norm()),
+            outlier_gradient_norm=float(outlier_gradient.norm()),
+        )
+
+    def _phase_of(self, epoch: int) -> Phase:
+        if epoch < self.plain_epochs:
+            return Phase.PLAIN
+        return Phase.TRIMMED if epoch < self._schedule.warmup_epochs else Phase.POLARIZATION
+
+
+def sample_of_kind(y: NDArray[np.int8], kind: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the rows labelled `kind`, in order, or `MAX_WATCHED` of them drawn at random."""
+    rows = np.flatnonzero(y == kind)
+    if len(rows) <= MAX_WATCHED:
+        return rows
+    return np.sort(rng.choice(rows, MAX_WATCHED, replace=False))
+
+
+def losses_and_gradient(
+    model: Backbone, rows: Rows, noise: Tensor
+) -> tuple[NDArray[np.float64], Tensor]:
+    """Return the loss of every row, and the gradient of their mean by all parameters.
+
+    The gradient is one vector. The running averages normalise and all rows share the noise,
+    as in scoring. Nothing is left behind in the model.
+    """
+    parameters = list(model.parameters())
+    losses = np.empty(len(rows))
+    gradient = torch.zeros((), dtype=torch.float64, device=rows.device)
+    for part, x in rows.chunks(noise.shape[2], torch.float32):
+        chunk = -iwae(model.log_weights(x, noise, batch_statistics=False))  # (1, rows)
+        slopes = torch.autograd.grad(chunk.sum(), parameters)
+        gradient = gradient + torch.cat([slope.flatten() for slope in slopes]).double()
+        losses[part] = chunk[0].detach().cpu().numpy()
+    return losses, gradient / len(rows)

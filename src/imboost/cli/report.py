@@ -1,0 +1,159 @@
+"""`imboost report`: one page about a table and what a model says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.cli.console import say
+from imboost.cli.explain import explain_rows
+from imboost.cli.explained_rows import ExplainedRow, how_known, shorten
+from imboost.cli.model_folder import check_order, load_model
+from imboost.cli.score import identifiers, watched
+from imboost.detectors.table_detector import TableDetector
+from imboost.errors import SettingError
+from imboost.persistence.atomic_file import whole
+from imboost.reporting import render, score_histogram
+from imboost.scoring.drift import DataProblems, Problem
+from imboost.scoring.predictions import is_threshold_guessed
+from imboost.scoring.row_selection import BestRows, ChosenRows
+from imboost.scoring.streaming import score_pieces
+from imboost.tables.files import TableFiles
+
+N_TOP = 20
+N_SAMPLED = 60
+"""Rows that are explained: those with the highest scores, and some drawn from all."""
+
+N_REASONS = 4
+"""Columns that are shown for a row."""
+
+SAMPLING_SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What one pass over a table finds.
+
+    Parameters
+    ----------
+    scores : array of shape (n_rows,)
+        In single precision, since there may be many.
+    n_outliers : int
+    top, sampled : ChosenRows
+    problems : list of Problem
+    """
+
+    scores: NDArray[np.float32]
+    n_outliers: int
+    top: ChosenRows
+    sampled: ChosenRows
+    problems: list[Problem]
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What a column adds to scores, on average.
+
+    Parameters
+    ----------
+    column, role : str
+    in_top, in_sample : float
+        In the rows with the highest scores, and in rows drawn from all.
+    """
+
+    column: str
+    role: str
+    in_top: float
+    in_sample: float
+
+
+def write_report(model: Path, data: Path, out: Path) -> None:
+    """Score a table, explain a few rows, and write what was found."""
+    check_order(model, data)
+    files = TableFiles.find(data)
+    if out.is_dir():
+        raise SettingError(f"{out} is a folder: name a file with --out.")
+    detector = load_model(model)
+    survey = look_over(detector, files)
+    context = {
+        "data": data.name,
+        "survey": survey,
+        "threshold": detector.threshold_,
+        "is_guess": is_threshold_guessed(detector),
+        "n_training": len(detector.decision_scores_),
+        "detector": type(detector.detector_).__name__,
+        "n_columns": len(detector.encoder_.layout.sources),
+        "scores_svg": score_histogram(survey.scores, detector.threshold_),
+        "n_reasons": N_REASONS,
+        "shorten": shorten,
+        **_explanations(detector, survey),
+    }
+    with whole(out) as partial:
+        partial.write_text(render("scores.html.j2", context), encoding="utf-8")
+    say(f"Report: {out}")
+
+
+def look_over(detector: TableDetector, files: TableFiles) -> Survey:
+    """Go over a table of any size once."""
+    top, sampled, problems = BestRows(N_TOP), BestRows(N_SAMPLED), DataProblems(detector)
+    rng = np.random.default_rng(SAMPLING_SEED)
+    scores: list[NDArray[np.float32]] = []
+    n_outliers = 0
+    for piece in watched(score_pieces(detector, files), files.n_rows):
+        verdicts = piece.verdicts
+        scores.append(verdicts.scores.astype(np.float32))
+        n_outliers += int(verdicts.is_outlier.sum())
+        top.add(piece.first, piece.table, verdicts.scores)
+        sampled.add(piece.first, piece.table, rng.random(piece.table.num_rows))
+        problems.add(piece.table)
+    return Survey(
+        np.concatenate(scores), n_outliers, top.chosen(), sampled.chosen(), problems.found()
+    )
+
+
+def _explanations(detector: TableDetector, survey: Survey) -> dict[str, Any]:
+    """Return reasons of rows and means over them, or why there are none."""
+    names = identifiers(detector)
+    identifier = names[0] if names else None
+    try:
+        top = explain_rows(detector, survey.top, identifier)
+        sampled = explain_rows(detector, survey.sampled, identifier)
+    except SettingError as error:
+        plain_rows = zip(survey.top.names(identifier), _sorted_scores(survey), strict=True)
+        return {"rows": [], "plain_rows": list(plain_rows), "why_none": str(error)}
+    return {
+        "rows": top,
+        "contributions": _contributions(detector, top, sampled),
+        "is_exact": top[0].explanation.is_exact,
+        "how_known": how_known(top[0]),
+    }
+
+
+def _sorted_scores(survey: Survey) -> list[float]:
+    return [float(survey.scores[number]) for number in survey.top.numbers]
+
+
+def _contributions(
+    detector: TableDetector, top: Sequence[ExplainedRow], sampled: Sequence[ExplainedRow]
+) -> list[Contribution]:
+    """Return what columns add on average, the largest in the top rows first."""
+    in_top, in_sample = _mean_shares(top), _mean_shares(sampled)
+    found = [
+        Contribution(fact.name, str(fact.role), in_top[fact.name], in_sample[fact.name])
+        for fact in detector.facts_
+        if fact.name in in_top
+    ]
+    return sorted(found, key=lambda contribution: -contribution.in_top)
+
+
+def _mean_shares(rows: Sequence[ExplainedRow]) -> dict[str, float]:
+    shares: dict[str, list[float]] = {}
+    for row in rows:
+        for reason in row.explanation.reasons:
+            shares.setdefault(reason.column, []).append(reason.share)
+    return {column: sum(found) / len(rows) for column, found in shares.items()}

@@ -1,0 +1,139 @@
+"""`imboost score`: a table of any size in, a file of scores out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from imboost.cli.console import called, rows, say
+from imboost.cli.model_folder import check_order, load_model
+from imboost.cli.progress import row_bar
+from imboost.detectors.table_detector import TableDetector
+from imboost.labels import OUTLIER
+from imboost.persistence.atomic_file import beside, whole
+from imboost.reporting.page import percent
+from imboost.scoring.drift import DataProblems, Problem
+from imboost.scoring.streaming import ScoredPiece, score_pieces
+from imboost.scoring.writer import ScoreWriter, check_score_path
+from imboost.tables.files import TableFiles
+from imboost.tables.roles import Role
+
+MOST_WARNINGS = 5
+
+FEW_ROWS = 20
+MANY_OUTLIERS = 0.1
+MANY_TIMES = 5
+"""A larger share of outliers, so many times that of the training rows, is told; of fewer rows it
+says nothing."""
+
+
+@dataclass
+class Tally:
+    """What was done so far, and where the time went.
+
+    Parameters
+    ----------
+    n_rows, n_outliers : int
+    model_seconds : float
+        Spent in the model itself, summed over threads.
+    other_seconds : float
+        Spent on reading, encoding and writing.
+    """
+
+    n_rows: int = 0
+    n_outliers: int = 0
+    model_seconds: float = 0.0
+    other_seconds: float = 0.0
+
+    def add(self, piece: ScoredPiece, writing_seconds: float) -> None:
+        """Count a piece that was written."""
+        verdicts = piece.verdicts
+        self.n_rows += piece.table.num_rows
+        self.n_outliers += int(verdicts.is_outlier.sum())
+        self.model_seconds += verdicts.model_seconds
+        self.other_seconds += piece.reading_seconds + verdicts.encoding_seconds + writing_seconds
+
+    @property
+    def model_share(self) -> float:
+        """Part of the working time that was spent in the model."""
+        worked = self.model_seconds + self.other_seconds
+        return self.model_seconds / worked if worked else 0.0
+
+
+def score_file(model: Path, data: Path, out: Path | None = None) -> None:
+    """Score all rows of a table, few at a time, and say how it went.
+
+    Scores are written beside the table, in a file of its kind, unless `out` names another.
+    """
+    check_order(model, data)
+    files = TableFiles.find(data)
+    out = out or beside(data, ".scores.csv" if files.is_csv else ".scores.parquet")
+    check_score_path(out, files.paths)
+    detector = load_model(model)
+    problems = DataProblems(detector)
+    start = perf_counter()
+    with whole(out) as partial:
+        tally = _write_scores(detector, files, partial, problems)
+    seconds = perf_counter() - start
+    say(
+        f"{rows(tally.n_rows)} in {seconds:,.1f} s: {tally.n_rows / seconds:,.0f} rows per "
+        f"second, {tally.model_share:.0%} of the work in the model.",
+        called(tally.n_outliers, detector.threshold_),
+    )
+    _warn_of_outliers(tally, float((detector.labels_ == OUTLIER).mean()))
+    _warn(problems.striking())
+    say(f"Scores: {out}")
+
+
+def _warn_of_outliers(tally: Tally, then: float) -> None:
+    """Say if far more rows are called outliers than of the training rows."""
+    if tally.n_rows < FEW_ROWS:
+        return
+    now = tally.n_outliers / tally.n_rows
+    if now > max(MANY_OUTLIERS, MANY_TIMES * then):
+        say(
+            f"Warning: {percent(now)} of the rows are called outliers; of the training rows it "
+            f"was {percent(then)}. The table may have changed."
+        )
+
+
+def _warn(problems: list[Problem]) -> None:
+    """Say which columns are so unlike training that scores may mean little."""
+    for problem in problems[:MOST_WARNINGS]:
+        say(f"Warning: column '{problem.column}': {problem.text}.")
+    if len(problems) > MOST_WARNINGS:
+        say(f"Warning: {len(problems) - MOST_WARNINGS:,} more such things were found.")
+    if problems:
+        say("Scores of such rows may say little; 'imboost report' shows more.")
+
+
+def _write_scores(
+    detector: TableDetector, files: TableFiles, out: Path, problems: DataProblems
+) -> Tally:
+    tally = Tally()
+    writer = ScoreWriter(out, identifiers(detector))
+    try:
+        for piece in watched(score_pieces(detector, files), files.n_rows):
+            start = perf_counter()
+            writer.write(piece)
+            problems.add(piece.table)
+            tally.add(piece, perf_counter() - start)
+    finally:
+        writer.close()
+    return tally
+
+
+def identifiers(detector: TableDetector) -> list[str]:
+    """Return the columns that tell rows apart."""
+    return [fact.name for fact in detector.facts_ if fact.role == Role.IDENTIFIER]
+
+
+def watched(pieces: Iterable[ScoredPiece], n_rows: int | None) -> Iterator[ScoredPiece]:
+    """Yield scored pieces and show how far they are."""
+    with row_bar() as progress:
+        task = progress.add_task("scoring", total=n_rows)
+        for piece in pieces:
+            yield piece
+            progress.advance(task, piece.table.num_rows)

@@ -1,0 +1,61 @@
+"""`imboost serve`: starts the scoring service, and refuses to where it would be open to all."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from importlib.util import find_spec
+from pathlib import Path
+
+from imboost.cli.console import say
+from imboost.cli.model_folder import load_model
+from imboost.errors import MissingPackageError, SettingError
+from imboost.serving.limits import Limits
+
+NEEDED = ("fastapi", "uvicorn")
+
+
+def serve_model(model: Path, *, host: str, port: int, token: str | None, limits: Limits) -> None:
+    """Serve a model until the program is stopped."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise MissingPackageError("imboost serve", missing, extra="serve")
+    check_guarded(host, token)
+    import uvicorn
+
+    from imboost.serving.app import make_app
+
+    app = make_app(load_model(model), limits, token)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family) as listener:
+        name = f"[{host}]" if ":" in host else host
+        address = f"http://{name}:{listener.getsockname()[1]}"
+        say(
+            f"{model} answers at {address}: POST /score and /explain, GET /metadata and /health.",
+            f"Its schema: {address}/openapi.json. Stop it with Ctrl+C.",
+        )
+        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
+
+
+def check_guarded(host: str, token: str | None) -> None:
+    """Raise if other machines could ask without a token."""
+    if token is not None and not token.strip():
+        raise SettingError("The token is empty. Give another one with --token or IMBOOST_TOKEN.")
+    if token is None and not is_loopback(host):
+        raise SettingError(
+            f"{host} can be reached from other machines: give a token with --token or "
+            "IMBOOST_TOKEN, or listen at 127.0.0.1."
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only programs on the same machine reach an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        found = {info[4][0] for info in socket.getaddrinfo(host, None)}
+        return all(ipaddress.ip_address(str(address)).is_loopback for address in found)

@@ -1,0 +1,132 @@
+"""ADBench files, read from a local copy in ADBench's own layout.
+
+A copy holds folders such as ``Classical`` and ``CV_by_ViT`` with one ``.npz`` file per set
+(``Classical/38_thyroid.npz``), each with the arrays ``X`` and ``y``.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.datasets.dataset import Dataset
+from imboost.errors import DataError, UnknownNameError
+
+WHERE_TO_GET = (
+    "ADBench's files come with its repository, Minqi824/ADBench on GitHub, in "
+    "adbench/datasets; copy that folder and name it with --data"
+)
+PAPER_FOLDERS = ("Classical", "CV_by_ViT", "NLP_by_RoBERTa")
+"""The folders whose sets the paper used; a set of another folder is named with its folder."""
+
+_REAL_KINDS = "biuf"
+_UNREADABLE = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
+
+
+@dataclass(frozen=True)
+class ADBenchFile:
+    """Where a data set lies and what it is called."""
+
+    path: Path
+    name: str
+    group: str
+
+
+def find_datasets(folder: Path | str) -> dict[str, ADBenchFile]:
+    """Return the data sets below `folder` by name, in the order of ADBench's numbers.
+
+    Raises
+    ------
+    DataError
+        If there is no such folder, no ``.npz`` file in it, or two files of one name.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise DataError(f"No folder {root}. {WHERE_TO_GET}.")
+    files = [_describe(path) for path in root.rglob("*.npz")]
+    if not files:
+        raise DataError(f"No .npz file below {root}. {WHERE_TO_GET}.")
+    files.sort(key=_reading_order)
+    by_name: dict[str, ADBenchFile] = {}
+    for file in files:
+        first = by_name.setdefault(file.name, file)
+        if first is not file:
+            raise DataError(
+                f"Two files hold a data set called {file.name}: {first.path} and {file.path}. "
+                "Keep one of them."
+            )
+    return by_name
+
+
+def load_dataset(folder: Path | str, name: str) -> Dataset:
+    """Read the data set called `name` (as in "thyroid") below `folder`."""
+    files = find_datasets(folder)
+    if name not in files:
+        raise UnknownNameError("data set", name, files)
+    return read_dataset(files[name])
+
+
+def count_rows(file: ADBenchFile) -> int:
+    """Return the number of rows without reading them; 0 for a file that cannot be read."""
+    try:
+        with zipfile.ZipFile(file.path) as archive, archive.open("y.npy") as labels:
+            major, _ = np.lib.format.read_magic(labels)
+            read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+            shape, _, _ = read[major](labels)
+    except (*_UNREADABLE, KeyError):
+        return 0
+    return int(np.prod(shape))
+
+
+def read_dataset(file: ADBenchFile) -> Dataset:
+    """Read one file; nothing in it is executed."""
+    arrays: dict[str, NDArray[Any]] = {}
+    try:
+        if not zipfile.is_zipfile(file.path):  # numpy would take it for a pickle
+            raise ValueError("no zip archive, or one cut short")
+        with np.load(file.path, allow_pickle=False) as archive:
+            for key in ("X", "y"):
+                if key not in archive:
+                    raise DataError(
+                        f"{file.path}: an ADBench file holds arrays X and y; "
+                        f"this one holds {', '.join(archive) or 'nothing'}."
+                    )
+                arrays[key] = archive[key]
+    except DataError:
+        raise
+    except _UNREADABLE as error:
+        raise DataError(
+            f"{file.path}: not a readable .npz file ({error}). Fetch it again. {WHERE_TO_GET}."
+        ) from None
+    X, y = arrays["X"], arrays["y"]
+    if X.dtype.kind not in _REAL_KINDS or y.dtype.kind not in _REAL_KINDS:
+        raise DataError(f"{file.path}: X and y must be numbers, got {X.dtype} and {y.dtype}.")
+    floats = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    labels = y.reshape(-1)
+    if not np.isin(labels, (0, 1)).all():
+        raise DataError(f"{file.path}: y must hold only 0 (inlier) and 1 (outlier).")
+    return Dataset(file.name, file.group, floats, labels.astype(np.int8))
+
+
+def _describe(path: Path) -> ADBenchFile:
+    """Name a file: without its number, and with its folder if that is not the paper's."""
+    name = re.sub(r"^\d+_", "", path.stem)
+    is_part = path.parent.name.startswith(("CV_by_", "NLP_by_"))
+    group = name.split("_", 1)[0] if is_part else name
+    if is_part and path.parent.name not in PAPER_FOLDERS:
+        name, group = f"{path.parent.name}/{name}", f"{path.parent.name}/{group}"
+    return ADBenchFile(path, name, group)
+
+
+def _reading_order(file: ADBenchFile) -> tuple[str, int, str]:
+    number = re.match(r"\d+", file.path.name)
+    folder = file.path.parent.name
+    rank = str(PAPER_FOLDERS.index(folder)) if folder in PAPER_FOLDERS else folder
+    return rank, int(number.group()) if number else 0, file.name

@@ -1,0 +1,255 @@
+"""IMBoost: memorize inliers, then polarize by answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from imboost.detectors.deep.generative import GenerativeDetector
+from imboost.labels import UNLABELLED, Labels
+from imboost.models.backbone import Backbone
+from imboost.training.batches import Schedule
+from imboost.training.loop import Step, train
+from imboost.training.polarization import PolarizationSettings, polarization_steps
+from imboost.training.rows import Rows
+from imboost.training.scoring import mean_losses, scoring_noise
+from imboost.training.warmup import trimmed_risk, warmup_steps
+from imboost.validation import check_number
+
+
+class IMBoost(GenerativeDetector):
+    """Inlier-memorization-guided active outlier detection.
+
+    A generative model trained for a short while knows inliers better than outliers, because
+    they are many and alike. `fit` stops there (the warm-up); `refine` takes labels of some
+    rows and trains on, lowering the loss of the labelled inliers and raising that of the
+    labelled outliers (the polarization). The loss of a row is its score.
+
+    Parameters
+    ----------
+    backbone : {"vae", "flow"}
+        The generative model: the paper's variational autoencoder, or a normalising flow.
+    n_members : int
+        Models trained together from different random numbers; their scores are averaged.
+    n_samples : int
+        K, latent samples per row in the bounds while training.
+    n_score_samples : int
+        Latent samples per row when scoring, shared out among the members. All rows share one
+        fixed draw of them, so that scores repeat exactly; more samples than in training make
+        up for that.
+    logvar_weight : float
+        Weight of the decoder's log-variance; one half is the Gaussian density, 1 is what
+        the paper's figures need.
+    learning_rate, weight_decay : float
+        Settings of Adam.
+    batch_size : int
+        n_0, rows of the first batches.
+    batch_growth : float
+        gamma, growth of the batches per epoch once trimming starts.
+    max_batch_size : int
+        Largest batch.
+    plain_epochs : int
+        T_0, warm-up epochs on the plain loss.
+    trimmed_epochs : int
+        T_1, warm-up epochs on the trimmed loss.
+    round_epochs : int
+        T_2 / T_a, epochs of polarization per `refine`, and epochs averaged in
+        `query_scores_` (eq. 6).
+    label_rounds : int
+        When `fit` itself gets labels: how many rounds of `round_epochs` it polarizes.
+    updates_per_epoch : int
+        Gradient updates per epoch, whatever the size of the table.
+    trim_quantile : float
+        rho, share of a batch kept by the trimmed loss.
+    threshold_mix : float
+        xi, share of the labelled inliers' risk in the trimming threshold (eq. 5).
+    inlier_weight, outlier_weight : float
+        lambda_1 and lambda_2, weights of the labelled rows' risks (eq. 3).
+    decay_weights : bool
+        Let both weights fall by gamma with every epoch of polarization, as in the theory.
+    contamination : float or "auto"
+        Share of the training rows that `labels_` and `predict` call outliers. With "auto" it
+        is found: by two clusters of scores or, once labels of both kinds are known, as the
+        rows that are rather outliers than not.
+    random_state : int, RandomState or None
+        Source of all randomness; an int makes scores repeat exactly.
+    device : str
+        "auto" (a GPU where there is one), "cpu", "cuda", ...
+    verbose : bool
+        Print a line per stage of training.
+
+    Attributes
+    ----------
+    decision_scores_ : array of shape (n_rows,)
+        Scores of the training rows, higher for outliers.
+    query_scores_ : array of shape (n_rows,)
+        The loss averaged over the last `round_epochs` epochs (eq. 6), for query strategies.
+    labels_ : array of shape (n_rows,)
+        0 or 1 for every training row.
+    threshold_ : float
+        The score above which a row is called an outlier.
+    calibration_ : Calibration
+        How likely rows are outliers, given their scores; learned from labels.
+    known_labels_ : array of shape (n_rows,)
+        The labels it was learned from: 0, 1 or -1.
+    held_out_probability_ : array of shape (n_rows,)
+        How likely each labelled row would be an outlier, had its label not been known; nan
+        where there is no label, and everywhere if the detector cannot leave labels out: only
+        `Stack` can.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : array of str
+        Their names, where the table had names.
+
+    References
+    ----------
+    "Memorize Early, Then Query: Inlier-Memorization-Guided Active Outlier Detection".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from imboost import IMBoost
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
+    >>> rows[:5] += 6
+    >>> detector = IMBoost(contamination=0.025, random_state=0).fit(rows)
+    >>> sorted(np.flatnonzero(detector.labels_).tolist())
+    [0, 1, 2, 3, 4]
+    """
+
+    def __init__(
+        self,
+        *,
+        backbone: str = "vae",
+        n_members: int = 1,
+        n_samples: int = 2,
+        n_score_samples: int = 16,
+        logvar_weight: float = 1.0,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 5e-7,
+        batch_size: int = 128,
+        batch_growth: float = 1.03,
+        max_batch_size: int = 20_000,
+        plain_epochs: int = 10,
+        trimmed_epochs: int = 40,
+        round_epochs: int = 10,
+        label_rounds: int = 5,
+        updates_per_epoch: int = 5,
+        trim_quantile: float = 0.92,
+        threshold_mix: float = 0.4,
+        inlier_weight: float = 2.0,
+        outlier_weight: float = 1.0,
+        decay_weights: bool = False,
+        contamination: float | str = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        device: str = "auto",
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            backbone=backbone,
+            n_members=n_members,
+            n_samples=n_samples,
+            n_score_samples=n_score_samples,
+            logvar_weight=logvar_weight,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            batch_size=batch_size,
+            contamination=contamination,
+            random_state=random_state,
+            device=device,
+            verbose=verbose,
+        )
+        self.batch_growth = batch_growth
+        self.max_batch_size = max_batch_size
+        self.plain_epochs = plain_epochs
+        self.trimmed_epochs = trimmed_epochs
+        self.round_epochs = round_epochs
+        self.label_rounds = label_rounds
+        self.updates_per_epoch = updates_per_epoch
+        self.trim_quantile = trim_quantile
+        self.threshold_mix = threshold_mix
+        self.inlier_weight = inlier_weight
+        self.outlier_weight = outlier_weight
+        self.decay_weights = decay_weights
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        self._schedule.check()
+        check_number("label_rounds", self.label_rounds, minimum=1, whole=True)
+        check_number("trim_quantile", self.trim_quantile, above=0.0, maximum=1.0)
+        check_number("threshold_mix", self.threshold_mix, minimum=0.0, maximum=1.0)
+        check_number("inlier_weight", self.inlier_weight, minimum=0.0)
+        check_number("outlier_weight", self.outlier_weight, minimum=0.0)
+
+    @property
+    def _schedule(self) -> Schedule:
+        return Schedule(
+            batch_size=self.batch_size,
+            batch_growth=self.batch_growth,
+            max_batch_size=self.max_batch_size,
+            plain_epochs=self.plain_epochs,
+            trimmed_epochs=self.trimmed_epochs,
+            round_epochs=self.round_epochs,
+            updates_per_epoch=self.updates_per_epoch,
+        )
+
+    def _train(self, X: NDArray[Any], labels: Labels) -> None:
+        rows = self._start(X)
+        schedule = self._schedule
+        rng, generator = self._random_sources(stage=0)
+        steps = warmup_steps(
+            schedule, len(rows), rng, trim_quantile=self.trim_quantile, trim=self._trim
+        )
+        self._report(f"warm-up: {schedule.warmup_epochs} epochs on {len(rows)} rows")
+        self._run(rows, steps, generator, range(schedule.warmup_epochs))
+        if (labels != UNLABELLED).any():
+            self._polarize(rows, labels, self.label_rounds * self.round_epochs)
+        self._freeze()
+
+    def _train_further(self, X: NDArray[Any], labels: Labels) -> None:
+        self._polarize(self._rows(X), labels, self.round_epochs)
+        self._freeze()
+
+    def _polarize(self, rows: Rows, labels: Labels, n_epochs: int) -> None:
+        first = self._next_epoch
+        weights = PolarizationSettings(
+            inlier_weight=self.inlier_weight,
+            outlier_weight=self.outlier_weight,
+            threshold_mix=self.threshold_mix,
+            trim_quantile=self.trim_quantile,
+            decay=self.decay_weights,
+        )
+        rng, generator = self._random_sources(stage=first)
+        epochs = range(first, first + n_epochs)
+        steps = polarization_steps(self._schedule, epochs, rows, labels, rng, weights, self._trim)
+        known = int((labels != UNLABELLED).sum())
+        self._report(f"polarization: epochs {first} to {epochs.stop - 1}, {known} labels")
+        self._run(rows, steps, generator, epochs)
+
+    def _run(
+        self,
+        rows: Rows,
+        steps: Iterator[Step[Backbone]],
+        generator: torch.Generator,
+        epochs: range,
+    ) -> None:
+        """Take the steps of `epochs`; average the last ones' losses as query scores (eq. 6)."""
+        averaged = epochs[-self.round_epochs :]
+        total = np.zeros(len(rows), dtype=np.float32)
+        for step in train(self._model, self._optimiser, rows, steps, generator):
+            if step.ends_epoch and step.epoch in averaged:
+                noise = scoring_noise(self._model, generator, self.n_samples)
+                total += mean_losses(self._model, rows, noise)
+        self.query_scores_ = total.astype(np.float64) / len(averaged)
+        self._next_epoch = epochs.stop
+
+    def _trim(self, losses: Tensor, threshold: Tensor) -> Tensor:
+        """Return the trimmed risk (eq. 2); a subclass may look at the kept rows here."""
+        return trimmed_risk(losses, threshold)
+
+    def _has_own_query_scores(self) -> bool:
+        return True

@@ -1,0 +1,70 @@
+"""Detectors that train a network on scaled rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from imboost.detectors.base import BaseDetector
+from imboost.detectors.device import resolve_device
+from imboost.stats.scaling import UnitScaling
+from imboost.training.rows import Rows
+from imboost.validation import check_number
+
+
+class NetworkDetector(BaseDetector):
+    """Scaling, device and random sources of a detector with a network."""
+
+    training_only = ("_model", "_optimiser")
+
+    def __init__(
+        self,
+        *,
+        n_members: int,
+        learning_rate: float,
+        weight_decay: float,
+        batch_size: int,
+        contamination: float | str,
+        random_state: int | np.random.RandomState | None,
+        device: str,
+        verbose: bool,
+    ) -> None:
+        super().__init__(
+            contamination=contamination,
+            random_state=random_state,
+            device=device,
+            verbose=verbose,
+        )
+        self.n_members = n_members
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_number("n_members", self.n_members, minimum=1, whole=True)
+        check_number("learning_rate", self.learning_rate, above=0.0)
+        check_number("weight_decay", self.weight_decay, minimum=0.0)
+        check_number("batch_size", self.batch_size, minimum=2, whole=True)
+
+    def _prepare(self, X: NDArray[Any]) -> Rows:
+        """Choose the device, fit the scaling and return the training rows."""
+        self._device = resolve_device(self.device)
+        self._scaling = UnitScaling.fit(X)
+        return self._rows(X)
+
+    def _rows(self, X: NDArray[Any]) -> Rows:
+        return Rows(X, self._scaling, self._device)
+
+    def _random_sources(self, stage: int) -> tuple[np.random.Generator, torch.Generator]:
+        """Return sources of batches and noise for one stage of training.
+
+        They depend on the seed and the stage alone, so that training can be taken up again
+        without a stored generator state. Noise is drawn on the CPU on every device: the same
+        seed then trains the same model everywhere.
+        """
+        rng = np.random.default_rng([self._seed, stage])
+        return rng, torch.Generator().manual_seed(int(rng.integers(2**63)))

@@ -1,0 +1,182 @@
+"""ODIM: stop an ordinary training where memorization separates the rows best."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from imboost.detectors.deep.generative import GenerativeDetector
+from imboost.labels import Labels
+from imboost.stats.mixture import fit_two_gaussians
+from imboost.training.batches import Schedule
+from imboost.training.loop import train
+from imboost.training.scoring import member_losses
+from imboost.training.warmup import plain_steps
+from imboost.validation import check_number
+
+MIN_CHECK_EVERY = 5
+"""On the smallest tables the losses are looked at no more often than this many updates: each
+look costs as much as dozens of updates."""
+MAX_CHECK_ROWS = 10_000
+"""The separation of the losses is judged on at most so many rows of a larger table."""
+
+
+class ODIM(GenerativeDetector):
+    """Unsupervised detection by the likelihood of under-fitted generative models.
+
+    Every few updates the losses of the rows are looked at: the further apart the two
+    components of a Gaussian mixture fitted to them, the more pronounced the memorization of
+    inliers. Each member keeps the parameters it had at its best moment, and the score is
+    the mean of the members' losses. Labels are accepted and not used.
+
+    Parameters
+    ----------
+    backbone : {"vae", "flow"}
+        The generative model.
+    n_members : int
+        Models trained together from different random numbers.
+    n_samples : int
+        K, latent samples per row in the bound while training.
+    n_score_samples : int
+        Latent samples per row when scoring, see `IMBoost`.
+    logvar_weight : float
+        Weight of the decoder's log-variance, see `IMBoost`.
+    learning_rate, weight_decay : float
+        Settings of Adam.
+    batch_size : int
+        Rows of a batch.
+    check_every : int
+        Updates between two looks at the losses; fewer on tables of few batches.
+    patience : int
+        Updates without a better separation after which a member is done; training stops when
+        all are.
+    max_updates : int
+        Updates after which it stops anyway.
+    contamination, random_state, device, verbose
+        As in `IMBoost`.
+
+    Attributes
+    ----------
+    decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
+        As in `IMBoost`; `query_scores_` is `decision_scores_`.
+
+    References
+    ----------
+    Kim et al., "ODIM: Outlier Detection via Likelihood of Under-Fitted Generative Models",
+    ICML 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from imboost import ODIM
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
+    >>> rows[0] += 9
+    >>> int(ODIM(n_members=3, random_state=0).fit(rows).decision_scores_.argmax())
+    0
+    """
+
+    def __init__(
+        self,
+        *,
+        backbone: str = "vae",
+        n_members: int = 10,
+        n_samples: int = 2,
+        n_score_samples: int = 16,
+        logvar_weight: float = 1.0,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 5e-7,
+        batch_size: int = 128,
+        check_every: int = 10,
+        patience: int = 100,
+        max_updates: int = 2000,
+        contamination: float | str = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        device: str = "auto",
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            backbone=backbone,
+            n_members=n_members,
+            n_samples=n_samples,
+            n_score_samples=n_score_samples,
+            logvar_weight=logvar_weight,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            batch_size=batch_size,
+            contamination=contamination,
+            random_state=random_state,
+            device=device,
+            verbose=verbose,
+        )
+        self.check_every = check_every
+        self.patience = patience
+        self.max_updates = max_updates
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_number("check_every", self.check_every, minimum=1, whole=True)
+        check_number("patience", self.patience, minimum=1, whole=True)
+        check_number("max_updates", self.max_updates, minimum=1, whole=True)
+
+    def _train(self, X: NDArray[Any], labels: Labels) -> None:
+        rows = self._start(X)
+        rng, generator = self._random_sources(stage=0)
+        judged = X
+        if len(X) > MAX_CHECK_ROWS:
+            judged = X[np.sort(rng.choice(len(X), MAX_CHECK_ROWS, replace=False))]
+        judged_rows = self._rows(judged)
+        n_batches = max(MIN_CHECK_EVERY, len(X) // self.batch_size)
+        check_every = min(self.check_every, n_batches, self.max_updates)
+        # An "epoch" is the stretch between two looks at the losses.
+        schedule = Schedule(batch_size=self.batch_size, updates_per_epoch=check_every)
+        n_checks = self.max_updates // check_every
+        steps = plain_steps(schedule, n_checks, len(rows), rng)
+
+        best_distance = np.full(self.n_members, -np.inf)
+        best_check = np.zeros(self.n_members, dtype=np.int64)
+        best_state = self._snapshot()
+        for step in train(self._model, self._optimiser, rows, steps, generator):
+            if not step.ends_epoch:
+                continue
+            losses = [part for _, part in member_losses(self._model, judged_rows, self._noise)]
+            distance = _separations(torch.cat(losses, dim=1), rng)
+            waiting = (step.epoch - best_check) * check_every <= self.patience
+            better = waiting & (distance > best_distance)
+            best_distance[better] = distance[better]
+            best_check[better] = step.epoch
+            _copy_members(self._snapshot(), best_state, better)
+            if not waiting.any():
+                break
+        self._report(f"kept updates {sorted(((best_check + 1) * check_every).tolist())}")
+        self._freeze([best_state])
+
+
+def _separations(losses: Tensor, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return how far apart the two components of each member's losses (members, rows) lie."""
+    values = losses.double().cpu().numpy()
+    return np.array([_separation(member, rng) for member in values])
+
+
+def _separation(losses: NDArray[np.float64], rng: np.random.Generator) -> float:
+    """Squared differences of means and of variances on the min-max scale of the losses."""
+    spread = np.ptp(losses)
+    if spread == 0:
+        return 0.0
+    mixture = fit_two_gaussians((losses - losses.min()) / spread, rng)
+    if mixture is None:
+        return 0.0
+    return float(np.diff(mixture.means)[0] ** 2 + np.diff(mixture.variances)[0] ** 2)
+
+
+def _copy_members(
+    source: dict[str, Tensor], target: dict[str, Tensor], members: NDArray[np.bool_]
+) -> None:
+    """Overwrite some members of a state by those of another."""
+    chosen = torch.from_numpy(members)
+    for name, values in source.items():
+        index = chosen.to(values.device)
+        target[name][index] = values[index]

@@ -1,0 +1,132 @@
+"""Detectors that gather the codes of inliers around a point."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from imboost.detectors.deep.network import NetworkDetector
+from imboost.labels import Labels
+from imboost.models.hypersphere import Hypersphere, MLPAutoencoder, away_from_zero
+from imboost.training.batches import Passes
+from imboost.training.loop import Step, make_optimiser, train
+from imboost.training.one_class import reconstruction_steps
+from imboost.training.rows import Rows
+from imboost.validation import check_number
+
+FIRST_STAGE = 1
+"""The one-class training of `fit`; before it comes that of the autoencoder."""
+
+
+class OneClassDetector(NetworkDetector):
+    """Autoencoder first, then a one-class loss on its encoder; the score is the distance."""
+
+    def __init__(
+        self,
+        *,
+        n_members: int,
+        pretrain_epochs: int,
+        pretrain_learning_rate: float,
+        train_epochs: int,
+        round_epochs: int,
+        learning_rate: float,
+        weight_decay: float,
+        batch_size: int,
+        max_batches: int,
+        contamination: float | str,
+        random_state: int | np.random.RandomState | None,
+        device: str,
+        verbose: bool,
+    ) -> None:
+        super().__init__(
+            n_members=n_members,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            batch_size=batch_size,
+            contamination=contamination,
+            random_state=random_state,
+            device=device,
+            verbose=verbose,
+        )
+        self.pretrain_epochs = pretrain_epochs
+        self.pretrain_learning_rate = pretrain_learning_rate
+        self.train_epochs = train_epochs
+        self.round_epochs = round_epochs
+        self.max_batches = max_batches
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_number("pretrain_epochs", self.pretrain_epochs, minimum=0, whole=True)
+        check_number("pretrain_learning_rate", self.pretrain_learning_rate, above=0.0)
+        check_number("train_epochs", self.train_epochs, minimum=1, whole=True)
+        check_number("round_epochs", self.round_epochs, minimum=1, whole=True)
+        self._passes.check()
+
+    @property
+    def _passes(self) -> Passes:
+        return Passes(self.batch_size, self.max_batches)
+
+    @abstractmethod
+    def _steps(
+        self,
+        rows: Rows,
+        labels: Labels,
+        n_epochs: int,
+        rng: np.random.Generator,
+        *,
+        is_first: bool,
+    ) -> Iterator[Step[Hypersphere]]:
+        """Return the steps of the one-class training with the labels known by now."""
+
+    def _train(self, X: NDArray[Any], labels: Labels) -> None:
+        rows = self._prepare(X)
+        self._model = self._pretrained(rows)
+        self._optimiser = make_optimiser(self._model, self.learning_rate, self.weight_decay)
+        self._stage = FIRST_STAGE
+        self._learn(rows, labels, self.train_epochs)
+
+    def _train_further(self, X: NDArray[Any], labels: Labels) -> None:
+        self._learn(self._rows(X), labels, self.round_epochs)
+
+    def _pretrained(self, rows: Rows) -> Hypersphere:
+        """Train the autoencoder and put the centre where its codes are on average."""
+        rng, generator = self._random_sources(stage=0)
+        model = MLPAutoencoder(self.n_features_in_, generator, self.n_members).to(self._device)
+        optimiser = make_optimiser(model, self.pretrain_learning_rate, self.weight_decay)
+        steps = reconstruction_steps(self._passes, len(rows), self.pretrain_epochs, rng)
+        self._report(f"autoencoder: {self.pretrain_epochs} epochs on {len(rows)} rows")
+        for _ in train(model, optimiser, rows, steps, generator):
+            pass
+        with torch.inference_mode():
+            total = sum(
+                model.encoder(x, batch_statistics=False).sum(-1)
+                for _, x in rows.chunks(self.n_members, torch.float32)
+            )
+        centre = away_from_zero(torch.as_tensor(total) / len(rows))
+        return Hypersphere(model.encoder, centre.clone()).to(self._device)
+
+    def _learn(self, rows: Rows, labels: Labels, n_epochs: int) -> None:
+        rng, generator = self._random_sources(self._stage)
+        is_first = self._stage == FIRST_STAGE
+        self._stage += 1
+        self._report(f"one-class training: {n_epochs} epochs")
+        steps = self._steps(rows, labels, n_epochs, rng, is_first=is_first)
+        for _ in train(self._model, self._optimiser, rows, steps, generator):
+            pass
+        # Double precision, rounded to single: the last digits depend on how rows are batched.
+        self._scorer = copy.deepcopy(self._model).double().requires_grad_(False)
+
+    @torch.inference_mode()
+    def _score(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        rows = self._rows(X)
+        scores = np.empty(len(rows), dtype=np.float32)
+        for part, x in rows.chunks(self.n_members, torch.float64):
+            distances = self._scorer.distances(x, batch_statistics=False)  # (members, rows)
+            scores[part] = distances.mean(0).cpu().numpy()
+        return scores.astype(np.float64)

@@ -1,0 +1,1 @@
+"""Detectors without a neural network, built on other libraries."""

@@ -1,0 +1,108 @@
+"""AAD: an isolation forest whose leaves are weighted by answers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.detectors.shallow.coniferest_forest import ConiferousDetector
+from imboost.validation import check_number
+
+
+class AAD(ConiferousDetector):
+    """Active anomaly discovery: the forest of coniferest, which needs the extra `peers`.
+
+    The weights of the leaves are fitted so that answered outliers score above a quantile of
+    the scores and answered inliers below it.
+
+    Parameters
+    ----------
+    n_trees : int
+        Trees of the forest.
+    n_subsamples : int
+        Rows that each tree is grown on.
+    outlier_cost, inlier_cost : float
+        C_a and C_n, costs of answered rows on the wrong side.
+    prior_influence : float
+        How strongly the weights are held to those without answers.
+    contamination, random_state, device, verbose
+        As in `IMBoost`.
+
+    Attributes
+    ----------
+    decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
+        As in `IMBoost`; `query_scores_` is `decision_scores_`.
+
+    References
+    ----------
+    Das et al., "Incorporating Feedback into Tree-based Anomaly Detection", KDD workshop
+    IDEA 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from imboost.detectors import AAD
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
+    >>> rows[0] += 9
+    >>> int(AAD(random_state=0).fit(rows).decision_scores_.argmax())
+    0
+    """
+
+    def __init__(
+        self,
+        *,
+        n_trees: int = 100,
+        n_subsamples: int = 256,
+        outlier_cost: float = 1.0,
+        inlier_cost: float = 1.0,
+        prior_influence: float = 0.0,
+        contamination: float | str = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        device: str = "auto",
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            n_trees=n_trees,
+            n_subsamples=n_subsamples,
+            contamination=contamination,
+            random_state=random_state,
+            device=device,
+            verbose=verbose,
+        )
+        self.outlier_cost = outlier_cost
+        self.inlier_cost = inlier_cost
+        self.prior_influence = prior_influence
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_number("outlier_cost", self.outlier_cost, minimum=0.0)
+        check_number("inlier_cost", self.inlier_cost, minimum=0.0)
+        check_number("prior_influence", self.prior_influence, minimum=0.0)
+
+    def _new_forest(self, n_subsamples: int) -> Any:
+        from coniferest.aadforest import AADForest
+
+        return AADForest(
+            n_trees=self.n_trees,
+            n_subsamples=n_subsamples,
+            C_a=self.outlier_cost,
+            C_n=self.inlier_cost,
+            prior_influence=partial(_same_influence, self.prior_influence),
+            map_value=_negative_reciprocal,
+            n_jobs=1,
+            random_seed=self._seed,
+        )
+
+
+# What coniferest makes of a number and of its default are functions that cannot be copied.
+
+
+def _same_influence(value: float, _n_outliers: int, _n_inliers: int) -> float:
+    return value
+
+
+def _negative_reciprocal(depth: NDArray[np.float64]) -> NDArray[np.float64]:
+    return -np.reciprocal(depth)

@@ -1,0 +1,63 @@
+"""Active isolation forests of the coniferest package."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.detectors.shallow.base import ClassicDetector, Floats
+from imboost.labels import OUTLIER, UNLABELLED, Labels
+from imboost.validation import check_number
+
+
+class ConiferousDetector(ClassicDetector):
+    """A forest that coniferest grows and weighs by answers."""
+
+    default_query = "rd"
+    needs = ("coniferest",)
+
+    def __init__(
+        self,
+        *,
+        n_trees: int,
+        n_subsamples: int,
+        contamination: float | str,
+        random_state: int | np.random.RandomState | None,
+        device: str,
+        verbose: bool,
+    ) -> None:
+        super().__init__(
+            contamination=contamination,
+            random_state=random_state,
+            device=device,
+            verbose=verbose,
+        )
+        self.n_trees = n_trees
+        self.n_subsamples = n_subsamples
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_number("n_trees", self.n_trees, minimum=1, whole=True)
+        check_number("n_subsamples", self.n_subsamples, minimum=2, whole=True)
+
+    @abstractmethod
+    def _new_forest(self, n_subsamples: int) -> Any:
+        """Return an untrained forest of coniferest."""
+
+    def _build(self, table: Floats) -> None:
+        self._forest = self._new_forest(min(self.n_subsamples, len(table)))
+
+    def _learn(self, table: Floats, labels: Labels) -> None:
+        from coniferest.label import Label
+
+        known = labels != UNLABELLED
+        answers = np.where(labels[known] == OUTLIER, Label.ANOMALY, Label.REGULAR)
+        self._forest.fit_known(table, table[known], answers)
+
+    def _judge(self, table: Floats) -> NDArray[np.float64]:
+        scores: NDArray[np.float64] = -self._forest.score_samples(table)
+        # The last digits depend on how rows are batched, and are rounded away.
+        return scores.astype(np.float32).astype(np.float64)

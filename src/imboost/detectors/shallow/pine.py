@@ -1,0 +1,83 @@
+"""PineForest: an isolation forest that keeps the trees that agree with the answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from imboost.detectors.shallow.coniferest_forest import ConiferousDetector
+from imboost.validation import check_number
+
+
+class Pine(ConiferousDetector):
+    """The PineForest of coniferest, which needs the extra `peers`.
+
+    With every round of answers new trees are grown, and those that rank the answered rows
+    worst are thrown away.
+
+    Parameters
+    ----------
+    n_trees : int
+        Trees kept.
+    n_subsamples : int
+        Rows that each tree is grown on.
+    n_spare_trees : int
+        Trees grown in addition and thrown away.
+    contamination, random_state, device, verbose
+        As in `IMBoost`.
+
+    Attributes
+    ----------
+    decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
+        As in `IMBoost`; `query_scores_` is `decision_scores_`.
+
+    References
+    ----------
+    Korolev et al., "PineForest", in the package coniferest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from imboost.detectors import Pine
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
+    >>> rows[0] += 9
+    >>> int(Pine(random_state=0).fit(rows).decision_scores_.argmax())
+    0
+    """
+
+    def __init__(
+        self,
+        *,
+        n_trees: int = 100,
+        n_subsamples: int = 256,
+        n_spare_trees: int = 400,
+        contamination: float | str = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        device: str = "auto",
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            n_trees=n_trees,
+            n_subsamples=n_subsamples,
+            contamination=contamination,
+            random_state=random_state,
+            device=device,
+            verbose=verbose,
+        )
+        self.n_spare_trees = n_spare_trees
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_number("n_spare_trees", self.n_spare_trees, minimum=0, whole=True)
+
+    def _new_forest(self, n_subsamples: int) -> Any:
+        from coniferest.pineforest import PineForest
+
+        return PineForest(
+            n_trees=self.n_trees,
+            n_subsamples=n_subsamples,
+            n_spare_trees=self.n_spare_trees,
+            n_jobs=1,
+            random_seed=self._seed,
+        )

@@ -1,0 +1,108 @@
+"""Trees: a forest of classifiers on the columns and two unsupervised views of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesClassifier
+
+from imboost.detectors.shallow.base import Floats
+from imboost.detectors.shallow.score_classifier import ViewClassifier
+from imboost.detectors.stack.unsupervised import Surroundings
+from imboost.validation import check_number, check_numbers
+
+
+class Trees(ViewClassifier):
+    """The strongest simple alternative: extremely randomised trees on good features.
+
+    The features of a row are its columns, its isolation-forest score and its distances to
+    near rows. The score is the share of trees that call a row an outlier. Until both kinds
+    are known, it is the mean rank of the isolation-forest score and of the distances; later
+    that rank decides between rows of equal share.
+
+    Parameters
+    ----------
+    n_trees : int
+        Trees that learn from labels.
+    n_isolation_trees : int
+        Trees of the isolation forest.
+    n_neighbors : tuple of int
+        The neighbours whose distances are features, counted from the nearest.
+    max_reference_rows : int
+        Neighbours are looked for among so many rows at most, drawn at random.
+    contamination, random_state, device, verbose
+        As in `IMBoost`.
+
+    Attributes
+    ----------
+    decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
+        As in `IMBoost`; `query_scores_` is `decision_scores_`.
+
+    References
+    ----------
+    Geurts et al., "Extremely randomized trees", Machine Learning 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from imboost.detectors import Trees
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
+    >>> rows[0] += 9
+    >>> int(Trees(random_state=0).fit(rows).decision_scores_.argmax())
+    0
+    """
+
+    default_query = "mix"
+
+    def __init__(
+        self,
+        *,
+        n_trees: int = 300,
+        n_isolation_trees: int = 100,
+        n_neighbors: tuple[int, ...] = (5, 20),
+        max_reference_rows: int = 20_000,
+        contamination: float | str = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        device: str = "auto",
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            contamination=contamination,
+            random_state=random_state,
+            device=device,
+            verbose=verbose,
+        )
+        self.n_trees = n_trees
+        self.n_isolation_trees = n_isolation_trees
+        self.n_neighbors = n_neighbors
+        self.max_reference_rows = max_reference_rows
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_number("n_trees", self.n_trees, minimum=1, whole=True)
+        check_number("n_isolation_trees", self.n_isolation_trees, minimum=1, whole=True)
+        check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
+        check_numbers("n_neighbors", self.n_neighbors, minimum=1, whole=True)
+
+    def _fit_views(self, table: Floats) -> None:
+        self._surroundings = Surroundings(
+            table,
+            self.n_isolation_trees,
+            max(self.n_neighbors),
+            self.max_reference_rows,
+            self._seed,
+        )
+
+    def _new_classifier(self) -> ExtraTreesClassifier:
+        return ExtraTreesClassifier(self.n_trees, random_state=self._seed)
+
+    def _combine(
+        self, share: NDArray[np.float64], rank: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        return np.asarray(share + rank / self.n_trees)  # less than the vote of one tree
+
+    def _views(self, table: Floats) -> NDArray[np.float64]:
+        """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""
+        distances = self._surroundings.distances(table)
+        wanted = np.minimum(self.n_neighbors, distances.shape[1]) - 1
+        return np.column_stack([self._surroundings.isolation(table), distances[:, wanted]])

@@ -1,0 +1,163 @@
+"""XGBOD: boosted trees on the columns and on the scores of many unsupervised detectors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.detectors.shallow.base import Floats
+from imboost.detectors.shallow.score_classifier import ViewClassifier
+from imboost.detectors.stack.unsupervised import sample_rows
+from imboost.validation import check_number
+
+NEIGHBOUR_COUNTS = (1, 3, 5, 10, 20, 30, 40, 50)
+BIN_COUNTS = (5, 10, 15, 20, 25, 30, 50)
+OUTSIDE_SHARES = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
+TREE_COUNTS = (10, 20, 50, 70, 100, 150, 200)
+"""The pool of detectors that PyOD's XGBOD builds by default."""
+
+
+class XGBOD(ViewClassifier):
+    """Extreme gradient boosting outlier detection; needs the extra `peers`.
+
+    PyOD's nearest neighbours, LOF, histograms, one-class SVMs and isolation forests, each
+    with several settings, learn from the rows without labels. Their scores are further
+    columns for XGBoost, which learns from the labelled rows. Until both kinds are known,
+    the score is the mean rank among the pool's scores.
+
+    Parameters
+    ----------
+    n_trees : int
+        Boosted trees.
+    max_depth : int
+        Depth of a tree.
+    learning_rate : float
+        Shrinkage of a tree's vote.
+    max_reference_rows : int
+        The pool learns from so many rows at most, drawn at random: one-class SVMs need time
+        that grows with the square of the rows.
+    contamination, random_state, device, verbose
+        As in `IMBoost`.
+
+    Attributes
+    ----------
+    decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
+        As in `IMBoost`; `query_scores_` is `decision_scores_`.
+
+    References
+    ----------
+    Zhao and Hryniewicki, "XGBOD: Improving Supervised Outlier Detection with Unsupervised
+    Representation Learning", IJCNN 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from imboost.detectors import XGBOD
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
+    >>> rows[0] += 9
+    >>> int(XGBOD(random_state=0).fit(rows).decision_scores_.argmax())
+    0
+    """
+
+    default_query = "rd"
+    needs = ("pyod", "xgboost")
+
+    def __init__(
+        self,
+        *,
+        n_trees: int = 100,
+        max_depth: int = 3,
+        learning_rate: float = 0.1,
+        max_reference_rows: int = 3_000,
+        contamination: float | str = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        device: str = "auto",
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            contamination=contamination,
+            random_state=random_state,
+            device=device,
+            verbose=verbose,
+        )
+        self.n_trees = n_trees
+        self.max_depth = max_depth
+        self.learning_rate = learning_rate
+        self.max_reference_rows = max_reference_rows
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_number("n_trees", self.n_trees, minimum=1, whole=True)
+        check_number("max_depth", self.max_depth, minimum=1, whole=True)
+        check_number("learning_rate", self.learning_rate, above=0.0)
+        check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
+
+    def _fit_views(self, table: Floats) -> None:
+        rng = np.random.default_rng(self._seed)
+        reference = sample_rows(table, self.max_reference_rows, rng)
+        self._mean, self._spread = reference.mean(0), reference.std(0)
+        self._spread[self._spread == 0] = 1.0
+        self._pool = _make_pool(len(reference), self._seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyOD's remarks on duplicates and constant columns
+            for detector in self._pool:
+                detector.fit(self._standardise(reference))
+        # A row of the reference has no distance to itself there, and keeps those scores.
+        own_scores = np.column_stack([detector.decision_scores_ for detector in self._pool])
+        self._known_rows = {row.tobytes(): n for n, row in enumerate(reference)}
+        self._known_scores = _tame(own_scores)
+
+    def _new_classifier(self) -> Any:
+        from xgboost import XGBClassifier
+
+        return XGBClassifier(
+            n_estimators=self.n_trees,
+            max_depth=self.max_depth,
+            learning_rate=self.learning_rate,
+            base_score=0.5,  # as in PyOD; from the few outliers' share no tree would grow
+            n_jobs=1,
+            random_state=self._seed,
+        )
+
+    def _views(self, table: Floats) -> NDArray[np.float64]:
+        """Return the pool's scores: (rows, detectors)."""
+        rows = self._standardise(table)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scores = _tame(np.column_stack([d.decision_function(rows) for d in self._pool]))
+        for number, row in enumerate(table):
+            known = self._known_rows.get(row.tobytes())
+            if known is not None:
+                scores[number] = self._known_scores[known]
+        return scores
+
+    def _standardise(self, table: Floats) -> Floats:
+        return np.asarray((table - self._mean) / self._spread)
+
+
+def _make_pool(n_rows: int, seed: int) -> list[Any]:
+    """Return PyOD's detectors, untrained, with the settings that `n_rows` allow."""
+    from pyod.models.hbos import HBOS
+    from pyod.models.iforest import IForest
+    from pyod.models.knn import KNN
+    from pyod.models.lof import LOF
+    from pyod.models.ocsvm import OCSVM
+
+    counts = [k for k in NEIGHBOUR_COUNTS if k < n_rows]
+    return [
+        *(KNN(n_neighbors=k) for k in counts),
+        *(LOF(n_neighbors=k) for k in counts),
+        *(HBOS(n_bins=n) for n in BIN_COUNTS),
+        *(OCSVM(nu=share) for share in OUTSIDE_SHARES),
+        *(IForest(n_estimators=n, random_state=seed) for n in TREE_COUNTS),
+    ]
+
+
+def _tame(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Keep scores finite, without the last digits, which depend on how rows are batched."""
+    limit = float(np.finfo(np.float32).max)
+    finite = np.nan_to_num(scores, nan=0.0, posinf=limit, neginf=-limit)
+    return np.clip(finite, -limit, limit).astype(np.float32).astype(np.float64)

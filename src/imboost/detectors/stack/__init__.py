@@ -1,0 +1,1 @@
+"""Stacking: base learners on the columns and on unsupervised scores."""

@@ -1,0 +1,284 @@
+"""A detector for tables as they are: mixed columns, gaps and identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from imboost.decide import Calibration
+from imboost.detectors import BaseDetector, make_detector
+from imboost.detectors.base import AUTO
+from imboost.errors import SettingError, UnknownNameError
+from imboost.explain import CellShares, Explanation, Reason, usual_rows
+from imboost.explain.reference_values import UsualCells, usual_cells
+from imboost.labels import INLIER, OUTLIER, Labels
+from imboost.tables.cells import words
+from imboost.tables.encoder import TableEncoder
+from imboost.tables.frames import as_table
+from imboost.tables.layout import Feature
+from imboost.tables.number_scaling import SCALINGS
+from imboost.tables.roles import ColumnFacts, find_roles
+
+
+class TableDetector(BaseEstimator):
+    """Finds what each column of a table is, encodes it, and lets a detector look at that.
+
+    Parameters
+    ----------
+    detector : str or BaseDetector
+        What scores the rows: a name such as "stack" or "imboost", or a detector with settings
+        of its own.
+    roles : dict of str to str, optional
+        Columns whose role is known: "numeric", "categorical", "boolean", "datetime",
+        "identifier", "constant", "text" or "ignored". The roles of the others are found.
+    scaling : {"robust", "quantile", "minmax"}
+        How numbers are scaled: by their middle half with far values drawn in, by their ranks,
+        or by smallest and largest value, as in the paper.
+    contamination : float or "auto", optional
+        Share of the training rows called outliers. With "auto" it is found: by two clusters of
+        scores, fewer of them if labels there say inlier, or, once labels of both kinds are
+        known, as the rows that are rather outliers than not. If None, it is "auto" for a
+        detector that is named, and the detector's own for one with settings of its own.
+    random_state : int, RandomState or None
+        Source of all randomness; the detector's own if None.
+
+    Attributes
+    ----------
+    facts_ : list of ColumnFacts
+        Every column of the training table, its role and how it is treated.
+    encoder_ : TableEncoder
+        What turns tables into matrices.
+    detector_ : BaseDetector
+        The trained detector.
+    usual_cells_ : dict of str to UsualCells
+        What the columns hold in usual rows, the training rows not called outliers.
+    decision_scores_, query_scores_, labels_, threshold_, calibration_, known_labels_, \
+    held_out_probability_
+        Those of the trained detector.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from imboost import TableDetector
+    >>> table = pd.DataFrame({"id": range(100), "size": 50 * [1.0, 2.0], "kind": 50 * ["a", "b"]})
+    >>> table.loc[7, "kind"] = "unheard of"
+    >>> detector = TableDetector(random_state=0).fit(table)
+    >>> [str(fact.role) for fact in detector.facts_]
+    ['identifier', 'numeric', 'categorical']
+    >>> int(detector.decision_scores_.argmax())
+    7
+    """
+
+    def __init__(
+        self,
+        detector: str | BaseDetector = "stack",
+        *,
+        roles: Mapping[str, str] | None = None,
+        scaling: str = "robust",
+        contamination: float | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.detector = detector
+        self.roles = roles
+        self.scaling = scaling
+        self.contamination = contamination
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Train on a table and, where there are any, on labels.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array or path
+            See `imboost.tables.frames.as_table`.
+        y : array-like of shape (n_rows,), optional
+            0 for an inlier, 1 for an outlier, -1 for a row that is not labelled.
+        """
+        if self.scaling not in SCALINGS:
+            raise UnknownNameError("scaling", self.scaling, SCALINGS)
+        detector = self._new_detector()
+        table = as_table(X)
+        self.facts_: list[ColumnFacts] = find_roles(table, self.roles)
+        self.encoder_ = TableEncoder.fit(table, self.facts_, self.scaling)
+        matrix = self.encoder_.encode(table)
+        self.detector_ = detector.fit(matrix, y, layout=self.encoder_.layout)
+        self._learn_usual_cells(table)
+        return self
+
+    def refine(self, X: Any, y: Any) -> Self:
+        """Train on with more labels of the rows given to `fit`."""
+        table = as_table(X)
+        self.detector_.refine(self.encode(table), y)
+        self._learn_usual_cells(table)
+        return self
+
+    def encode(self, X: Any) -> NDArray[np.float64]:
+        """Return the matrix that the detector looks at."""
+        check_is_fitted(self)
+        return self.encoder_.encode(as_table(X))
+
+    def places(self, X: Any) -> NDArray[np.float64]:
+        """Return rows as points without gaps, see `BaseDetector.places`."""
+        matrix = self.encode(X)
+        return self.detector_.places(matrix)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the outlier score of every row; higher is more outlying."""
+        matrix = self.encode(X)
+        return self.detector_.decision_function(matrix)
+
+    def explain(self, X: Any) -> list[Explanation]:
+        """Say for every row which columns make its score, the oddest cells first.
+
+        Shares are estimated or exact, as the explanation says; with the score of a usual row
+        and what no column adds their sum is the row's own.
+        """
+        table = as_table(X)
+        matrix = self.encode(table)
+        if not hasattr(self.detector_, "cell_shares"):
+            raise SettingError(f"{type(self.detector_).__name__} cannot explain its scores yet.")
+        found: CellShares = self.detector_.cell_shares(matrix)
+        scores = found.base + found.rest + found.shares.sum(axis=1)
+        layout = self.encoder_.layout
+        starts = {feature.source: feature for feature in reversed(layout.features)}
+        columns = [
+            self._reasons(table.column(name), starts[name], number, found)
+            for number, name in enumerate(layout.sources)
+        ]
+        return [
+            Explanation(
+                score=float(scores[row]),
+                base=found.base,
+                rest=float(found.rest[row]),
+                is_exact=found.is_exact,
+                reasons=sorted(reasons, key=lambda reason: reason.margin - reason.share),
+            )
+            for row, reasons in enumerate(zip(*columns, strict=True))
+        ]
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return 1 for the rows that score above `threshold_`, 0 for the others."""
+        matrix = self.encode(X)
+        return self.detector_.predict(matrix)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of being an inlier and an outlier, as two columns."""
+        matrix = self.encode(X)
+        return self.detector_.predict_proba(matrix)
+
+    def probability_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what `predict_proba` says of rows that have these scores."""
+        return self.detector_.probability_of(scores)
+
+    def odds_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return scores as log-odds, see `BaseDetector.odds_of`."""
+        return self.detector_.odds_of(scores)
+
+    def calibrate(self, y: Any, is_audit: NDArray[np.bool_] | None = None) -> Self:
+        """Learn probabilities and threshold from labels, see `BaseDetector.calibrate`."""
+        self.detector_.calibrate(y, is_audit)
+        return self
+
+    def set_threshold(
+        self,
+        *,
+        score: float | None = None,
+        share: float | None = None,
+        precision: float | None = None,
+    ) -> Self:
+        """Change the score above which rows are called outliers; nothing is trained.
+
+        One of a score, a share of the training rows, or the precision to be expected; see
+        `BaseDetector.set_threshold`.
+        """
+        check_is_fitted(self)
+        self.detector_.set_threshold(score=score, share=share, precision=precision)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
+        """Train, then return the decision about every training row."""
+        return self.fit(X, y).labels_
+
+    @property
+    def default_query(self) -> str:
+        """Name of the query strategy that suits the detector."""
+        return self._new_detector().default_query
+
+    @property
+    def decision_scores_(self) -> NDArray[np.float64]:
+        """Scores of the training rows."""
+        return self.detector_.decision_scores_
+
+    @property
+    def query_scores_(self) -> NDArray[np.float64]:
+        """What a query strategy looks at."""
+        return self.detector_.query_scores_
+
+    @property
+    def labels_(self) -> NDArray[np.int64]:
+        """Decision about every training row."""
+        return self.detector_.labels_
+
+    @property
+    def threshold_(self) -> float:
+        """The score above which a row is called an outlier."""
+        return self.detector_.threshold_
+
+    @property
+    def calibration_(self) -> Calibration:
+        """How likely rows are outliers, given their scores."""
+        return self.detector_.calibration_
+
+    @property
+    def known_labels_(self) -> Labels:
+        """The labels of the training rows: 0, 1 or -1."""
+        return self.detector_.known_labels_
+
+    @property
+    def held_out_probability_(self) -> NDArray[np.float64]:
+        """How likely labelled rows would be outliers, had their labels not been known."""
+        return self.detector_.held_out_probability_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is something to score with."""
+        return hasattr(self, "detector_")
+
+    def _reasons(
+        self, cells: pa.ChunkedArray, first: Feature, number: int, found: CellShares
+    ) -> list[Reason]:
+        """Say of every row what one column adds, given its cells and the first of its features."""
+        name = first.source
+        return [
+            Reason(name, value, share, float(found.margins[number]), usual, place, where)
+            for value, share, usual, (place, where) in zip(
+                words(cells).to_pylist(),
+                found.shares[:, number].tolist(),
+                self.encoder_.encoders[name].describe(found.expected[:, first.columns]),
+                self.usual_cells_[name].locate(cells),
+                strict=True,
+            )
+        ]
+
+    def _learn_usual_cells(self, table: pa.Table) -> None:
+        is_found = self.detector_.contamination == AUTO
+        is_guess = is_found and not {INLIER, OUTLIER} <= set(self.known_labels_.tolist())
+        is_usual = usual_rows(self.decision_scores_, self.threshold_, is_guess=is_guess)
+        self.usual_cells_: dict[str, UsualCells] = usual_cells(
+            table, self.encoder_.encoders, is_usual
+        )
+
+    def _new_detector(self) -> BaseDetector:
+        known = self.detector
+        detector: BaseDetector = make_detector(known) if isinstance(known, str) else clone(known)
+        share = self.contamination
+        if share is None and isinstance(known, str):
+            share = AUTO
+        own = {"contamination": share, "random_state": self.random_state}
+        detector.set_params(**{key: value for key, value in own.items() if value is not None})
+        return detector

@@ -1,0 +1,5 @@
+"""Save and load trained detectors without pickle."""
+
+from imboost.persistence.saving import load, save
+
+__all__ = ["load", "save"]

@@ -1,0 +1,1 @@
+"""Score tables of any size and watch for drift."""

@@ -1,0 +1,61 @@
+"""What a detector says of rows: score, probability and decision, from one look at them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from imboost.detectors.base import AUTO
+from imboost.detectors.table_detector import TableDetector
+from imboost.errors import DataError
+from imboost.labels import INLIER, OUTLIER
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """What is said of some rows, and how long that took.
+
+    Parameters
+    ----------
+    scores, probabilities : array of shape (n_rows,)
+    is_outlier : array of bool of shape (n_rows,)
+    encoding_seconds, model_seconds : float
+        Spent on turning cells into numbers, and in the model itself.
+    """
+
+    scores: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+    is_outlier: NDArray[np.bool_]
+    encoding_seconds: float = 0.0
+    model_seconds: float = 0.0
+
+
+def judge(detector: TableDetector, table: pa.Table) -> Verdicts:
+    """Score rows once, and say all that follows from the scores."""
+    if table.num_rows == 0:
+        return Verdicts(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_))
+    start = perf_counter()
+    matrix = detector.encode(table)
+    if not detector.detector_.takes_gaps and np.isnan(matrix).any():
+        name = type(detector.detector_).__name__
+        raise DataError(f"{name} cannot score rows in which numbers or times are missing.")
+    encoded = perf_counter()
+    scores = detector.detector_.decision_function(matrix)
+    return Verdicts(
+        scores=scores,
+        probabilities=detector.detector_.probability_of(scores)[:, 1],
+        is_outlier=scores > detector.threshold_,
+        encoding_seconds=encoded - start,
+        model_seconds=perf_counter() - encoded,
+    )
+
+
+def is_threshold_guessed(detector: TableDetector) -> bool:
+    """Whether neither a share of outliers nor labels of both kinds were given in training."""
+    inner = detector.detector_
+    has_both = {INLIER, OUTLIER} <= set(np.unique(inner.known_labels_).tolist())
+    return bool(inner.contamination == AUTO) and not has_both

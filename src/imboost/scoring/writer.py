@@ -1,0 +1,123 @@
+"""Files of scores: the identifiers of rows and what is said of them, written piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from imboost.errors import DataError, SettingError
+from imboost.scoring.streaming import ScoredPiece
+from imboost.tables.cells import plain
+from imboost.tables.files import CSV_ENDINGS, PARQUET_ENDINGS
+
+OWN_COLUMNS = (
+    ("row", pa.int64()),
+    ("score", pa.float64()),
+    ("probability", pa.float64()),
+    ("is_outlier", pa.bool_()),
+)
+"""What stands beside the identifiers of every row."""
+
+GROUP_ROWS = 1 << 17
+"""Rows that are written at a time, so that Parquet files have few groups of rows."""
+
+
+class ScoreWriter:
+    """Writes scored pieces into a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        Its ending says the kind.
+    identifiers : sequence of str
+        Columns that are kept, as far as the table has them.
+    """
+
+    def __init__(self, path: Path, identifiers: Sequence[str]) -> None:
+        self._path = path
+        self._identifiers = identifiers
+        self._schema: pa.Schema | None = None
+        self._waiting: list[pa.Table] = []
+        self._open = ExitStack()
+
+    def write(self, piece: ScoredPiece) -> None:
+        """Write what is said of some rows; the first piece decides which identifiers there are."""
+        if self._schema is None:
+            self._schema = self._schema_of(piece.table)
+            self._file: Any = self._open.enter_context(_writer(self._path, self._schema))
+        self._waiting.append(self._lines(piece, self._schema))
+        if sum(lines.num_rows for lines in self._waiting) >= GROUP_ROWS:
+            self._write_waiting()
+
+    def close(self) -> None:
+        """Finish the file."""
+        if self._waiting:
+            self._write_waiting()
+        self._open.close()
+
+    def _write_waiting(self) -> None:
+        self._file.write_table(pa.concat_tables(self._waiting))
+        self._waiting = []
+
+    def _schema_of(self, table: pa.Table) -> pa.Schema:
+        kept = [name for name in self._identifiers if name in table.column_names]
+        types = [plain(table.column(name)).type for name in kept]
+        own = [(_free_name(name, kept), kind) for name, kind in OWN_COLUMNS]
+        return pa.schema([*zip(kept, types, strict=True), *own])
+
+    def _lines(self, piece: ScoredPiece, schema: pa.Schema) -> pa.Table:
+        verdicts = piece.verdicts
+        own = [
+            np.arange(piece.first, piece.first + piece.table.num_rows),
+            verdicts.scores,
+            verdicts.probabilities,
+            verdicts.is_outlier,
+        ]
+        kept = schema.names[: -len(OWN_COLUMNS)]
+        columns = [plain(piece.table.column(name)) for name in kept]
+        try:
+            return pa.table([*columns, *own], names=schema.names).cast(schema)
+        except pa.ArrowException as error:
+            raise DataError(f"The identifiers {kept} change their type: {error}.") from error
+
+
+def check_score_path(out: Path, data: Sequence[Path]) -> None:
+    """Raise unless scores can be written to `out` without losing data."""
+    if not out.name.lower().endswith(CSV_ENDINGS + PARQUET_ENDINGS):
+        endings = ", ".join(CSV_ENDINGS + PARQUET_ENDINGS)
+        raise SettingError(
+            f"Scores are written to a file whose name ends with {endings}; got {out}."
+        )
+    if out.is_dir():
+        raise SettingError(f"{out} is a folder: name a file with --out.")
+    if out.exists() and any(out.samefile(path) for path in data):
+        raise SettingError(f"{out} is the table itself: name another file with --out.")
+
+
+@contextmanager
+def _writer(path: Path, schema: pa.Schema) -> Iterator[Any]:
+    name = path.name.lower()
+    if name.endswith(PARQUET_ENDINGS):
+        with pa.parquet.ParquetWriter(path, schema) as writer:
+            yield writer
+        return
+    tabs = name.endswith((".tsv", ".tsv.gz"))
+    options = pa.csv.WriteOptions(delimiter="\t" if tabs else ",")
+    compression = "gzip" if name.endswith(".gz") else None
+    with (
+        pa.output_stream(path, compression=compression) as stream,
+        pa.csv.CSVWriter(stream, schema, write_options=options) as writer,
+    ):
+        yield writer
+
+
+def _free_name(name: str, taken: Sequence[str]) -> str:
+    """Return a name that no identifier has."""
+    return _free_name(f"{name}_", taken) if name in taken else name

@@ -1,0 +1,1 @@
+"""The REST scoring service."""

@@ -1,0 +1,1 @@
+"""A user's table in: files, frames, parsers, schema, encoder and scaling."""

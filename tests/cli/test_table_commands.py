@@ -1,0 +1,524 @@
+"""Fit, score, explain and export from the shell."""
+
+import gzip
+import json
+import re
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+import pytest
+
+from imboost import persistence
+from imboost.cli.explained_rows import ExplainedRow, print_rows
+from imboost.explain import Explanation, Reason
+from imboost.scoring import streaming
+from imboost.scoring.row_selection import ChosenRows
+from imboost.tables.files import TableFiles
+from imboost.tables.frames import as_table
+from page_reading import outside_addresses, tags
+from program_running import orders, read_scores, refused, run_program, run_well, write
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """A folder with orders.csv and orders.model, fitted with no option but the file."""
+    folder = tmp_path_factory.mktemp("shop")
+    write(orders(), folder / "orders.csv")
+    (folder / "said.txt").write_text(run_well("fit", folder / "orders.csv").text)
+    return folder
+
+
+@pytest.fixture
+def model(shop):
+    return shop / "orders.model"
+
+
+@pytest.fixture
+def data(shop):
+    return shop / "orders.csv"
+
+
+def test_fit_needs_nothing_but_the_file_and_says_what_it_found(shop, data, model):
+    said = (shop / "said.txt").read_text()
+    assert re.search(r"order_id +│ identifier", said)
+    assert re.search(r"amount +│ numeric", said)
+    assert re.search(r"ordered +│ datetime", said)
+    assert f"Next: imboost score {model} {data}" in said
+    detector = persistence.load(model)
+    assert f"{detector.labels_.sum()} of 300 rows score above" in said
+    assert detector.decision_function(data).shape == (300,)
+
+
+def test_a_model_is_replaced_only_if_wanted(shop, data, model):
+    before = (model / "checksums.txt").read_bytes()
+    assert f"{model} exists" in refused("fit", data)
+    assert "--force" in refused("fit", data)
+    assert (model / "checksums.txt").read_bytes() == before
+    out = shop / "again.model"
+    run_well("fit", data, "--out", out, "--detector", "trees")
+    run_well("fit", data, "--out", out, "--detector", "trees", "--force")
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]], ids=["", "force"])
+def test_what_is_no_model_is_never_replaced(tmp_path, data, force):
+    (tmp_path / "thesis.txt").write_text("precious")
+    assert "exists and is no model" in refused("fit", data, "--out", tmp_path, *force)
+    file = tmp_path / "thesis.txt"
+    assert "exists and is no model" in refused("fit", data, "--out", file, *force)
+    assert file.read_text() == "precious"
+
+
+def test_scores_stand_beside_the_data_with_identifiers(shop, data, model):
+    said = run_well("score", model, data).text
+    found = read_scores(shop / "orders.scores.csv")
+    assert list(found) == ["order_id", "row", "score", "probability", "is_outlier"]
+    detector, table = persistence.load(model), as_table(data)
+    assert found["order_id"] == table.column("order_id").to_pylist()
+    assert found["row"] == list(range(300))
+    np.testing.assert_allclose(found["score"], detector.decision_function(table))
+    np.testing.assert_allclose(found["probability"], detector.predict_proba(table)[:, 1])
+    assert [bool(called) for called in detector.predict(table)] == found["is_outlier"]
+    assert re.search(r"300 rows in [\d.]+ s: [\d,]+ rows per second, \d+% of the work", said)
+    assert f"{sum(found['is_outlier'])} rows score above" in said
+
+
+def test_a_column_that_can_no_longer_be_read_is_told(tmp_path, model):
+    table = orders()
+    at = table.column_names.index("amount")
+    changed = table.set_column(at, "amount", pa.array(["many"] * table.num_rows))
+    said = run_well("score", model, write(changed, tmp_path / "changed.csv")).text
+    assert "Warning: column 'amount': 300 cells (100 %) say no number, taken as missing." in said
+    assert "Warning" not in run_well("score", model, write(table, tmp_path / "same.csv")).text
+
+
+def test_a_column_that_is_missing_now_is_told(tmp_path, model):
+    table = orders()
+    at = table.column_names.index("amount")
+    changed = table.set_column(at, "amount", pa.nulls(table.num_rows, pa.float64()))
+    said = run_well("score", model, write(changed, tmp_path / "changed.csv")).text
+    assert "Warning: column 'amount': all cells are missing." in said
+
+
+def test_a_table_with_far_more_outliers_than_in_training_is_told(tmp_path, model):
+    table = orders()
+    for name in ("amount", "tax", "weight", "height", "age", "balance"):
+        at = table.column_names.index(name)
+        far = pc.multiply(table.column(name).cast(pa.float64()), 1000.0)
+        table = table.set_column(at, name, far)
+    said = run_well("score", model, write(table, tmp_path / "moved.csv")).text
+    then = persistence.load(model).labels_.mean()
+    assert "Warning: 100 % of the rows are called outliers; of the training rows it was" in said
+    assert f"was {100 * then:.2g} %. The table may have changed." in said
+    few = run_well("score", model, write(table.slice(0, 5), tmp_path / "few.csv")).text
+    assert "5 rows score above" in few
+    assert "may have changed" not in few
+
+
+def test_parquet_in_parquet_out_with_the_same_scores(tmp_path, shop, data, model):
+    table = write(orders(), tmp_path / "orders.parquet")
+    run_well("score", model, table)
+    run_well("score", model, data, "--out", tmp_path / "from.csv")
+    found = read_scores(tmp_path / "orders.scores.parquet")
+    np.testing.assert_allclose(found["score"], read_scores(tmp_path / "from.csv")["score"])
+
+
+def test_scores_may_be_compressed(tmp_path, data, model):
+    run_well("score", model, data, "--out", tmp_path / "scores.tsv.gz")
+    text = gzip.decompress((tmp_path / "scores.tsv.gz").read_bytes()).decode()
+    assert text.splitlines()[0].count("\t") == 4
+    assert len(text.splitlines()) == 301
+
+
+def test_a_table_is_scored_in_pieces_of_bounded_size(tmp_path, data, monkeypatch):
+    model = tmp_path / "model"
+    run_well("fit", data, "--out", model, "--detector", "imboost")
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    table = orders(500, seed=1)
+    for number, start in enumerate((0, 130, 260)):
+        write(table.slice(start, 130), parts / f"{number}.parquet")
+    seen = []
+
+    def judge(detector, piece):
+        seen.append(piece.num_rows)
+        return judged(detector, piece)
+
+    judged = streaming.judge
+    monkeypatch.setattr(streaming, "judge", judge)
+    monkeypatch.setattr(streaming.score_pieces, "__kwdefaults__", {"n_rows": 50, "n_threads": 2})
+    run_well("score", model, parts)
+    assert max(seen) == 50
+    assert sum(seen) == 390
+    found = read_scores(tmp_path / "parts.scores.parquet")
+    assert pyarrow.parquet.read_metadata(tmp_path / "parts.scores.parquet").num_row_groups == 1
+    assert found["row"] == list(range(390))
+    assert found["order_id"] == table.column("order_id").to_pylist()[:390]
+    expected = persistence.load(model).decision_function(table.slice(0, 390))
+    np.testing.assert_allclose(found["score"], expected)
+
+
+def test_few_pieces_are_in_memory_at_a_time():
+    drawn, done = [], []
+
+    def items():
+        for number in range(20):
+            drawn.append(number)
+            yield number
+
+    for result in streaming.in_order(lambda number: number * 2, items(), 2):
+        done.append(result)
+        assert len(drawn) - len(done) <= 3
+    assert done == [2 * number for number in range(20)]
+
+
+def test_what_was_read_of_a_file_is_not_kept(tmp_path):
+    path = tmp_path / "long.parquet"
+    table = pa.table({"size": np.random.default_rng(0).normal(size=1_000_000)})
+    pyarrow.parquet.write_table(table, path, row_group_size=50_000)
+    n_bytes = table.nbytes
+    del table
+    before = pa.total_allocated_bytes()
+    kept = [pa.total_allocated_bytes() - before for _ in streaming.pieces(TableFiles.find(path))]
+    assert max(kept) < n_bytes / 3
+
+
+def test_an_error_in_a_piece_stops_all():
+    drawn = []
+
+    def items():
+        for number in range(100):
+            drawn.append(number)
+            yield number
+
+    with pytest.raises(ZeroDivisionError):
+        list(streaming.in_order(lambda number: 1 // (number - 3), items(), 2))
+    assert len(drawn) < 10
+
+
+def test_a_table_without_rows_gives_scores_without_rows(tmp_path, data, model):
+    path = write(orders().slice(0, 0), tmp_path / "none.csv")
+    assert "0 rows in" in run_well("score", model, path).text
+    assert list(read_scores(tmp_path / "none.scores.csv").values()) == [[]] * 5
+
+
+def test_columns_that_are_not_looked_at_may_be_missing(tmp_path, data, model):
+    path = write(orders().drop_columns(["order_id"]), tmp_path / "bare.csv")
+    run_well("score", model, path)
+    found = read_scores(tmp_path / "bare.scores.csv")
+    assert list(found) == ["row", "score", "probability", "is_outlier"]
+    path = write(orders().drop_columns(["amount"]), tmp_path / "less.csv")
+    assert "lacks the column 'amount'" in refused("score", model, path)
+    assert not (tmp_path / "less.scores.csv").exists()
+
+
+@pytest.mark.parametrize("command", ["score", "explain", "report"])
+def test_columns_that_training_had_not_are_refused_by_name(tmp_path, model, command):
+    table = orders().append_column("remark", pa.array(["x"] * 300))
+    line = refused(command, model, write(table, tmp_path / "more.csv"))
+    assert "'remark'" in line
+
+
+def test_another_order_changes_nothing(tmp_path, data, model):
+    table = orders()
+    path = write(table.select(table.column_names[::-1]), tmp_path / "more.csv")
+    run_well("score", model, path)
+    run_well("score", model, data, "--out", tmp_path / "scores.csv")
+    assert read_scores(tmp_path / "more.scores.csv") == read_scores(tmp_path / "scores.csv")
+    row = ("--row", "A0000017")
+    assert (
+        run_well("explain", model, path, *row).text == run_well("explain", model, data, *row).text
+    )
+
+
+@pytest.mark.parametrize("command", ["score", "explain", "report"])
+def test_the_model_comes_before_the_table(tmp_path, data, model, command):
+    assert f"give {model} {data}" in refused(command, data, model)
+    assert "does not exist: 'imboost fit'" in refused(command, tmp_path / "no.model", data)
+
+
+def test_fit_says_that_without_labels_the_number_of_outliers_is_a_guess(shop, tmp_path, data):
+    assert "that number is a guess" in (shop / "said.txt").read_text()
+    given = ("--contamination", "0.05", "--detector", "trees", "--out", tmp_path / "model")
+    assert "is a guess" not in run_well("fit", data, *given).text
+
+
+def test_an_identifier_may_have_the_name_of_a_score_column(tmp_path):
+    table = pa.table({"row": range(100), "size": [1.0, 2.0, 3.0, 4.0] * 25})
+    data = write(table, tmp_path / "table.csv")
+    run_well("fit", data, "--detector", "trees")
+    run_well("score", tmp_path / "table.model", data)
+    found = read_scores(tmp_path / "table.scores.csv")
+    assert list(found) == ["row", "row_", "score", "probability", "is_outlier"]
+
+
+def test_an_interrupted_run_leaves_no_file(tmp_path, data, model, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "scores.csv"
+    out.write_text("of yesterday")
+    monkeypatch.setattr("imboost.cli.score.ScoreWriter.write", interrupt)
+    assert run_program("score", model, data, "--out", out).code == 130
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
+    assert out.read_text() == "of yesterday"
+
+
+def test_a_program_that_is_told_to_end_leaves_no_file(tmp_path, data, model):
+    code = (
+        "import time\n"
+        "from imboost.cli import main as cli, score as scoring_files\n"
+        "def write(writer, piece):\n"
+        "    writer._path.touch()\n"
+        "    print('writing', flush=True)\n"
+        "    time.sleep(60)\n"
+        "scoring_files.ScoreWriter.write = write\n"
+        "cli.main()\n"
+    )
+    arguments = ["score", str(model), str(data), "--out", str(tmp_path / "scores.csv")]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True
+    ) as program:
+        assert program.stdout.readline() == "writing\n"
+        assert len(list(tmp_path.iterdir())) == 1
+        program.terminate()
+    assert program.returncode == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("out", "told"),
+    [
+        ("scores.xlsx", "ends with .csv"),
+        ("orders.csv", "is the table itself"),
+        ("orders.model", "ends with .csv"),
+    ],
+)
+def test_scores_are_not_written_where_they_should_not_be(shop, data, model, out, told):
+    before = data.read_bytes()
+    assert told in refused("score", model, data, "--out", shop / out)
+    assert data.read_bytes() == before
+
+
+def test_labels_are_learned_from_and_never_looked_at(tmp_path):
+    data = write(orders(labelled=True), tmp_path / "orders.csv")
+    said = run_well("fit", data, "--label-column", "is_wrong").text
+    assert re.search(r"is_wrong +│ label", said)
+    assert re.search(r"Labels: \d+ outliers, \d+ inliers, 150 rows without", said)
+    model = tmp_path / "orders.model"
+    assert "is_wrong" not in persistence.load(model).encoder_.encoders
+    run_well("score", model, data)
+    bare = write(orders(), tmp_path / "bare.csv")
+    run_well("score", model, bare)
+    assert read_scores(tmp_path / "orders.scores.csv") == read_scores(tmp_path / "bare.scores.csv")
+
+
+def test_labels_in_other_words_need_to_be_explained(tmp_path):
+    verdicts = ["fraud" if row % 20 == 0 else "fine" for row in range(200)]
+    table = orders(200).append_column("verdict", pa.array(verdicts))
+    data = write(table, tmp_path / "orders.csv")
+    fit = ("fit", data, "--detector", "trees", "--label-column")
+    line = refused(*fit, "verdict")
+    assert "Column 'verdict'" in line
+    assert "'fine' (190 rows), 'fraud' (10 rows)" in line
+    assert "--outlier-word" in line
+    said = run_well(*fit, "verdict", "--outlier-word", "Fraud").text
+    assert "Labels: 10 outliers, 190 inliers, 0 rows without." in said
+    assert "No label is 'theft'" in refused(*fit, "verdict", "--outlier-word", "theft", "--force")
+    assert "Did you mean 'verdict'" in refused(*fit, "verdct", "--force")
+    assert "has no other role" in refused(*fit, "verdict", "--role", "verdict=text", "--force")
+    assert "give --label-column" in refused("fit", data, "--outlier-word", "fraud", "--force")
+
+
+def test_fit_says_what_it_takes_each_label_for(tmp_path):
+    verdicts = ["Fraud", "legit", "legit", "pending", "legit", "?", "open", "n/a"] * 25
+    verdicts[0], verdicts[8] = "fraud", "unsure"
+    table = orders(200).append_column("verdict", pa.array(verdicts))
+    data = write(table, tmp_path / "orders.parquet")
+    fit = ("fit", data, "--detector", "trees", "--label-column", "verdict")
+    said = run_well(*fit, "--outlier-word", "fraud").text
+    assert "outlier: 'Fraud' (23 rows), 'fraud' (1 row); inlier: 'legit' (75 rows)" in said
+    assert re.search(r"undecided: 'pending' \(25 rows\), .*, 2 other words\.", said)
+    assert "Labels: 24 outliers, 75 inliers, 101 rows without." in said
+
+
+def test_one_label_of_a_kind_is_told_as_one(tmp_path):
+    verdicts = ["yes", *["no"] * 198, None]
+    table = orders(200).append_column("verdict", pa.array(verdicts))
+    data = write(table, tmp_path / "orders.csv")
+    said = run_well("fit", data, "--detector", "trees", "--label-column", "verdict").text
+    assert "Labels: 1 outlier, 198 inliers, 1 row without." in said
+    assert "outlier: 'yes' (1 row); inlier: 'no' (198 rows); undecided: empty (1 row)." in said
+
+
+def test_roles_may_be_given(tmp_path):
+    data = write(orders(), tmp_path / "orders.csv")
+    out = ("--detector", "trees", "--out", tmp_path / "m")
+    said = run_well(
+        "fit", data, *out, "--role", "visits=categorical", "--role", "age=ignored"
+    ).text
+    assert re.search(r"visits +│ categorical", said)
+    assert re.search(r"age +│ ignored", said)
+    assert "written NAME=ROLE" in refused("fit", data, "--role", "visits")
+    assert "Unknown role 'number'" in refused("fit", data, "--role", "age=number")
+    assert "Did you mean 'visits'" in refused("fit", data, "--role", "visit=text")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--detector", "stuck"), "Did you mean 'stack'"),
+        (("--detector", "xgbod"), "cannot be saved"),
+        (("--scaling", "robst"), "Did you mean 'robust'"),
+        (("--contamination", "0.9"), "contamination must be"),
+        (("--contamination", "some"), "such as 0.05, or auto"),
+    ],
+    ids=lambda part: "-".join(part) if isinstance(part, tuple) else "",
+)
+def test_wrong_settings_are_told_before_any_training(tmp_path, data, options, told):
+    out = tmp_path / "model"
+    assert told in refused("fit", data, "--out", out, *options)
+    assert not out.exists()
+
+
+def test_the_share_of_outliers_is_found_or_given(tmp_path, data):
+    out = ("--out", tmp_path / "model", "--detector", "trees", "--force")
+    for contamination in ("auto", 0.2):
+        run_well("fit", data, *out, "--contamination", contamination)
+        assert persistence.load(tmp_path / "model").contamination == contamination
+
+
+def test_the_seed_decides(tmp_path, data):
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        options = ("--detector", "trees", "--seed", seed)
+        run_well("fit", data, "--out", tmp_path / name, *options)
+    scores = {name: persistence.load(tmp_path / name).decision_function(data) for name in "abc"}
+    np.testing.assert_array_equal(scores["a"], scores["b"])
+    assert (scores["a"] != scores["c"]).any()
+
+
+def test_the_highest_scores_are_explained_if_no_row_is_named(data, model):
+    said = run_well("explain", model, data, "--top", 2).text
+    scores = persistence.load(model).decision_function(data)
+    names = re.findall(r"order_id (A\d+): score", said)
+    assert names == [f"A{row:07d}" for row in np.argsort(-scores, kind="stable")[:2]]
+    assert said.count(": score") == 2
+    assert "█" in said
+
+
+def figures(said):
+    """Return name and figure of every line of the first explanation, down to the score."""
+    _, heading, _, *lines = said.replace("\N{MINUS SIGN}", "-").splitlines()
+    end = heading.index("adds") + len("adds")
+    last = next(place for place, line in enumerate(lines) if line.startswith("score"))
+    return [
+        (line.split("  ")[0], line[:end].split()[-1])
+        for line in lines[: last + 1]
+        if not line.startswith(" ")
+    ]
+
+
+@pytest.mark.parametrize("detector", ["stack", "imboost"])
+def test_what_is_added_sums_up_to_the_score(tmp_path, data, model, detector, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    if detector == "imboost":
+        model = tmp_path / "model"
+        run_well("fit", data, "--out", model, "--detector", detector)
+    said = run_well("explain", model, data, "--top", 1).text
+    *added, score = figures(said)
+    assert list(dict(added))[-3:] == ["6 other columns", "no column", "a usual row"]
+    assert len(added) == 8 + 3
+    rounding = len(added) * 0.5 * 10.0 ** -len(score[1].split(".")[1])
+    assert sum(float(figure) for _, figure in added) == pytest.approx(
+        float(score[1]), abs=rounding
+    )
+    told = "exact: it is part of the score" if detector == "imboost" else "estimated: half by"
+    assert f"What columns add is {told}" in said
+    assert ("what they may add in usual rows" in said) == (detector == "imboost")
+
+
+def test_a_row_that_no_column_explains_is_called_odd_as_a_whole(capsys):
+    reason = Reason("size", "7", 0.5, 0.0, "2", 0.9, "above 90 % of usual rows")
+    told = Explanation(score=4.0, base=1.0, rest=2.5, is_exact=True, reasons=[reason])
+    print_rows([ExplainedRow("row 1", True, told)], 3.0)
+    said = capsys.readouterr().out
+    assert "the row is odd as a whole" in said
+    assert re.search(r"no column +\+2\.500", said)
+    assert not ExplainedRow("row 1", False, told).is_odd_as_a_whole
+
+
+def test_a_row_is_explained_by_its_identifier(tmp_path, data, model):
+    page = tmp_path / "page.html"
+    said = run_well(
+        "explain", model, data, "--row", "A0000017", "--row", "A0000003", "--out", page
+    )
+    assert re.findall(r"order_id (A\d+): score", said.text) == ["A0000017", "A0000003"]
+    html = page.read_text(encoding="utf-8")
+    assert "order_id A0000017" in html
+    assert outside_addresses(html) == []
+    assert "script" not in tags(html)
+    line = refused("explain", model, data, "--row", "A17")
+    assert "No row has the order_id A17. Rows are named by order_id, such as A0000000." in line
+
+
+def test_a_row_is_explained_by_its_number_where_there_is_no_identifier(tmp_path):
+    data = write(orders().drop_columns(["order_id"]), tmp_path / "orders.csv")
+    run_well("fit", data, "--detector", "imboost")
+    model = tmp_path / "orders.model"
+    assert "row 17: score" in run_well("explain", model, data, "--row", 17).text
+    assert "No row has the number 300" in refused("explain", model, data, "--row", 300)
+    assert "by their number" in refused("explain", model, data, "--row", "A17")
+
+
+def test_an_identifier_may_have_no_name(tmp_path):
+    table = pa.table({"": range(5, 105), "size": [1.0, 2.0, 3.0, 4.0] * 25})
+    data = write(table, tmp_path / "table.csv")
+    run_well("fit", data, "--detector", "imboost")
+    model = tmp_path / "table.model"
+    assert "identifier 17: score" in run_well("explain", model, data, "--row", 17).text
+    line = refused("explain", model, data, "--row", 3)
+    assert "No row has the identifier 3. Rows are named by identifier, such as 5." in line
+
+
+def test_names_from_the_table_are_no_markup(tmp_path):
+    table = pa.table({"[red]<b>x": [1.0, 2.0, 3.0, 4.0] * 25, "kind": ["[b]a", "<i>b"] * 50})
+    data = write(table, tmp_path / "odd.csv")
+    assert "[red]<b>x" in run_well("fit", data).text
+    page = tmp_path / "page.html"
+    said = run_well("explain", tmp_path / "odd.model", data, "--top", 1, "--out", page).text
+    assert "[red]<b>x" in said
+    assert "<b>x" not in page.read_text(encoding="utf-8")
+
+
+def test_a_folder_without_a_model_is_told(tmp_path, data):
+    for command in ("score", "explain", "report"):
+        assert "is no bundle" in refused(command, tmp_path, data)
+    assert "is no bundle" in refused("serve", tmp_path)
+    assert "is no bundle" in refused("export", tmp_path, "--onnx", tmp_path / "model.onnx")
+
+
+def test_a_detector_of_matrices_is_no_model_for_tables(tmp_path, data, planted):
+    from conftest import make_quick
+
+    persistence.save(make_quick("imboost").fit(planted.X), tmp_path / "model")
+    assert "looks at matrices" in refused("score", tmp_path / "model", data)
+
+
+def test_a_model_is_exported(tmp_path, data):
+    pytest.importorskip("onnxruntime")
+    run_well("fit", data, "--detector", "imboost", "--out", tmp_path / "model")
+    out = tmp_path / "model.onnx"
+    assert f"wrote {out}" in run_well("export", tmp_path / "model", "--onnx", out).text
+    assert out.stat().st_size > 1000
+
+
+def test_the_metadata_of_a_model_can_be_read_by_anyone(model):
+    assert json.loads((model / "bundle.json").read_text())["training"]["rows"] == 300
+
+
+def test_a_row_is_called_by_the_number_that_explain_takes():
+    assert ChosenRows(pa.table({"a": [1]}), [1234]).names(None) == ["row 1234"]

@@ -1,0 +1,144 @@
+"""Trees, XGBOD, Stack and the forests of coniferest."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+from sklearn.neighbors import NearestNeighbors
+
+from conftest import make_quick
+from imboost.detectors import AAD, XGBOD, Pine, Trees
+from imboost.detectors.shallow.score_classifier import RankScale, has_both_classes
+from imboost.detectors.shallow.xgbod import _make_pool
+from imboost.detectors.stack.neighbors import NeighbourDistances
+
+LEARNING = {"aad": {"n_trees": 100}, "pine": {"n_trees": 20, "n_spare_trees": 1000}}
+"""Settings with which the forests have something to choose from."""
+CLASSIC = ("trees", "xgbod", "aad", "pine", "stack")
+
+
+@pytest.fixture(scope="module")
+def odd():
+    """Outliers that are not isolated: what is odd about them only answers can tell."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4))
+    return X, (X[:, 0] > 0.8).astype(np.int8)
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+def test_answers_teach_what_is_odd(odd, name):
+    X, y = odd
+    labels = np.where(np.arange(500) < 150, y, -1)
+    detector = make_quick(name, **LEARNING.get(name, {})).fit(X)
+    unseen = labels == -1
+    before = roc_auc_score(y[unseen], detector.decision_scores_[unseen])
+    detector.refine(X, labels)
+    after = roc_auc_score(y[unseen], detector.decision_scores_[unseen])
+    assert after > before + 0.05
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+@pytest.mark.parametrize("kind", [0, 1])
+def test_answers_of_one_kind_alone_are_taken(odd, name, kind):
+    X, _ = odd
+    labels = np.full(500, -1)
+    labels[:5] = kind
+    assert np.isfinite(make_quick(name).fit(X).refine(X, labels).decision_scores_).all()
+
+
+@pytest.mark.parametrize("name", ["trees", "xgbod"])
+def test_until_both_kinds_are_known_the_score_is_the_unsupervised_rank(odd, name):
+    X, _ = odd
+    detector = make_quick(name).fit(X)
+    before = detector.decision_scores_
+    labels = np.full(500, -1)
+    labels[:5] = 0
+    np.testing.assert_array_equal(detector.refine(X, labels).decision_scores_, before)
+    assert before.min() >= 0
+    assert before.max() <= 1
+
+
+def test_has_both_classes_asks_for_either_kind():
+    assert not has_both_classes(np.array([-1, -1, 0]))
+    assert not has_both_classes(np.array([-1, 1]))
+    assert has_both_classes(np.array([-1, 1, 0]))
+
+
+def test_ranks_are_shares_of_the_training_rows_below_and_ties_count_half():
+    ranking = RankScale(np.array([[1.0, 10.0], [2.0, 10.0], [2.0, 30.0], [4.0, 20.0]]))
+    found = ranking.mean_rank(np.array([[2.0, 10.0], [9.0, 0.0]]))
+    assert found.tolist() == [(0.5 + 0.25) / 2, (1.0 + 0.0) / 2]
+
+
+def test_neighbour_distances_leave_the_row_itself_out():
+    rows = np.random.default_rng(0).random((60, 3))
+    expected, _ = NearestNeighbors(n_neighbors=4).fit(rows).kneighbors()
+    np.testing.assert_allclose(NeighbourDistances(rows, 4)(rows), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n_columns", [3, 8], ids=["by a tree", "by brute force"])
+def test_neighbour_distances_do_not_depend_on_the_chunks(monkeypatch, n_columns):
+    rows = np.random.default_rng(0).random((60, n_columns))
+    at_once = NeighbourDistances(rows, 4)(rows)
+    monkeypatch.setattr("imboost.detectors.stack.neighbors.CHUNK_VALUES", 100)
+    np.testing.assert_array_equal(NeighbourDistances(rows, 4)(rows), at_once)
+
+
+def test_of_two_equal_rows_each_is_the_others_neighbour():
+    rows = np.random.default_rng(0).random((30, 3))
+    rows[1] = rows[0]
+    assert NeighbourDistances(rows, 1)(rows)[:2].tolist() == [[0.0], [0.0]]
+
+
+def test_a_small_table_has_no_more_neighbours_than_rows():
+    assert NeighbourDistances(np.eye(3), 10)(np.eye(3)).shape == (3, 2)
+
+
+def test_neighbours_are_looked_for_among_a_part_of_a_large_table():
+    rows = np.random.default_rng(0).random((90, 3))
+    settings = {"n_neighbors": (89,), "n_trees": 5, "random_state": 0}
+    part = Trees(max_reference_rows=20, **settings).fit(rows)._training_views
+    whole = Trees(**settings).fit(rows)._training_views
+    assert (part[:, 1] <= whole[:, 1]).all()  # the farthest of 20 rows, the farthest of 90
+    assert part[:, 1].sum() < whole[:, 1].sum()
+
+
+def test_equal_shares_of_trees_are_ordered_by_the_unsupervised_rank(odd):
+    X, y = odd
+    detector = Trees(n_trees=5, random_state=0).fit(X).refine(X, y)
+    rank = Trees(n_trees=5, random_state=0).fit(X).decision_scores_
+    shares = np.round((detector.decision_scores_ - rank / 5) * 5).astype(int)
+    assert set(shares) <= set(range(6))
+    order = np.argsort(detector.decision_scores_)
+    assert (np.diff(shares[order]) >= 0).all()  # no rank outweighs the vote of a tree
+    for share in range(6):
+        own = detector.decision_scores_[shares == share]
+        assert (np.diff(own[np.argsort(rank[shares == share])]) >= 0).all()
+
+
+def test_xgbods_pool_is_pyods():
+    from pyod.models import xgbod as pyods_module
+
+    pyods, _ = pyods_module.XGBOD()._init_detectors(np.zeros((100, 2)))
+    ours = _make_pool(100, 0)
+
+    def described(pool):
+        return sorted((type(d).__name__, str(_settings(d))) for d in pool)
+
+    def _settings(detector):
+        kept = ("n_neighbors", "n_bins", "nu", "n_estimators")
+        return {k: v for k, v in detector.get_params().items() if k in kept}
+
+    assert described(ours) == described(pyods)
+
+
+def test_a_row_seen_in_training_keeps_the_scores_it_had_there(odd):
+    X, _ = odd
+    detector = XGBOD(n_trees=5, max_reference_rows=60, random_state=0).fit(X)
+    nearest = detector._views(detector._scaling.apply(X))[:, 0]  # distance to the nearest row
+    assert (nearest > 0).all()
+
+
+@pytest.mark.parametrize("kind", [AAD, Pine])
+def test_a_table_smaller_than_the_subsamples_is_no_trouble(kind):
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    assert np.isfinite(kind(n_subsamples=256, random_state=0).fit(rows).decision_scores_).all()

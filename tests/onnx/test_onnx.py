@@ -1,0 +1,173 @@
+"""The exported graph scores as the detector does."""
+
+import subprocess
+import sys
+
+import numpy as np
+import onnxruntime
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import onnx
+from conftest import make_quick
+from imboost import TableDetector, persistence
+from imboost.datasets.orders import mixed_table
+from imboost.errors import BundleError, MissingPackageError, SettingError
+from imboost.onnx import columns, export_onnx, network, onnx_inputs
+from imboost.onnx.graph import Graph
+from imboost.tables.number_scaling import SCALINGS, fit_scaling
+
+EXPORT_IN_ANOTHER_PROCESS = """
+import sys
+from imboost import persistence
+from imboost.onnx import export_onnx
+export_onnx(persistence.load(sys.argv[1]), sys.argv[2])
+"""
+# ONNX Runtime leaves out the subtraction of a number that is 0 in single precision.
+NUMBERS = st.floats(-1e6, 1e6).map(lambda number: round(number, 20))
+
+
+@pytest.fixture(scope="module")
+def made():
+    return mixed_table(300, share=0.06, seed=4)
+
+
+@pytest.fixture(scope="module")
+def frame(made):
+    """Rows with new levels, gaps, and values out of range."""
+    frame = made.table.to_pandas()
+    frame.loc[0, "region"], frame.loc[1, "amount"], frame.loc[2] = "never seen", 1e12, None
+    frame.loc[3, "age"], frame.loc[4, "tax"] = np.inf, -np.inf
+    return frame
+
+
+def quick(name="imboost", scaling="robust", **settings):
+    return TableDetector(make_quick(name, **settings), scaling=scaling)
+
+
+def run(path, inputs):
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    [scores] = session.run(["score"], inputs)
+    return scores
+
+
+def assert_same(path, detector, rows):
+    found = run(path, onnx_inputs(detector, rows))
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, detector.decision_function(rows), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("name", ["imboost", "altbi", "odim"])
+def test_a_graph_takes_the_columns_of_a_table(name, scaling, made, frame, tmp_path):
+    y = np.where(np.arange(300) < 100, made.y, -1)
+    detector = quick(name, scaling, n_members=2).fit(made.table, y)
+    export_onnx(detector, tmp_path / "model.onnx")
+    assert_same(tmp_path / "model.onnx", detector, frame)
+    assert_same(tmp_path / "model.onnx", detector, frame.head(1))
+
+
+def test_a_bundle_loaded_and_exported_in_another_process_scores_the_same(made, frame, tmp_path):
+    detector = quick().fit(made.table)
+    persistence.save(detector, tmp_path / "model")
+    command = [sys.executable, "-c", EXPORT_IN_ANOTHER_PROCESS]
+    subprocess.run([*command, tmp_path / "model", tmp_path / "model.onnx"], check=True)
+    assert_same(tmp_path / "model.onnx", detector, frame)
+
+
+def test_inputs_are_columns_by_name_and_the_threshold_is_told(made, tmp_path):
+    detector = quick().fit(made.table)
+    export_onnx(detector, tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    kinds = {entry.name: entry.type for entry in session.get_inputs()}
+    assert list(kinds) != made.table.column_names  # without the identifier
+    assert kinds.keys() == set(made.table.column_names) - {"order_id"}
+    assert kinds["amount"] == kinds["ordered"] == "tensor(double)"
+    assert kinds["shop"] == "tensor(string)"
+    told = {entry.key: entry.value for entry in onnx.load(tmp_path / "model.onnx").metadata_props}
+    assert float(told["threshold"]) == detector.threshold_
+
+
+@pytest.mark.parametrize("settings", [{}, {"n_members": 3, "logvar_weight": 0.5}])
+def test_a_graph_takes_a_matrix_with_gaps(planted, settings, tmp_path):
+    X = planted.X.copy()
+    X[::7, 2] = np.nan
+    detector = make_quick("imboost", **settings).fit(X)
+    export_onnx(detector, tmp_path / "model.onnx")
+    X[0], X[1] = 1e9, np.nan
+    assert_same(tmp_path / "model.onnx", detector, X)
+
+
+def test_columns_may_have_any_names_and_roles(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {
+            "value 1": rng.choice(["x", "", "ü", None, "(missing)"], 200),
+            "rows": rng.choice([True, False, None], 200),
+            "a/b:0\n": rng.choice([3, 4, 5], 200),
+        }
+    )
+    roles = {"a/b:0\n": "categorical"}
+    detector = TableDetector(make_quick("imboost"), roles=roles).fit(table)
+    export_onnx(detector, tmp_path / "model.onnx")
+    assert_same(tmp_path / "model.onnx", detector, table)
+
+
+@given(
+    name=st.sampled_from(sorted(SCALINGS)),
+    training=st.lists(NUMBERS, min_size=1, max_size=8),
+    values=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8),
+)
+def test_numbers_are_scaled_alike(name, training, values):
+    scaling = fit_scaling(name, np.array(training))
+    graph = Graph({"x": ["rows"]})
+    made = graph.model(columns._scaled(scaling, graph.input("x")), {}).SerializeToString()
+    asked = np.array([*values, *training])
+    found, expected = run(made, {"x": asked}), scaling.apply(asked)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("detector", "message"),
+    [
+        (make_quick("stack"), "Stack cannot be exported to ONNX: it parts rows by the bits"),
+        (make_quick("trees"), "Trees cannot be exported to ONNX: only IMBoost, ALTBI and ODIM"),
+        (make_quick("imboost", backbone="flow"), "IMBoost .*: its backbone is 'flow'"),
+    ],
+)
+def test_parts_without_operators_are_named(planted, detector, message, tmp_path):
+    with pytest.raises(SettingError, match=message):
+        export_onnx(detector.fit(planted.X), tmp_path / "model.onnx")
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["", "score"])
+def test_columns_that_cannot_be_inputs_are_named(planted, name, tmp_path):
+    table = pa.table({"a": planted.X[:, 0], name: planted.X[:, 1]})
+    detector = quick().fit(table)
+    with pytest.raises(SettingError, match=f"A column called '{name}' cannot be exported"):
+        export_onnx(detector, tmp_path / "model.onnx")
+
+
+def test_a_graph_that_scores_otherwise_is_not_written(planted, monkeypatch, tmp_path):
+    detector = make_quick("imboost").fit(planted.X)
+    right = network.mean_loss
+    monkeypatch.setattr(network, "mean_loss", lambda *parts: right(*parts) * 1.01)
+    with pytest.raises(BundleError, match=r"graph of IMBoost does not score .* was not written"):
+        export_onnx(detector, tmp_path / "model.onnx")
+    assert not any(tmp_path.iterdir())
+
+
+def test_missing_packages_are_named(planted, monkeypatch, tmp_path):
+    detector = make_quick("imboost").fit(planted.X)
+    monkeypatch.setattr("imboost.onnx.export.find_spec", lambda name: None)
+    message = "The export to ONNX needs the package onnx and onnxruntime: .* extra 'export'"
+    with pytest.raises(MissingPackageError, match=message):
+        export_onnx(detector, tmp_path / "model.onnx")
+
+
+def test_what_is_not_trained_cannot_be_exported(tmp_path):
+    with pytest.raises(ValueError, match="not fitted yet"):
+        export_onnx(quick(), tmp_path / "model.onnx")

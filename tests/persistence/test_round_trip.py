@@ -1,0 +1,214 @@
+"""A detector that was saved and loaded is the one that was saved."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet
+import pytest
+import safetensors.numpy
+
+from conftest import make_quick
+from imboost import TableDetector, persistence
+from imboost.datasets.orders import mixed_table
+from imboost.detectors import DETECTORS
+from imboost.errors import BundleError, IMBoostError, SettingError
+from imboost.persistence.class_registry import DETECTORS as SAVABLE
+
+FILES = {"bundle.json", "tensors.safetensors", "checksums.txt"}
+NAMES = sorted(name for name, make in DETECTORS.items() if type(make()) in SAVABLE)
+
+CASES = ["stack", "stack, answered", "imboost", "imboost, answered"]
+
+IN_ANOTHER_PROCESS = """
+import pickle, sys
+import numpy as np
+from imboost import persistence
+from imboost.tables.frames import as_table
+pickle.load = pickle.loads = pickle.Unpickler = None  # whoever calls them fails
+table, *folders = sys.argv[1:]
+scores = [persistence.load(folder).decision_function(as_table(table)) for folder in folders]
+np.save(f"{table}.npy", scores)
+"""
+
+
+@pytest.fixture(scope="module")
+def made():
+    return mixed_table(300, share=0.06, seed=3)
+
+
+@pytest.fixture(scope="module")
+def answers(made):
+    return np.where(np.arange(300) < 100, made.y, -1)
+
+
+@pytest.fixture(scope="module")
+def saved(made, answers, tmp_path_factory):
+    """Trained detectors of tables and where they were saved, with answers and without."""
+    folder = tmp_path_factory.mktemp("bundles")
+    saved = {}
+    for name in CASES:
+        detector = TableDetector(make_quick(name.split(",")[0]), contamination=0.06)
+        detector.fit(made.table, answers if "answered" in name else None)
+        persistence.save(detector, folder / name)
+        saved[name] = (detector, folder / name)
+    return saved
+
+
+def assert_same(loaded, saved, rows):
+    assert type(loaded) is type(saved)
+    np.testing.assert_array_equal(loaded.decision_function(rows), saved.decision_function(rows))
+    np.testing.assert_array_equal(loaded.predict(rows), saved.predict(rows))
+    np.testing.assert_array_equal(loaded.predict_proba(rows), saved.predict_proba(rows))
+    for name in ("decision_scores_", "query_scores_", "labels_", "threshold_"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(saved, name))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_loaded_detector_of_tables_is_the_one_that_was_saved(case, saved, made):
+    fitted, folder = saved[case]
+    loaded = persistence.load(folder)
+    frame = made.table.to_pandas().head(50)
+    frame.loc[0, "region"], frame.loc[1, "amount"], frame.loc[2] = "never seen", 1e12, None
+    assert_same(loaded, fitted, frame)
+    assert loaded.facts_ == fitted.facts_
+    assert repr(loaded) == repr(fitted)
+
+
+@pytest.mark.parametrize("case", ["stack, answered", "imboost"])
+def test_a_loaded_detector_explains_as_before(case, saved, made):
+    fitted, folder = saved[case]
+    rows = made.table.slice(0, 3)
+    assert persistence.load(folder).explain(rows) == fitted.explain(rows)
+
+
+def test_scores_are_the_same_in_another_process(saved, made, tmp_path):
+    table = tmp_path / "table.parquet"
+    pyarrow.parquet.write_table(made.table, table)
+    folders = [folder for _, folder in saved.values()]
+    subprocess.run([sys.executable, "-c", IN_ANOTHER_PROCESS, table, *folders], check=True)
+    for (fitted, _), scores in zip(saved.values(), np.load(f"{table}.npy"), strict=True):
+        np.testing.assert_array_equal(scores, fitted.decision_function(made.table))
+
+
+@pytest.mark.parametrize("case", ["stack, answered", "imboost, answered"])
+def test_a_loaded_detector_can_be_saved_but_not_refined(case, saved, made, answers, tmp_path):
+    _, folder = saved[case]
+    loaded = persistence.load(folder)
+    persistence.save(loaded, tmp_path / "again")
+    first, again = (
+        safetensors.numpy.load_file(where / "tensors.safetensors")
+        for where in (folder, tmp_path / "again")
+    )
+    assert first.keys() == again.keys()
+    for name in first:
+        np.testing.assert_array_equal(first[name], again[name])
+    with pytest.raises(SettingError, match="holds no training rows; fit it again"):
+        loaded.refine(made.table, answers)
+
+
+def test_a_bundle_says_what_it_holds_and_since_when(saved, made):
+    fitted, folder = saved["stack, answered"]
+    assert {path.name for path in folder.iterdir()} == FILES
+    told = json.loads((folder / "bundle.json").read_text())
+    assert told["format"] == 1
+    assert told["made"].startswith("20")
+    assert {"imboost", "numpy", "scikit-learn", "torch", "python"} <= told["versions"].keys()
+    assert told["training"]["detector"] == "Stack"
+    assert told["training"]["rows"] == 300
+    assert told["training"]["labels"] == 100
+    assert told["training"]["threshold"] == fitted.threshold_
+    assert list(told["training"]["roles"]) == made.table.column_names
+    assert told["training"]["roles"]["shipped"] == "datetime"
+
+
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="a tool of GNU")
+def test_the_checksums_are_those_of_sha256sum(saved):
+    command = ["sha256sum", "--check", "--strict", "checksums.txt"]
+    subprocess.run(command, cwd=saved["imboost"][1], check=True)
+
+
+@pytest.mark.parametrize("answered", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_detector_that_can_be_saved_keeps_its_scores(name, answered, planted, tmp_path):
+    X = pd.DataFrame(planted.X, columns=list("abcde"))
+    detector = make_quick(name).fit(X, planted.y if answered else None)
+    persistence.save(detector, tmp_path / "model")
+    loaded = persistence.load(tmp_path / "model")
+    assert_same(loaded, detector, X)
+    assert loaded.feature_names_in_.tolist() == list("abcde")
+    with pytest.raises(IMBoostError, match="loaded from a bundle"):
+        loaded.refine(X, planted.y)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_flow_is_saved_too(planted, tmp_path, dtype):
+    X = planted.X.astype(dtype)
+    detector = make_quick("imboost", backbone="flow", n_members=2).fit(X)
+    persistence.save(detector, tmp_path / "model")
+    assert_same(persistence.load(tmp_path / "model"), detector, X)
+
+
+def test_odd_settings_and_columns_are_kept(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"": rng.normal(size=200), "a\n'ü\"": rng.normal(size=200)})
+    frame["2"] = rng.choice(["", "nan", "x y", None], 200)
+    source = np.random.RandomState(7)
+    detector = TableDetector(
+        make_quick("stack", n_neighbors=[3, 5]),
+        roles={"2": "categorical"},
+        scaling="quantile",
+        random_state=source,
+    ).fit(frame)
+    persistence.save(detector, tmp_path / "model")
+    loaded = persistence.load(tmp_path / "model")
+    assert_same(loaded, detector, frame)
+    assert loaded.roles == {"2": "categorical"}
+    assert loaded.detector.n_neighbors == [3, 5]
+    assert loaded.random_state.randint(1000) == source.randint(1000)
+
+
+@pytest.mark.parametrize("name", sorted(set(DETECTORS) - set(NAMES)))
+def test_a_detector_that_cannot_be_saved_says_so(name, tmp_path):
+    detector = make_quick(name)
+    with pytest.raises(
+        SettingError, match=f"{type(detector).__name__} cannot be saved; these can"
+    ):
+        persistence.save(detector, tmp_path / "model")
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_part_that_cannot_be_saved_is_named(planted, tmp_path):
+    table = TableDetector(make_quick("aad")).fit(planted.X)
+    with pytest.raises(SettingError, match=r"saved: detector\.detector is of type AAD"):
+        persistence.save(table, tmp_path / "model")
+    detector = make_quick("imboost").fit(planted.X)
+    detector.way_ = print
+    with pytest.raises(SettingError, match=r"IMBoost cannot be saved: detector\.way_ is of type"):
+        persistence.save(detector, tmp_path / "model")
+    assert not any(tmp_path.iterdir())
+
+
+def test_what_is_not_trained_cannot_be_saved(tmp_path):
+    with pytest.raises(ValueError, match="not fitted yet"):
+        persistence.save(make_quick("stack"), tmp_path / "model")
+
+
+def test_an_older_bundle_is_replaced_and_nothing_else_is(planted, tmp_path):
+    detector = make_quick("imboost").fit(planted.X)
+    (tmp_path / "empty").mkdir()
+    for name in ("new/model", "empty"):
+        persistence.save(detector, tmp_path / name)
+        persistence.save(detector, tmp_path / name)
+        persistence.load(tmp_path / name)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "precious.txt").write_text("kept")
+    (tmp_path / "file").write_text("kept")
+    for name in ("notes", "file"):
+        with pytest.raises(BundleError, match="exists and is no bundle"):
+            persistence.save(detector, tmp_path / name)
+    assert (tmp_path / "notes" / "precious.txt").read_text() == "kept"
+    assert {path.name for path in tmp_path.iterdir()} == {"new", "empty", "notes", "file"}

@@ -1,0 +1,143 @@
+"""Tables turned into matrices: gaps, levels, times, scalings, and columns that do not fit."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from imboost.errors import DataError, UnknownNameError
+from imboost.tables.encoder import MAX_LEVELS, TableEncoder
+from imboost.tables.layout import Kind, Layout
+from imboost.tables.number_scaling import SCALINGS, fit_scaling
+from imboost.tables.roles import find_roles
+
+N = 40
+
+
+def fit(columns, scaling="robust", **roles):
+    table = pa.table(columns)
+    return TableEncoder.fit(table, find_roles(table, roles), scaling)
+
+
+def kinds(encoder):
+    return [feature.kind for feature in encoder.layout.features]
+
+
+def test_numbers_keep_their_gaps_and_a_column_says_where_they_were():
+    encoder = fit({"a": [1.0, None, 3.0, 5.0]})
+    matrix = encoder.encode(pa.table({"a": [None, 3.0]}))
+    assert kinds(encoder) == [Kind.NUMBER, Kind.GAP]
+    assert np.isnan(matrix[0, 0])
+    assert matrix[:, 1].tolist() == [1.0, 0.0]
+
+
+def test_without_gaps_in_training_a_later_one_is_nan_alone():
+    encoder = fit({"a": [1.0, 2.0, 3.0]})
+    assert np.isnan(
+        encoder.encode(pa.table({"a": [None]}, schema=pa.schema({"a": "float64"})))
+    ).all()
+
+
+def test_levels_have_columns_and_missing_is_one_of_them():
+    encoder = fit({"a": ["x", "y", "x", None]})
+    matrix = encoder.encode(pa.table({"a": ["y", None, "x", "new"]}))
+    assert kinds(encoder) == [Kind.CATEGORY]
+    assert (matrix.sum(axis=1) == 1).all()
+    assert encoder.encoders["a"].names[:3] == ["x", "(missing)", "y"]
+    assert matrix.argmax(axis=1).tolist() == [2, 1, 0, 3]
+
+
+def test_of_many_levels_the_rarer_share_columns_with_those_as_rare():
+    common = [f"common{i}" for i in range(MAX_LEVELS)] * 100
+    often, once = [f"often{i}" for i in range(30)] * 20, [f"once{i}" for i in range(30)]
+    encoder = fit({"a": common + often + once}, a="categorical")
+    matrix = encoder.encode(pa.table({"a": ["common3", "often1", "often2", "once1", "never"]}))
+    own, first_often, second_often, once_seen, never_seen = matrix.argmax(axis=1)
+    assert own < MAX_LEVELS <= once_seen
+    assert first_often == second_often > once_seen == never_seen
+
+
+def test_times_have_a_place_in_the_day_and_the_week():
+    hours = [f"2024-01-{1 + hour // 24:02d} {hour % 24:02d}:00" for hour in range(24 * 20)]
+    encoder = fit({"a": hours})
+    parts = [feature.part for feature in encoder.layout.features]
+    assert parts[0] == ""
+    assert {part.split(",")[0] for part in parts[1:]} == {"time of day", "day of the week"}
+    matrix = encoder.encode(pa.table({"a": ["2024-01-03 06:00", "2024-01-10 06:00"]}))
+    np.testing.assert_allclose(matrix[0, 1:], matrix[1, 1:], atol=1e-9)
+    assert matrix[0, 0] < matrix[1, 0]
+
+
+def test_columns_may_come_in_another_order_and_those_not_looked_at_may_be_left_out():
+    columns = {"id": list(range(N)), "x": np.linspace(0, 1, N), "c": ["u", "v"] * (N // 2)}
+    encoder = fit(columns)
+    whole = encoder.encode(pa.table(columns))
+    np.testing.assert_array_equal(whole, encoder.encode(pa.table(columns).select(["c", "x"])))
+
+
+def test_columns_that_are_missing_or_extra_are_named():
+    encoder = fit({"a": [1.0, 2.0], "b": [1.0, 3.0]})
+    for columns, told in (
+        ("az", "lacks the column 'b' and has the extra column 'z': rename it, or fit again."),
+        ("abz", "has the extra column 'z': leave it out, or fit again."),
+        ("a", "lacks the column 'b': add it, or fit again."),
+    ):
+        with pytest.raises(DataError, match=told):
+            encoder.encode(pa.table({name: [1.0] for name in columns}))
+
+
+def test_text_is_read_as_what_the_column_was_in_training():
+    encoder = fit({"a": [1.0, 2.0, 4.0], "b": [True, False, True]})
+    matrix = encoder.encode(pa.table({"a": ["2.0", "many"], "b": ["true", "false"]}))
+    expected = encoder.encode(pa.table({"a": [2.0, None], "b": [True, False]}))
+    np.testing.assert_array_equal(matrix, expected)
+
+
+@pytest.mark.parametrize("name", SCALINGS)
+@given(values=st.lists(st.floats(-1e300, 1e300), min_size=2), later=st.floats(-1e300, 1e300))
+def test_scalings_keep_the_order_and_stay_finite(name, values, later):
+    known = np.array(values)
+    scaling = fit_scaling(name, known)
+    scaled = scaling.apply(np.sort(np.append(known, later)))
+    assert np.isfinite(scaled).all()
+    assert (np.diff(scaled) >= -1e-9 * np.abs(scaled).max()).all()
+    assert np.isnan(scaling.apply(np.array([np.nan]))).all()
+
+
+@pytest.mark.parametrize("name", ["robust", "quantile"])
+def test_one_huge_value_does_not_squash_the_others(name):
+    values = np.append(np.linspace(0, 1, 99), 1e9)
+    scaled = fit_scaling(name, values).apply(values)
+    assert np.ptp(scaled[:99]) > 0.03 * np.ptp(scaled)
+
+
+@pytest.mark.parametrize("name", SCALINGS)
+def test_a_value_out_of_range_lies_outside_of_all_others(name):
+    scaling = fit_scaling(name, np.linspace(0, 1, 50))
+    inside = scaling.apply(np.linspace(0, 1, 50))
+    width = np.ptp(inside)
+    assert scaling.apply(np.array([3.0]))[0] > inside.max() + 0.5 * width
+    assert scaling.apply(np.array([-2.0]))[0] < inside.min() - 0.5 * width
+
+
+@pytest.mark.parametrize("name", SCALINGS)
+def test_a_scaling_can_be_undone(name):
+    values = np.random.default_rng(0).lognormal(size=200)
+    scaling = fit_scaling(name, values)
+    more = np.array([values.min() - 5, *np.quantile(values, [0.1, 0.5, 0.9]), values.max() + 50])
+    np.testing.assert_allclose(scaling.invert(scaling.apply(more)), more, rtol=1e-6)
+
+
+def test_an_unknown_scaling_is_named():
+    with pytest.raises(UnknownNameError, match="Did you mean 'robust'"):
+        fit({"a": [1.0, 2.0]}, scaling="robsut")
+
+
+def test_the_layout_tells_which_columns_belong_to_which_source():
+    layout = fit({"a": [1.0, None, 2.0], "b": ["x", "y", "y"]}).layout
+    assert layout.sources == ["a", "b"]
+    assert layout.source_of_columns().tolist() == [0, 0, 1, 1, 1]
+    assert layout.n_columns == 5
+    assert [f.source for f in layout.of_kind(Kind.GAP)] == ["a"]
+    assert Layout.of_numbers(["p", "q"]).source_of_columns().tolist() == [0, 1]

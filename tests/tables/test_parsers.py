@@ -1,0 +1,281 @@
+"""What cells say: alone as among others, once a reader is fitted, and from any kind of file."""
+
+from datetime import datetime, time, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from imboost.tables.cells import (
+    CLOCK,
+    MISSING_WORDS,
+    MONTHS,
+    TIME_FORMS,
+    levels,
+    numbers,
+    times,
+    truths,
+    words,
+)
+from imboost.tables.encoder import TableEncoder, TimeEncoder
+from imboost.tables.frames import as_table
+from imboost.tables.parsers import NumberReader, TimeReader, WordReader
+from imboost.tables.roles import find_roles
+
+N = 60
+SECONDS_OF_A_DAY = 86_400.0
+
+
+def column(*cells, kind=None):
+    return pa.chunked_array([pa.array(cells, kind)])
+
+
+def one_by_one(reader, cells):
+    return [found for at in range(len(cells)) for found in listed(reader.read(cells.slice(at, 1)))]
+
+
+def listed(found):
+    return found.to_pylist() if isinstance(found, pa.ChunkedArray) else found.tolist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells"),
+    [
+        (NumberReader, ["1,234", "5", "1,234,567.5", "2,5", "-inf", None, "many"]),
+        (NumberReader, ["1,234", "2,5", "-0,25", "+7", "1e3", " 4 ", None]),
+        (NumberReader, [1.5, float("inf"), None]),
+        (TimeReader, ["03/04/2024", "04/13/2024", "2024-04-13", "soon", None]),
+        (TimeReader, ["03/04/2024", "13/04/2024", "03/04/24 10:30", "31/02/2024"]),
+        (TimeReader, ["2024-01-02T03:04:05.678Z", "2024-02-30", "0000-00-00", "2024-01-01 25:00"]),
+        (TimeReader, ["20240102", "20241301", None]),
+        (WordReader, ["Y", "N", "y", "yes", "1", "TRUE", "maybe", None]),
+        (WordReader, [True, False, None]),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else str(value[0]),
+)
+def test_cells_are_read_one_by_one_as_all_at_once(kind, cells):
+    cells = column(*cells)
+    reader = kind.fit(cells)
+    assert str(one_by_one(reader, cells)) == str(listed(reader.read(cells)))
+
+
+def test_levels_are_read_one_by_one_as_all_at_once():
+    cells = column("1.0", "01", "2", "2.5", " x ", None)
+    reader = WordReader()
+    assert one_by_one(reader, cells) == reader.read(cells).to_pylist()
+    assert reader.read(cells).to_pylist() == ["1", "01", "2", "2.5", "x", None]
+
+
+@pytest.mark.parametrize(
+    ("cells", "read", "note"),
+    [
+        (["1,234", "56"], [1234, 56], "1,234 is read as 1234"),
+        (["1,234.5", "1,234,567"], [1234.5, 1234567], "1,234 is read as 1234"),
+        (["1,234", "2,50"], [1.234, 2.5], "2,5 is read as 2.5"),
+        (["0,512", "1,234"], [0.512, 1.234], "2,5 is read as 2.5"),
+        (["1.5", "2"], [1.5, 2], ""),
+        ([1.5, 2.0], [1.5, 2], ""),
+        (["1.069", "739"], [1069, 739], "1.234 is read as 1234"),
+        (["42.346,87", "9,5"], [42346.87, 9.5], "1.234 is read as 1234"),
+        (["1.234.567", "1.000"], [1234567, 1000], "1.234 is read as 1234"),
+        (["1.069", "12739"], [1.069, 12739], "1.234 is read as 1.234, not as 1234"),
+        (["1.069", "2.739"], [1.069, 2.739], "1.234 is read as 1.234, not as 1234"),
+        (["0.069", "2.739"], [0.069, 2.739], ""),
+        (["1.069", "2.7"], [1.069, 2.7], ""),
+    ],
+)
+def test_what_a_mark_means_is_decided_by_all_cells(cells, read, note):
+    cells = column(*cells)
+    reader = NumberReader.fit(cells)
+    assert (reader.read(cells).tolist(), reader.note(cells)) == (read, note)
+
+
+@pytest.mark.parametrize(
+    ("said", "number"),
+    [
+        ("1'234.50", 1234.5),
+        ("1 234,50", 1234.5),
+        ("1\N{NO-BREAK SPACE}234\N{NARROW NO-BREAK SPACE}567", 1234567.0),
+        ("(12.50)", -12.5),
+        ("($12.50)", -12.5),
+        ("\N{MINUS SIGN}12.50", -12.5),
+        ("USD 12.50", 12.5),
+        ("-12.50 EUR", -12.5),
+        ("₹12", 12.0),
+        ("1 2", np.nan),
+        ("12.5kg", np.nan),
+        ("(draft)", np.nan),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(said, number):
+    np.testing.assert_array_equal(numbers(column(said)), [number])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "2024-01-17 14:05:06+01",
+        "2024-01-17 14:05:06 UTC",
+        "2024-01-17 14:05:06,000",
+        "2024-1-17 14:05:06",
+        "17-01-2024 14:05:06",
+        "17-Jan-2024 14:05:06",
+        "17 January 2024 2:05:06 PM",
+    ],
+)
+def test_times_are_read_as_programs_write_them(said):
+    cells = column(said)
+    found = TimeReader.fit(cells).read(cells).astype("datetime64[s]")
+    assert found.tolist() == [np.datetime64("2024-01-17T14:05:06").item()]
+
+
+def test_a_clock_is_read_from_text_as_from_a_stored_time():
+    said, stored = column("09:05", "21:30:15"), column(time(9, 5), time(21, 30, 15))
+    readers = [TimeReader.fit(said), TimeReader.fit(stored)]
+    assert readers[0] == readers[1]
+    assert readers[0].read(said).tolist() == readers[0].read(stored).tolist() == [32_700, 77_415]
+    for unit in ("us", "ns"):
+        assert times(stored.cast(pa.time64(unit)), CLOCK).tolist() == [32_700, 77_415]
+    encoder = TimeEncoder.fit(said, "robust")
+    assert encoder.describe(encoder.encode(said)[0]) == ["09:05", "21:30"]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_durations_are_seconds_whatever_they_are_stored_as(unit):
+    cells = column(timedelta(seconds=90), None).cast(pa.duration(unit))
+    np.testing.assert_array_equal(numbers(cells), [90.0, np.nan])
+    assert (words(cells).to_pylist(), NumberReader().note(cells)) == (["90", None], "in seconds")
+
+
+def test_parts_of_seconds_stay_where_they_are():
+    moments = column(datetime(2024, 4, 10, 3, 12, 0, 34_000), datetime(2024, 4, 10, 3, 12))
+    assert words(moments).to_pylist() == ["2024-04-10 03:12:00.034000", "2024-04-10 03:12:00"]
+
+
+@pytest.mark.parametrize("said", [word for word in MISSING_WORDS if word] + ["", "  ", " NA "])
+def test_words_for_a_missing_value_count_in_tables_of_any_kind(tmp_path, said):
+    path = tmp_path / "table.csv"
+    path.write_text(f'a,b\nx,1\n"{said}",2\n')
+    for table in (as_table(path), pa.table({"a": ["x", said]})):
+        assert levels(table.column("a")).to_pylist() == ["x", None]
+
+
+@pytest.mark.parametrize(
+    ("cells", "form", "is_noted"),
+    [
+        (["03/04/2024", "05/06/2024"], "DD/MM/YYYY", True),
+        (["03/04/2024", "13/06/2024"], "DD/MM/YYYY", False),
+        (["03/04/2024", "05/16/2024"], "MM/DD/YYYY", False),
+        (["03.04.2024"], "DD.MM.YYYY", False),
+        (["2024-04-03", "03.04.2024"], "DD.MM.YYYY", False),
+        (["2024-04-03", "soon"], "YYYY-MM-DD", False),
+        ([20240403, 20240404], "YYYYMMDD", False),
+    ],
+)
+def test_the_form_of_times_is_decided_by_all_cells(cells, form, is_noted):
+    cells = column(*cells)
+    reader = TimeReader.fit(cells)
+    assert (reader.form, bool(reader.note(cells))) == (form, is_noted)
+
+
+@pytest.mark.parametrize("form", [form for form in TIME_FORMS if form != CLOCK])
+def test_a_day_that_no_calendar_has_is_missing(form):
+    def written(year, month, day):
+        name = MONTHS[int(month) - 1] if 0 < int(month) <= len(MONTHS) else "Foo"
+        written = form.replace("YYYY", year).replace("MM", month).replace("DD", day)
+        return written.replace("Mon", name)
+
+    cells = column(
+        written("1970", "01", "02"),
+        written("1972", "02", "29"),
+        written("1970", "02", "29"),
+        written("1970", "13", "01"),
+        written("0000", "00", "00"),
+    )
+    np.testing.assert_array_equal(
+        times(cells, form) / SECONDS_OF_A_DAY, [1.0, 789.0, np.nan, np.nan, np.nan]
+    )
+
+
+def test_parts_of_a_second_are_those_of_a_stored_time():
+    said = column("2024-05-06T07:08:09.123456789", "2024-05-06 07:08:09.5+02:00", "2024-05-06")
+    stored = np.array(["2024-05-06T07:08:09.123456", "2024-05-06T07:08:09.5", "2024-05-06"])
+    stored = stored.astype("datetime64[us]")
+    np.testing.assert_array_equal(times(said), times(pa.chunked_array([stored])))
+
+
+def test_infinity_is_a_number_in_text_too():
+    said = numbers(column("inf", "-Infinity", "+INF", "1e400", "infinite"))
+    stored = numbers(column(np.inf, -np.inf, np.inf, np.inf, None))
+    np.testing.assert_array_equal(said, stored)
+
+
+def test_whole_numbers_are_levels_of_one_spelling():
+    assert levels(column(1.0, 2.5, 1e15)).to_pylist() == ["1", "2.5", "1000000000000000"]
+    assert levels(column("1.0", "1.", "01", "1.05")).to_pylist() == ["1", "1", "01", "1.05"]
+    assert levels(column(True)).to_pylist() == levels(column("True")).to_pylist() == ["true"]
+
+
+@pytest.mark.parametrize("later", ["y", "yes", "1", "1.0", "TRUE", 1, 1.0, True])
+def test_yes_is_written_as_in_training(later):
+    reader = WordReader.fit(column("Y", "N", "Y"))
+    assert reader.read(column(later)).to_pylist() == ["Y"]
+    assert truths(column(later)).tolist() == [1.0]
+
+
+def test_a_table_is_encoded_alike_from_csv_and_from_parquet(tmp_path):
+    rng = np.random.default_rng(0)
+    gap = np.arange(N) == 7
+    day = np.datetime64("2024-01-01T00:00:00") + 25_000 * np.arange(N).astype("timedelta64[s]")
+    table = pa.table(
+        {
+            "amount": pa.array(np.where(np.arange(N) == 3, np.inf, rng.normal(size=N)), mask=gap),
+            "paid": pa.array(rng.integers(0, 2, N).astype(bool), mask=gap),
+            "flag": pa.array(rng.integers(0, 2, N).astype(float), mask=gap),
+            "code": pa.array(rng.integers(1, 4, N).astype(float), mask=gap),
+            "word": rng.choice(["red", "blue", "green"], N),
+            "day": pa.array(day, mask=gap),
+        }
+    )
+    pa.parquet.write_table(table, tmp_path / "table.parquet")
+    pa.csv.write_csv(table, tmp_path / "table.csv")
+    table.to_pandas().to_csv(tmp_path / "pandas.csv", index=False)
+    roles = {"code": "categorical"}
+    tables = [as_table(tmp_path / name) for name in ("table.parquet", "table.csv", "pandas.csv")]
+    facts = [find_roles(table, roles) for table in tables]
+    assert [fact.role for fact in facts[0]] == [fact.role for fact in facts[1]]
+    for trained, known in zip(tables, facts, strict=True):
+        encoder = TableEncoder.fit(trained, known)
+        expected = encoder.encode(trained)
+        for other in tables:
+            np.testing.assert_array_equal(encoder.encode(other), expected)
+
+
+@pytest.mark.parametrize(
+    "reader", [NumberReader(","), TimeReader("DD/MM/YYYY"), WordReader(("n", "y"))]
+)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.null(),
+        pa.bool_(),
+        pa.int8(),
+        pa.float32(),
+        pa.decimal128(5, 2),
+        pa.string(),
+        pa.large_string(),
+        pa.string_view(),
+        pa.date32(),
+        pa.timestamp("ns", "Europe/Berlin"),
+        pa.time32("s"),
+        pa.duration("ms"),
+        pa.dictionary(pa.int8(), pa.string()),
+    ],
+    ids=str,
+)
+def test_cells_of_any_type_can_be_read(reader, kind):
+    assert len(reader.read(pa.chunked_array([pa.nulls(3, kind)]))) == 3
+    assert len(reader.read(pa.chunked_array([], kind))) == 0
+    assert len(WordReader().read(pa.chunked_array([pa.nulls(3, kind)]))) == 3

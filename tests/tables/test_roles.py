@@ -1,0 +1,162 @@
+"""Roles of columns: found by values and names, or given."""
+
+import datetime
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from imboost.errors import IMBoostError
+from imboost.tables.encoder import TableEncoder
+from imboost.tables.roles import Role, find_roles
+
+N = 60
+ROWS = range(N)
+RNG = np.random.default_rng(0)
+
+COLUMNS = {
+    "numeric": [
+        ("floats", RNG.normal(size=N)),
+        ("counts", [row % 7 for row in ROWS]),
+        ("numbers as text", [str(row / 3) for row in ROWS]),
+        ("decimal commas", [f"{row},5" for row in ROWS]),
+        ("a few words among numbers", ["?" if row == 5 else str(row % 9) for row in ROWS]),
+        ("different but no row numbers", [3 * row for row in ROWS]),
+        ("house_number", [row % 40 for row in ROWS]),
+        ("prices", [f"${1000 * row:,.2f}" for row in ROWS]),
+        ("percents", [f"{row / 2} %" for row in ROWS]),
+        ("some without a number", ["-" if row % 9 == 0 else str(row / 3) for row in ROWS]),
+        ("some below a limit", ["<0.5" if row % 9 == 0 else f"{row / 3}" for row in ROWS]),
+        ("Umsatz", [f"{200 * row:,}".replace(",", ".") for row in ROWS]),
+        ("durations", pa.array([datetime.timedelta(hours=row % 9) for row in ROWS])),
+        ("decimals", pa.array([row / 8 for row in ROWS]).cast(pa.decimal128(10, 3))),
+    ],
+    "boolean": [
+        ("truths", [row % 3 == 0 for row in ROWS]),
+        ("yes and no", [["Yes", "no", None][row % 3] for row in ROWS]),
+        ("zeros and ones", [row % 2 for row in ROWS]),
+        ("in upper and lower case", [["Yes", "no", "yes", "NO"][row % 4] for row in ROWS]),
+        ("as pandas writes some", [["1", "0", "1.0", "0.0"][row % 4] for row in ROWS]),
+    ],
+    "categorical": [
+        ("words", [["red", "blue", "green"][row % 3] for row in ROWS]),
+        ("codes with zeros", [f"0{row % 9 + 10}" for row in ROWS]),
+        ("two words", [["red", "blue"][row % 2] for row in ROWS]),
+        ("one value or none", [None if row % 4 else "x" for row in ROWS]),
+        ("dictionary", pa.array(["a", "b", "c"] * 20).dictionary_encode()),
+        ("a pandas category", pa.array([row % 4 for row in ROWS]).dictionary_encode()),
+        ("merchant_id", [1000 + 7 * (row // 3) for row in ROWS]),
+        ("words and numbers", [["red", "1", "2"][row % 3] for row in ROWS]),
+    ],
+    "datetime": [
+        ("dates", [datetime.date(2024, 1, 1 + row % 28) for row in ROWS]),
+        ("times with zone", [f"2024-01-01T10:{row:02d}:00+02:00" for row in ROWS]),
+        ("days first", [f"{1 + row % 28:02d}.02.2024" for row in ROWS]),
+        ("times with strokes", [f"{1 + row % 28:02d}/02/2024 10:{row:02d}" for row in ROWS]),
+        ("time of day", pa.array([datetime.time(row % 24) for row in ROWS])),
+        ("clocks as text", [f"{row % 24}:{row:02d}" for row in ROWS]),
+        (
+            "some without a time",
+            ["-" if row % 9 == 0 else f"2024-01-{1 + row % 28}" for row in ROWS],
+        ),
+        ("halves of the day", [f"02/{1 + row % 28}/2024 3:{row:02d} PM" for row in ROWS]),
+        ("days first with strokes", [f"{1 + row % 28:02d}/02/2024" for row in ROWS]),
+    ],
+    "identifier": [
+        ("customer_id", [1000 + 7 * row for row in ROWS]),
+        ("USER ID", [1000 + 7 * row for row in ROWS]),
+        ("any name", list(ROWS)),
+        ("one number lacks", [None if row == 9 else row for row in ROWS]),
+        ("EmployeeNumber", [1000.0 + 7 * row for row in ROWS]),
+        ("id_kunde", [None if row == 9 else 7.0 * row for row in ROWS]),
+        ("codes", [f"X{row}-{row * 7}" for row in ROWS]),
+        ("nearly all differ", [f"X{max(row, 3)}" for row in ROWS]),
+        ("orderId", [f"A{row // 2 * 2 if row < 9 else row}" for row in ROWS]),
+    ],
+    "constant": [("same", [1] * N), ("nothing", [None] * N), ("nan", [float("nan")] * N)],
+    "text": [("remarks", [f"the customer said {row} words to us" for row in ROWS])],
+    "ignored": [("lists", [[row] for row in ROWS])],
+}
+CASES = [(role, name, cells) for role, columns in COLUMNS.items() for name, cells in columns]
+
+
+@pytest.mark.parametrize(("role", "name", "cells"), CASES, ids=[case[1] for case in CASES])
+def test_the_role_of_a_column_is_found(role, name, cells):
+    table = pa.table({name: cells, "other": RNG.normal(size=N)})
+    assert find_roles(table)[0].role == role
+
+
+def test_what_a_comma_means_may_be_told_by_another_column():
+    cells = {"weight": ["1,234", "2,345"] * 20, "size": ["1,5", "2,25"] * 20}
+    facts = find_roles(pa.table(cells))
+    assert [fact.note for fact in facts] == 2 * ["2,5 is read as 2.5"]
+    encoder = TableEncoder.fit(pa.table(cells), facts, scaling="minmax")
+    assert encoder.encoders["weight"].reader.read(pa.chunked_array([["1,234"]])) == [1.234]
+    [fact, _] = find_roles(pa.table({"weight": cells["weight"], "size": ["1", "2"] * 20}))
+    assert fact.note == "1,234 is read as 1234"
+
+
+def test_cells_that_do_not_fit_are_counted_in_the_note():
+    cells = ["?" if row < 2 else str(3 * row) for row in ROWS]
+    [fact] = find_roles(pa.table({"a": cells}))
+    assert (fact.role, fact.note) == (Role.NUMERIC, "2 cells say no number and count as missing")
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "note"),
+    [
+        ("key", [7 * row for row in ROWS], "by its name: kept aside, never looked at"),
+        ("any", list(ROWS), "counts the rows: kept aside, never looked at"),
+        ("any", [f"X{row}" for row in ROWS], "all cells differ: kept aside, never looked at"),
+        (
+            "any",
+            [f"X{max(row, 3)}" for row in ROWS],
+            "95% of the cells differ: kept aside, never looked at",
+        ),
+        ("day", ["03/04/2024", "05/06/2024"], "day or month may come first; read as DD/MM/YYYY"),
+        ("sum", ["1,234", "5,678", "1"], "1,234 is read as 1234"),
+        ("land", ["DE", "FR"] * 9 + ["NA"], "1 cell says 'NA', taken as missing"),
+        ("who_id", [row // 2 for row in ROWS], "by its name, numbers stand for things"),
+        (
+            "sum",
+            ["1,234"] * 30 + ["5,678"] * 29 + ["?"],
+            "1,234 is read as 1234; 1 cell says no number and counts as missing",
+        ),
+    ],
+)
+def test_a_note_says_why(name, cells, note):
+    table = pa.table({name: cells, "other": RNG.normal(size=len(cells))})
+    assert find_roles(table)[0].note == note
+
+
+def test_a_given_role_stands():
+    table = pa.table(
+        {"code": [row % 5 for row in ROWS], "id": list(ROWS), "x": RNG.normal(size=N)}
+    )
+    facts = find_roles(table, {"code": "categorical", "id": "numeric", "x": "ignored"})
+    assert [fact.role for fact in facts] == ["categorical", "numeric", "ignored"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "given", "error"),
+    [
+        ({"a": [1, 2]}, {"b": "numeric"}, "Unknown column 'b'"),
+        ({"a": [1, 2]}, {"a": "numerical"}, "Did you mean 'numeric'"),
+        ({"a": pa.array([], pa.int64())}, {}, "header but no rows"),
+        ({"a": [1, 1], "b": [None, None]}, {}, "No column is left.*a .constant., b .constant."),
+        ({"a": ["x", "y"]}, {"a": "numeric"}, "^Column 'a' has no cell that says a number.$"),
+        ({"a": ["x", "y"]}, {"a": "datetime"}, "^Column 'a' has no cell that says a time.$"),
+        ({"a": ["x", "z"]}, {"a": "boolean"}, "^Column 'a' has no cell that says yes or no.$"),
+        ({"a": [None, None]}, {"a": "numeric"}, "^Column 'a' has no cell that says a number.$"),
+        ({"a": [1.5, 2.5]}, {"a": "datetime"}, "^Column 'a' has no cell that says a time.$"),
+        (
+            {"a": [datetime.date(2024, 1, 1), datetime.date(2024, 1, 2)]},
+            {"a": "numeric"},
+            "^Column 'a' has no cell that says a number.$",
+        ),
+        ({"a": [[1], [2]]}, {"a": "numeric"}, "'a' holds list.* cannot be numeric"),
+    ],
+)
+def test_what_cannot_be_is_refused(columns, given, error):
+    with pytest.raises(IMBoostError, match=error):
+        find_roles(pa.table(columns), given)
