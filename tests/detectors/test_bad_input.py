@@ -5,8 +5,8 @@ import pytest
 
 from conftest import make_quick
 from imboost.detectors import DETECTORS
-from imboost.detectors.shallow.base import ClassicDetector
-from imboost.detectors.shallow.coniferest_forest import ConiferousDetector
+from imboost.detectors.shallow.base import ShallowDetector
+from imboost.detectors.shallow.coniferest_forest import ConiferestDetector
 
 GOOD = np.random.default_rng(0).normal(size=(40, 3))
 
@@ -102,7 +102,7 @@ def test_a_new_value_in_a_constant_column_scores_higher(quick_detector):
         quick_detector.decision_function(table),
         quick_detector.decision_function(changed),
     )
-    if isinstance(quick_detector, ConiferousDetector):
+    if isinstance(quick_detector, ConiferestDetector):
         # Isolation trees never cut a column that was constant, and so see no change.
         np.testing.assert_array_equal(after, before)
     else:
@@ -116,7 +116,7 @@ def test_a_value_far_outside_the_training_range_scores_high_and_finite(quick_det
     row[0, 1] = value
     score = quick_detector.decision_function(row)
     assert np.isfinite(score).all()
-    if isinstance(quick_detector, ClassicDetector):  # ranks and isolation saturate
+    if isinstance(quick_detector, ShallowDetector):  # ranks and isolation saturate
         assert score[0] > np.median(quick_detector.decision_scores_)
     else:
         assert score[0] > quick_detector.decision_scores_.max()

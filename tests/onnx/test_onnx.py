@@ -125,7 +125,7 @@ def test_numbers_are_scaled_alike(name, training, values):
     graph = Graph({"x": ["rows"]})
     made = graph.model(columns._scaled(scaling, graph.input("x")), {}).SerializeToString()
     asked = np.array([*values, *training])
-    found, expected = run(made, {"x": asked}), scaling.apply(asked)
+    found, expected = run(made, {"x": asked}), scaling.transform(asked)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 

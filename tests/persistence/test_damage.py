@@ -144,9 +144,9 @@ def test_a_class_that_is_not_listed_is_never_made(folder, name):
 
 
 def test_something_else_than_a_detector_is_refused(folder):
-    other = {"class": "UnitScaling", "fields": {"offset": 0.0, "factor": 1.0}}
+    other = {"class": "MinMaxScaling", "fields": {"offset": 0.0, "factor": 1.0}}
     rewrite(folder, lambda structure: structure.update(detector=other))
-    refused(folder, "it holds a UnitScaling, which is no detector")
+    refused(folder, "it holds a MinMaxScaling, which is no detector")
 
 
 @pytest.mark.parametrize(

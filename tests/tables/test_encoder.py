@@ -99,26 +99,26 @@ def test_text_is_read_as_what_the_column_was_in_training():
 def test_scalings_keep_the_order_and_stay_finite(name, values, later):
     known = np.array(values)
     scaling = fit_scaling(name, known)
-    scaled = scaling.apply(np.sort(np.append(known, later)))
+    scaled = scaling.transform(np.sort(np.append(known, later)))
     assert np.isfinite(scaled).all()
     assert (np.diff(scaled) >= -1e-9 * np.abs(scaled).max()).all()
-    assert np.isnan(scaling.apply(np.array([np.nan]))).all()
+    assert np.isnan(scaling.transform(np.array([np.nan]))).all()
 
 
 @pytest.mark.parametrize("name", ["robust", "quantile"])
 def test_one_huge_value_does_not_squash_the_others(name):
     values = np.append(np.linspace(0, 1, 99), 1e9)
-    scaled = fit_scaling(name, values).apply(values)
+    scaled = fit_scaling(name, values).transform(values)
     assert np.ptp(scaled[:99]) > 0.03 * np.ptp(scaled)
 
 
 @pytest.mark.parametrize("name", SCALINGS)
 def test_a_value_out_of_range_lies_outside_of_all_others(name):
     scaling = fit_scaling(name, np.linspace(0, 1, 50))
-    inside = scaling.apply(np.linspace(0, 1, 50))
+    inside = scaling.transform(np.linspace(0, 1, 50))
     width = np.ptp(inside)
-    assert scaling.apply(np.array([3.0]))[0] > inside.max() + 0.5 * width
-    assert scaling.apply(np.array([-2.0]))[0] < inside.min() - 0.5 * width
+    assert scaling.transform(np.array([3.0]))[0] > inside.max() + 0.5 * width
+    assert scaling.transform(np.array([-2.0]))[0] < inside.min() - 0.5 * width
 
 
 @pytest.mark.parametrize("name", SCALINGS)
@@ -126,7 +126,7 @@ def test_a_scaling_can_be_undone(name):
     values = np.random.default_rng(0).lognormal(size=200)
     scaling = fit_scaling(name, values)
     more = np.array([values.min() - 5, *np.quantile(values, [0.1, 0.5, 0.9]), values.max() + 50])
-    np.testing.assert_allclose(scaling.invert(scaling.apply(more)), more, rtol=1e-6)
+    np.testing.assert_allclose(scaling.inverse_transform(scaling.transform(more)), more, rtol=1e-6)
 
 
 def test_an_unknown_scaling_is_named():

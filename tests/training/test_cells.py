@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from imboost.models import MLPVAE
-from imboost.stats.scaling import UnitScaling
+from imboost.stats.scaling import MinMaxScaling
 from imboost.tables.layout import Feature, Kind, Layout
 from imboost.training.cells import cell_losses, expected_cells
 from imboost.training.rows import Rows
@@ -49,7 +49,7 @@ def noise(model):
 
 
 def as_rows(table):
-    scaling = UnitScaling(offset=np.zeros(6), factor=np.ones(6))
+    scaling = MinMaxScaling(offset=np.zeros(6), factor=np.ones(6))
     return Rows(table, scaling, torch.device("cpu"))
 
 

@@ -6,7 +6,7 @@ import torch
 
 from imboost.labels import INLIER, OUTLIER, unlabelled
 from imboost.models import MLPVAE
-from imboost.stats.scaling import UnitScaling
+from imboost.stats.scaling import MinMaxScaling
 from imboost.training.batches import Schedule
 from imboost.training.loop import make_optimiser, train
 from imboost.training.polarization import (
@@ -79,7 +79,7 @@ def world():
     rng = np.random.default_rng(0)
     table = rng.normal(size=(200, 4))
     table[:20] = rng.normal(3.0, 0.3, size=(20, 4))
-    rows = Rows(table, UnitScaling.fit(table), torch.device("cpu"))
+    rows = Rows(table, MinMaxScaling.fit(table), torch.device("cpu"))
     model = MLPVAE(4, torch.Generator().manual_seed(0), n_members=2)
     return rows, model
 
@@ -167,7 +167,7 @@ def test_of_more_answered_rows_than_a_batch_holds_a_batch_is_drawn(
     n_labelled, expected, monkeypatch
 ):
     table = np.random.default_rng(0).normal(size=(2000, 2))
-    rows = Rows(table, UnitScaling.fit(table), torch.device("cpu"))
+    rows = Rows(table, MinMaxScaling.fit(table), torch.device("cpu"))
     labels = unlabelled(2000)
     labels[:n_labelled] = INLIER
     seen = []

@@ -13,7 +13,6 @@ from imboost.decide.threshold import (
     threshold_by_probability,
     threshold_by_share,
 )
-from imboost.stats.log_odds import odds_by_rank, odds_of_probability
 
 __all__ = [
     "Advice",
@@ -22,8 +21,6 @@ __all__ = [
     "Outcome",
     "advise",
     "estimate_outcome",
-    "odds_by_rank",
-    "odds_of_probability",
     "share_by_mixture",
     "share_without_outliers",
     "threshold_by_precision",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from imboost.labels import INLIER, OUTLIER, Labels
-from imboost.stats.logistic import likeliest_coefficients
+from imboost.stats.logistic import fit_map_logistic
 
 Floats = NDArray[np.float64]
 
@@ -80,11 +80,11 @@ class Calibration:
         if INLIER not in answers:
             odds, answers, is_audit = odds[is_audit], answers[is_audit], is_audit[is_audit]
         inputs, is_outlier = _inputs(odds, is_audit), answers == OUTLIER
-        means, bend = likeliest_coefficients(inputs, is_outlier, START, freedom)
+        means, bend = fit_map_logistic(inputs, is_outlier, START, freedom)
         if means[1] < LEAST_SLOPE:
             start = START.copy()
             start[1], freedom[1] = LEAST_SLOPE, NO_FREEDOM
-            means, bend = likeliest_coefficients(inputs, is_outlier, start, freedom)
+            means, bend = fit_map_logistic(inputs, is_outlier, start, freedom)
         return cls(means, np.asarray(np.linalg.inv(bend), dtype=np.float64))
 
     def probability(self, odds: Floats, when_asked: bool = False) -> Floats:

@@ -27,7 +27,7 @@ from imboost.decide.threshold import (
 from imboost.detectors.device import resolve_device
 from imboost.errors import MissingPackageError, SettingError
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, check_labels
-from imboost.stats.log_odds import odds_by_rank
+from imboost.stats.log_odds import rank_log_odds
 from imboost.tables.layout import Layout
 from imboost.validation import check_number
 
@@ -205,7 +205,7 @@ class BaseDetector(BaseEstimator, ABC):
 
     def odds_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return scores as log-odds of being an outlier, by what the detector itself thinks."""
-        return odds_by_rank(scores, self.decision_scores_)
+        return rank_log_odds(scores, self.decision_scores_)
 
     def calibrate(self, y: Any, is_audit: NDArray[np.bool_] | None = None) -> Self:
         """Learn from labels how likely rows are outliers and, if it is "auto", the threshold.

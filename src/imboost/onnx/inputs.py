@@ -77,7 +77,7 @@ def like_training(encoder: TableEncoder, matrix: NDArray[np.float64]) -> pa.Tabl
             levels = [own[place] for place in part.argmax(axis=1)]
             columns[name] = pa.array([*levels, None, UNHEARD_OF], pa.string())
         elif isinstance(one, NumberEncoder | TimeEncoder):
-            values = np.array([*one.scaling.invert(part[:, 0]), np.nan, OUT_OF_RANGE])
+            values = np.array([*one.scaling.inverse_transform(part[:, 0]), np.nan, OUT_OF_RANGE])
             missing = np.isnan(values)
             if isinstance(one, TimeEncoder):
                 values = (np.where(missing, 0.0, values) * 1e6).astype("datetime64[us]")

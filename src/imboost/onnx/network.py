@@ -19,10 +19,10 @@ from imboost.models.stacked import (
     GaussianHead,
 )
 from imboost.onnx.graph import Wire, where
-from imboost.stats.scaling import UnitScaling, scale_values
+from imboost.stats.scaling import MinMaxScaling, scale_values
 
 
-def scaled(scaling: UnitScaling, matrix: Wire) -> Wire:
+def scaled(scaling: MinMaxScaling, matrix: Wire) -> Wire:
     """Return rows scaled to the unit interval; missing numbers stay so."""
     missing = matrix.apply("IsNaN")
     known: Wire = scale_values(where(missing, 0.0, matrix), scaling.offset, scaling.factor)

@@ -14,7 +14,6 @@ from torch import nn
 
 from imboost.decide.calibration import Calibration
 from imboost.detectors import ALTBI, ODIM, DeepSAD, DeepSVDD, IMBoost, Stack, Trees
-from imboost.detectors.shallow.score_classifier import RankScale
 from imboost.detectors.stack.base_learners import (
     ForestExpert,
     LinearExpert,
@@ -50,7 +49,8 @@ from imboost.persistence.serializers import (
     record,
 )
 from imboost.stats.folds import RowFolds
-from imboost.stats.scaling import StandardScaling, UnitScaling
+from imboost.stats.ranks import RankTransform
+from imboost.stats.scaling import MinMaxScaling, StandardScaling
 from imboost.tables.encoder import NumberEncoder, TableEncoder, TimeEncoder, WordEncoder
 from imboost.tables.layout import Feature, Kind, Layout
 from imboost.tables.number_scaling import NumberScaling
@@ -89,14 +89,14 @@ CLASSES: dict[type, Way] = {
     UsualLevels: record(),
     UsualTimes: record(),
     # Of detectors without a network.
-    UnitScaling: record(),
+    MinMaxScaling: record(),
     StandardScaling: record(),
     Surroundings: attributes(),
     NeighbourDistances: attributes(without=("_search",)),
     Rotation: attributes(),
     Rest: attributes(),
     RowFolds: attributes(),
-    RankScale: attributes(),
+    RankTransform: record(),
     CellSurprise: attributes(),
     ForestExpectations: attributes(),
     ComponentExpectations: attributes(),

@@ -10,7 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from imboost.labels import INLIER, OUTLIER, Labels
 from imboost.query.strategy import Indices, Scores
-from imboost.stats.scaling import StandardScaling, UnitScaling
+from imboost.stats.scaling import MinMaxScaling, StandardScaling
 from imboost.validation import check_number
 
 LEAST_WORTH = 1e-6
@@ -81,8 +81,8 @@ class Spread:
 
     def look_at(self, table: NDArray[np.float64]) -> None:
         """Remember where the rows lie, every column in its standard deviations."""
-        table = UnitScaling.fit(table).apply(table)
-        self._table = StandardScaling.fit(table).apply(table)
+        table = MinMaxScaling.fit(table).transform(table)
+        self._table = StandardScaling.fit(table).transform(table)
 
     def observe(self, labels: Labels, standing: Labels) -> None:
         """Remember which kinds of answers are known."""

@@ -1,4 +1,4 @@
-"""Rows parted by their own values, so that each can be judged by what learned from others."""
+"""Cross-validation folds by a hash of each row's values."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-LAST_BITS = np.uint64(20)
-"""Bits of a number that may be those of rounding, and are not looked at."""
+ROUNDING_BITS = np.uint64(20)
+"""Lowest bits of a float64 that the hash ignores: they may differ by rounding."""
 
-BEST_BITS = np.uint64(32)
-"""Of a sum of products the upper half depends on all bits of all numbers."""
+HALF_WORD = np.uint64(32)
+"""The upper half of a sum of products depends on every bit of every factor."""
 
 
 class RowFolds:
-    """Parts rows by a hash of their values: equal rows are always in the same fold.
+    """Assign rows to folds by a hash of their values: equal rows share a fold.
 
-    What judges a row has then not learned from it, nor from an equal one, and a row is judged
-    alike in training and later.
+    A model of one fold is then never fitted on a row equal to one it predicts, and a row gets
+    the same fold in training and later.
 
     Parameters
     ----------
@@ -34,6 +34,6 @@ class RowFolds:
     def __call__(self, table: Floats) -> NDArray[np.int64]:
         """Return the fold of every row."""
         bits = np.ascontiguousarray(table + 0.0).view(np.uint64)  # no negative zero
-        mixed = ((bits >> LAST_BITS) * self._keys).sum(axis=1, dtype=np.uint64)
-        place = (mixed >> BEST_BITS) * np.uint64(self.n_folds) >> BEST_BITS
-        return np.asarray(place, dtype=np.int64)
+        hashes = ((bits >> ROUNDING_BITS) * self._keys).sum(axis=1, dtype=np.uint64)
+        folds = (hashes >> HALF_WORD) * np.uint64(self.n_folds) >> HALF_WORD
+        return np.asarray(folds, dtype=np.int64)

@@ -1,30 +1,28 @@
-"""Scores as log-odds of being an outlier, before answers correct them."""
+"""Log-odds of being an outlier, from probabilities or from the ranks of scores."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit, ndtri
+from scipy import special
+
+from imboost.stats.ranks import mid_ranks
 
 Floats = NDArray[np.float64]
 
-SURE = 0.005
-"""No probability is taken for nearer to 0 or 1 than this."""
+MIN_PROBABILITY = 0.005  # probabilities are clipped to [0.005, 0.995], so log-odds to ±5.3
 
-USUAL_ODDS, GROWTH = -3.0, 1.5
-"""Where a score says nothing but its rank: the log-odds of a middling row, and how they grow
-with the rank on the scale of a standard normal variable. One row in ten is an outlier then."""
-
-
-def odds_of_probability(probability: Floats) -> Floats:
-    """Return log-odds, none of them endless."""
-    return np.asarray(logit(np.clip(probability, SURE, 1 - SURE)))
+RANK_INTERCEPT, RANK_SLOPE = -3.0, 1.5
+"""Log-odds of the median row, and their increase per unit of the rank's normal quantile; chosen
+so that about one training row in ten is expected to be an outlier."""
 
 
-def odds_by_rank(scores: Floats, training_scores: Floats) -> Floats:
-    """Return log-odds by the scores' ranks among those of the training rows."""
-    ranked = np.sort(training_scores)
-    below = np.searchsorted(ranked, scores, side="left")
-    not_above = np.searchsorted(ranked, scores, side="right")
-    rank = (below + not_above + 1) / (2 * len(ranked) + 2)
-    return np.asarray(USUAL_ODDS + GROWTH * ndtri(rank))
+def logit(probability: Floats) -> Floats:
+    """Return the log-odds of probabilities, which are clipped so that the result is finite."""
+    return np.asarray(special.logit(np.clip(probability, MIN_PROBABILITY, 1 - MIN_PROBABILITY)))
+
+
+def rank_log_odds(scores: Floats, training_scores: Floats) -> Floats:
+    """Return log-odds that depend only on the ranks of scores among those of the training rows."""
+    quantile = (mid_ranks(scores, np.sort(training_scores)) + 0.5) / (len(training_scores) + 1)
+    return np.asarray(RANK_INTERCEPT + RANK_SLOPE * special.ndtri(quantile))

@@ -10,45 +10,40 @@ from scipy.special import expit
 
 Floats = NDArray[np.float64]
 
-STEPS = 50
-"""Steps of Newton's method, at most."""
 
-CLOSE = 1e-8
-"""Smaller steps are not taken."""
+def fit_map_logistic(
+    inputs: Floats, labels: NDArray[Any], mean: Floats, std: Floats
+) -> tuple[Floats, Floats]:
+    """Return the maximum a posteriori coefficients and the Hessian of the negative log-posterior.
 
-
-def likeliest_coefficients(
-    inputs: Floats, answers: NDArray[Any], mean: Floats, spread: Floats
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the likeliest coefficients under Gaussian priors, and how the loss bends there.
-
-    Newton's method; a step is halved until the loss falls, since inputs may be so far out that
-    a whole one would jump to and fro for ever.
+    Newton's method. Each step is halved until the loss decreases: on extreme inputs full steps
+    may oscillate without converging.
 
     Parameters
     ----------
     inputs : array of shape (n_rows, n_inputs)
-    answers : array of shape (n_rows,)
+    labels : array of shape (n_rows,)
         0 or 1.
-    mean, spread : array of shape (n_inputs,)
-        Mean and standard deviation of the coefficients before any answer.
+    mean, std : array of shape (n_inputs,)
+        Mean and standard deviation of the Gaussian prior of each coefficient.
     """
-    trust = 1 / np.square(spread)
+    precision = 1 / np.square(std)
 
-    def loss(coefficients: Floats) -> float:
-        odds = np.einsum("ij,j->i", inputs, coefficients)
-        misfit = np.logaddexp(0, odds) - answers * odds
-        return float(misfit.sum() + 0.5 * trust @ np.square(coefficients - mean))
+    def negative_log_posterior(coefficients: Floats) -> float:
+        log_odds = np.einsum("ij,j->i", inputs, coefficients)
+        losses = np.logaddexp(0, log_odds) - labels * log_odds
+        return float(losses.sum() + 0.5 * precision @ np.square(coefficients - mean))
 
-    coefficients, smallest = mean.copy(), loss(mean)
-    for _ in range(STEPS):
-        share = expit(np.einsum("ij,j->i", inputs, coefficients))
-        slope = inputs.T @ (share - answers) + trust * (coefficients - mean)
-        bend = (inputs * (share * (1 - share))[:, None]).T @ inputs + np.diag(trust)
-        step = np.linalg.solve(bend, slope)
-        while (reached := loss(coefficients - step)) > smallest:
+    coefficients, smallest = mean.copy(), negative_log_posterior(mean)
+    for _ in range(50):
+        probability = expit(np.einsum("ij,j->i", inputs, coefficients))
+        gradient = inputs.T @ (probability - labels) + precision * (coefficients - mean)
+        variance = probability * (1 - probability)
+        hessian = (inputs * variance[:, None]).T @ inputs + np.diag(precision)
+        step = np.linalg.solve(hessian, gradient)
+        while (reached := negative_log_posterior(coefficients - step)) > smallest:
             step = step / 2
-        if np.abs(step).max() < CLOSE:
+        if np.abs(step).max() < 1e-8:
             break
         coefficients, smallest = coefficients - step, reached
-    return coefficients, bend
+    return coefficients, hessian

@@ -89,11 +89,13 @@ class NumberEncoder:
     def encode(self, cells: pa.ChunkedArray) -> list[Matrix]:
         """Return one matrix (rows, columns) for every part."""
         values = self.reader.read(cells)
-        return [self.scaling.apply(values)[:, None], *_gaps(values, self.has_gaps)]
+        return [self.scaling.transform(values)[:, None], *_gaps(values, self.has_gaps)]
 
     def describe(self, columns: Matrix) -> list[str]:
         """Return numbers with four digits."""
-        return [_four_digits(value) for value in self.scaling.invert(columns[:, 0]).tolist()]
+        return [
+            _four_digits(value) for value in self.scaling.inverse_transform(columns[:, 0]).tolist()
+        ]
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class TimeEncoder:
     def encode(self, cells: pa.ChunkedArray) -> list[Matrix]:
         """Return one matrix (rows, columns) for every part."""
         values = self.reader.read(cells)
-        parts = [self.scaling.apply(values)[:, None]]
+        parts = [self.scaling.transform(values)[:, None]]
         for name in self.cycles:
             angle = 2 * math.pi * (values % CYCLES[name]) / CYCLES[name]
             parts += [np.sin(angle)[:, None], np.cos(angle)[:, None]]
@@ -139,7 +141,7 @@ class TimeEncoder:
 
     def describe(self, columns: Matrix) -> list[str]:
         """Return times to the minute, or to the day where they spread over many."""
-        seconds = self.scaling.invert(columns[:, 0])
+        seconds = self.scaling.inverse_transform(columns[:, 0])
         moments = (seconds * 1e6).astype("datetime64[us]")
         unit = "D" if self.scaling.width > DAY else "m"
         said = [str(moment.astype(f"datetime64[{unit}]")).replace("T", " ") for moment in moments]

@@ -44,7 +44,7 @@ class NumberScaling:
     bend: float = 0.0
     quantiles: Values | None = None
 
-    def apply(self, values: Values) -> Values:
+    def transform(self, values: Values) -> Values:
         """Scale values."""
         with np.errstate(over="ignore"):  # halved, since the difference may overflow too
             scaled = np.clip(
@@ -57,7 +57,7 @@ class NumberScaling:
             return np.where(np.isnan(values), np.nan, inside + np.arcsinh(TAIL * beyond))
         return self.bend * np.arcsinh(scaled / self.bend) if self.bend else scaled
 
-    def invert(self, scaled: Values) -> Values:
+    def inverse_transform(self, scaled: Values) -> Values:
         """Return the values that were scaled, those beyond the training range by quantiles too."""
         if self.quantiles is None:
             ratio = self.bend * np.sinh(scaled / self.bend) if self.bend else scaled

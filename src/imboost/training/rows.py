@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from imboost.stats.scaling import UnitScaling, scale_values
+from imboost.stats.scaling import MinMaxScaling, scale_values
 
 CHUNK_CELLS = 1 << 19
 """Cells computed at a time, over all members and samples, when a whole table is scored: enough
@@ -31,13 +31,13 @@ class Rows:
     ----------
     table : array of shape (rows, features), float32 or float64
         Not copied on the CPU.
-    scaling : UnitScaling
+    scaling : MinMaxScaling
         Maps every column to the unit interval.
     device : torch.device
         Where batches are wanted.
     """
 
-    def __init__(self, table: NDArray[Any], scaling: UnitScaling, device: torch.device) -> None:
+    def __init__(self, table: NDArray[Any], scaling: MinMaxScaling, device: torch.device) -> None:
         with warnings.catch_warnings():
             # A read-only array is fine: nothing here writes to it.
             warnings.filterwarnings("ignore", message="The given NumPy array is not writable")

@@ -17,7 +17,7 @@ from imboost.labels import INLIER, OUTLIER
 from imboost.models import MLPVAE
 from imboost.models.bounds import iwae
 from imboost.session import Oracle, Session, run_rounds
-from imboost.stats.scaling import UnitScaling
+from imboost.stats.scaling import MinMaxScaling
 from imboost.training.rows import Rows
 
 QUICK = {"plain_epochs": 2, "trimmed_epochs": 4, "round_epochs": 2, "batch_size": 32}
@@ -131,7 +131,7 @@ def small():
     """A model that has seen a batch, two tables and a draw of noise."""
     rng = np.random.default_rng(0)
     table = rng.normal(size=(40, 3))
-    scaling = UnitScaling.fit(table)
+    scaling = MinMaxScaling.fit(table)
     model = MLPVAE(3, torch.Generator().manual_seed(0))
     rows = Rows(table, scaling, torch.device("cpu"))
     noise = model.draw_noise(1, torch.Generator().manual_seed(1), 4)

@@ -7,7 +7,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from conftest import make_quick
 from imboost.detectors import AAD, XGBOD, Pine, Trees
-from imboost.detectors.shallow.score_classifier import RankScale, has_both_classes
+from imboost.detectors.shallow.score_classifier import has_both_classes
 from imboost.detectors.shallow.xgbod import _make_pool
 from imboost.detectors.stack.neighbors import NeighbourDistances
 
@@ -63,12 +63,6 @@ def test_has_both_classes_asks_for_either_kind():
     assert has_both_classes(np.array([-1, 1, 0]))
 
 
-def test_ranks_are_shares_of_the_training_rows_below_and_ties_count_half():
-    ranking = RankScale(np.array([[1.0, 10.0], [2.0, 10.0], [2.0, 30.0], [4.0, 20.0]]))
-    found = ranking.mean_rank(np.array([[2.0, 10.0], [9.0, 0.0]]))
-    assert found.tolist() == [(0.5 + 0.25) / 2, (1.0 + 0.0) / 2]
-
-
 def test_neighbour_distances_leave_the_row_itself_out():
     rows = np.random.default_rng(0).random((60, 3))
     expected, _ = NearestNeighbors(n_neighbors=4).fit(rows).kneighbors()
@@ -96,8 +90,8 @@ def test_a_small_table_has_no_more_neighbours_than_rows():
 def test_neighbours_are_looked_for_among_a_part_of_a_large_table():
     rows = np.random.default_rng(0).random((90, 3))
     settings = {"n_neighbors": (89,), "n_trees": 5, "random_state": 0}
-    part = Trees(max_reference_rows=20, **settings).fit(rows)._training_views
-    whole = Trees(**settings).fit(rows)._training_views
+    part = Trees(max_reference_rows=20, **settings).fit(rows)._training_scores
+    whole = Trees(**settings).fit(rows)._training_scores
     assert (part[:, 1] <= whole[:, 1]).all()  # the farthest of 20 rows, the farthest of 90
     assert part[:, 1].sum() < whole[:, 1].sum()
 
@@ -134,7 +128,9 @@ def test_xgbods_pool_is_pyods():
 def test_a_row_seen_in_training_keeps_the_scores_it_had_there(odd):
     X, _ = odd
     detector = XGBOD(n_trees=5, max_reference_rows=60, random_state=0).fit(X)
-    nearest = detector._views(detector._scaling.apply(X))[:, 0]  # distance to the nearest row
+    nearest = detector._unsupervised_scores(detector._scaling.transform(X))[
+        :, 0
+    ]  # distance to the nearest row
     assert (nearest > 0).all()
 
 

@@ -146,7 +146,7 @@ class GenerativeDetector(NetworkDetector):
             rest=self._score(table) - self._usual_score - shares.sum(axis=1),
             shares=shares,
             margins=self._usual_margins,
-            expected=self._scaling.invert(expected),
+            expected=self._scaling.inverse_transform(expected),
             is_exact=True,
         )
 

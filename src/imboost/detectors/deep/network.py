@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from imboost.detectors.base import BaseDetector
 from imboost.detectors.device import resolve_device
-from imboost.stats.scaling import UnitScaling
+from imboost.stats.scaling import MinMaxScaling
 from imboost.training.rows import Rows
 from imboost.validation import check_number
 
@@ -53,7 +53,7 @@ class NetworkDetector(BaseDetector):
     def _prepare(self, X: NDArray[Any]) -> Rows:
         """Choose the device, fit the scaling and return the training rows."""
         self._device = resolve_device(self.device)
-        self._scaling = UnitScaling.fit(X)
+        self._scaling = MinMaxScaling.fit(X)
         return self._rows(X)
 
     def _rows(self, X: NDArray[Any]) -> Rows:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.detectors.shallow.coniferest_forest import ConiferousDetector
+from imboost.detectors.shallow.coniferest_forest import ConiferestDetector
 from imboost.validation import check_number
 
 
-class AAD(ConiferousDetector):
+class AAD(ConiferestDetector):
     """Active anomaly discovery: the forest of coniferest, which needs the extra `peers`.
 
     The weights of the leaves are fitted so that answered outliers score above a quantile of

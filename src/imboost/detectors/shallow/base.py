@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from imboost.detectors.base import BaseDetector, column_medians, fill_gaps
 from imboost.labels import Labels
-from imboost.stats.scaling import UnitScaling
+from imboost.stats.scaling import MinMaxScaling
 
 Floats = NDArray[np.float64]
 
 
-class ClassicDetector(BaseDetector):
+class ShallowDetector(BaseDetector):
     """Scales the table and looks at it without labels once; learns from labels every round.
 
     Everything here computes on the CPU; `device` is accepted as everywhere. Missing numbers
@@ -25,31 +25,31 @@ class ClassicDetector(BaseDetector):
     takes_gaps = True
 
     def _train(self, X: NDArray[Any], labels: Labels) -> None:
-        self._scaling = UnitScaling.fit(X)
-        self._usual = column_medians(self._scaling.apply(X))
-        table = self._table(X)
+        self._scaling = MinMaxScaling.fit(X)
+        self._usual = column_medians(self._scaling.transform(X))
+        table = self._preprocess(X)
         self._report(f"building on {len(X)} rows")
-        self._build(table)
-        self._learn(table, labels)
+        self._fit_unsupervised(table)
+        self._fit_labels(table, labels)
 
     def _train_further(self, X: NDArray[Any], labels: Labels) -> None:
-        self._learn(self._table(X), labels)
+        self._fit_labels(self._preprocess(X), labels)
 
     def _score(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        return self._judge(self._table(X))
+        return self._score_preprocessed(self._preprocess(X))
 
-    def _table(self, X: NDArray[Any]) -> Floats:
+    def _preprocess(self, X: NDArray[Any]) -> Floats:
         """Scale a table and fill its gaps."""
-        return fill_gaps(self._scaling.apply(X), self._usual)
+        return fill_gaps(self._scaling.transform(X), self._usual)
 
     @abstractmethod
-    def _build(self, table: Floats) -> None:
+    def _fit_unsupervised(self, table: Floats) -> None:
         """Prepare what depends on the rows alone."""
 
     @abstractmethod
-    def _learn(self, table: Floats, labels: Labels) -> None:
+    def _fit_labels(self, table: Floats, labels: Labels) -> None:
         """Learn from all labels known by now; there may be none."""
 
     @abstractmethod
-    def _judge(self, table: Floats) -> NDArray[np.float64]:
+    def _score_preprocessed(self, table: Floats) -> NDArray[np.float64]:
         """Return the outlier score of every row of a scaled table."""

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.detectors.shallow.base import ClassicDetector, Floats
+from imboost.detectors.shallow.base import Floats, ShallowDetector
 from imboost.labels import OUTLIER, UNLABELLED, Labels
 from imboost.validation import check_number
 
 
-class ConiferousDetector(ClassicDetector):
+class ConiferestDetector(ShallowDetector):
     """A forest that coniferest grows and weighs by answers."""
 
     default_query = "rd"
@@ -47,17 +47,17 @@ class ConiferousDetector(ClassicDetector):
     def _new_forest(self, n_subsamples: int) -> Any:
         """Return an untrained forest of coniferest."""
 
-    def _build(self, table: Floats) -> None:
+    def _fit_unsupervised(self, table: Floats) -> None:
         self._forest = self._new_forest(min(self.n_subsamples, len(table)))
 
-    def _learn(self, table: Floats, labels: Labels) -> None:
+    def _fit_labels(self, table: Floats, labels: Labels) -> None:
         from coniferest.label import Label
 
         known = labels != UNLABELLED
         answers = np.where(labels[known] == OUTLIER, Label.ANOMALY, Label.REGULAR)
         self._forest.fit_known(table, table[known], answers)
 
-    def _judge(self, table: Floats) -> NDArray[np.float64]:
+    def _score_preprocessed(self, table: Floats) -> NDArray[np.float64]:
         scores: NDArray[np.float64] = -self._forest.score_samples(table)
         # The last digits depend on how rows are batched, and are rounded away.
         return scores.astype(np.float32).astype(np.float64)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from imboost.detectors.shallow.coniferest_forest import ConiferousDetector
+from imboost.detectors.shallow.coniferest_forest import ConiferestDetector
 from imboost.validation import check_number
 
 
-class Pine(ConiferousDetector):
+class Pine(ConiferestDetector):
     """The PineForest of coniferest, which needs the extra `peers`.
 
     With every round of answers new trees are grown, and those that rank the answered rows

@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
 
 from imboost.detectors.shallow.base import Floats
-from imboost.detectors.shallow.score_classifier import ViewClassifier
+from imboost.detectors.shallow.score_classifier import ScoreFeatureClassifier
 from imboost.detectors.stack.unsupervised import Surroundings
 from imboost.validation import check_number, check_numbers
 
 
-class Trees(ViewClassifier):
+class Trees(ScoreFeatureClassifier):
     """The strongest simple alternative: extremely randomised trees on good features.
 
     The features of a row are its columns, its isolation-forest score and its distances to
@@ -84,7 +84,7 @@ class Trees(ViewClassifier):
         check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
         check_numbers("n_neighbors", self.n_neighbors, minimum=1, whole=True)
 
-    def _fit_views(self, table: Floats) -> None:
+    def _fit_scores(self, table: Floats) -> None:
         self._surroundings = Surroundings(
             table,
             self.n_isolation_trees,
@@ -101,7 +101,7 @@ class Trees(ViewClassifier):
     ) -> NDArray[np.float64]:
         return np.asarray(share + rank / self.n_trees)  # less than the vote of one tree
 
-    def _views(self, table: Floats) -> NDArray[np.float64]:
+    def _unsupervised_scores(self, table: Floats) -> NDArray[np.float64]:
         """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""
         distances = self._surroundings.distances(table)
         wanted = np.minimum(self.n_neighbors, distances.shape[1]) - 1

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imboost.detectors.shallow.base import Floats
-from imboost.detectors.shallow.score_classifier import ViewClassifier
+from imboost.detectors.shallow.score_classifier import ScoreFeatureClassifier
 from imboost.detectors.stack.unsupervised import sample_rows
 from imboost.validation import check_number
 
@@ -20,7 +20,7 @@ TREE_COUNTS = (10, 20, 50, 70, 100, 150, 200)
 """The pool of detectors that PyOD's XGBOD builds by default."""
 
 
-class XGBOD(ViewClassifier):
+class XGBOD(ScoreFeatureClassifier):
     """Extreme gradient boosting outlier detection; needs the extra `peers`.
 
     PyOD's nearest neighbours, LOF, histograms, one-class SVMs and isolation forests, each
@@ -95,7 +95,7 @@ class XGBOD(ViewClassifier):
         check_number("learning_rate", self.learning_rate, above=0.0)
         check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
 
-    def _fit_views(self, table: Floats) -> None:
+    def _fit_scores(self, table: Floats) -> None:
         rng = np.random.default_rng(self._seed)
         reference = sample_rows(table, self.max_reference_rows, rng)
         self._mean, self._spread = reference.mean(0), reference.std(0)
@@ -122,7 +122,7 @@ class XGBOD(ViewClassifier):
             random_state=self._seed,
         )
 
-    def _views(self, table: Floats) -> NDArray[np.float64]:
+    def _unsupervised_scores(self, table: Floats) -> NDArray[np.float64]:
         """Return the pool's scores: (rows, detectors)."""
         rows = self._standardise(table)
         with warnings.catch_warnings():

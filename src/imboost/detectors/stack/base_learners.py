@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from imboost.detectors.shallow.base import Floats
 from imboost.detectors.stack.forest import mean_of_trees
-from imboost.stats.logistic import likeliest_coefficients
+from imboost.stats.logistic import fit_map_logistic
 
 Answers = NDArray[np.int8]
 
@@ -98,7 +98,7 @@ class ViewExpert:
         mean = np.array([START_ODDS, *(START_WEIGHT * trust)])
         spread = np.array([ODDS_DEVIATION] + [max(freedom, LEAST_FREEDOM)] * len(trust))
         inputs = _with_intercept(views)
-        self._coefficients, bend = likeliest_coefficients(inputs, answers, mean, spread)
+        self._coefficients, bend = fit_map_logistic(inputs, answers, mean, spread)
         share = _probability(inputs, self._coefficients)
         # One of Newton's steps from all answers to all but the row's own.
         reach = np.einsum("ij,ji->i", inputs, np.linalg.solve(bend, inputs.T))

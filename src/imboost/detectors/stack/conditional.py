@@ -129,7 +129,7 @@ class ComponentExpectations:
         )
         content = table[:, self._columns]
         self._scaling = StandardScaling.fit(content)
-        places = self._scaling.apply(content)
+        places = self._scaling.transform(content)
         self._rotations = []
         for half in range(N_HALVES):
             others = places[halves != half]
@@ -140,7 +140,7 @@ class ComponentExpectations:
 
     def judge(self, table: Floats, halves: Halves) -> tuple[Floats, Floats]:
         """Return how surprising cells are, (rows, features), and the table as it is expected."""
-        places = self._scaling.apply(table[:, self._columns])
+        places = self._scaling.transform(table[:, self._columns])
         drawn = self._drawn(places, halves)
         cells = np.log1p(np.square((places - drawn) / self._errors))
         widths = [feature.stop - feature.start for feature in self.features]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from imboost.detectors.base import fill_gaps
-from imboost.detectors.shallow.base import ClassicDetector, Floats
-from imboost.detectors.shallow.score_classifier import RankScale, has_both_classes
+from imboost.detectors.shallow.base import Floats, ShallowDetector
+from imboost.detectors.shallow.score_classifier import has_both_classes
 from imboost.detectors.stack.base_learners import Expert, ViewExpert, pool_weights
 from imboost.detectors.stack.cell_model import CellSurprise
 from imboost.detectors.stack.learner_roles import EXPERTS, Lesson
@@ -27,7 +27,8 @@ from imboost.detectors.stack.unsupervised import N_COMPANY, Surroundings
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import CellShares, shares_by_replacement
 from imboost.labels import UNLABELLED, Labels
-from imboost.stats.log_odds import odds_of_probability
+from imboost.stats.log_odds import logit
+from imboost.stats.ranks import RankTransform
 from imboost.stats.scaling import StandardScaling
 from imboost.tables.layout import Kind, Layout
 from imboost.validation import check_number, check_numbers
@@ -82,7 +83,7 @@ class _Aspects:
         return _Aspects(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
-class Stack(ClassicDetector):
+class Stack(ShallowDetector):
     """Our own detector: as good as its views without answers, and led by the answers later.
 
     Without labels, a row is judged by several views of it: an isolation forest, its mean
@@ -192,11 +193,11 @@ class Stack(ClassicDetector):
         _check_names("looks", self.looks, LOOKS, needed=VIEWS[:-1])
         _check_names("experts", self.experts, tuple(EXPERTS), needed=tuple(EXPERTS))
 
-    def _table(self, X: NDArray[Any]) -> Floats:
+    def _preprocess(self, X: NDArray[Any]) -> Floats:
         """Scale a table; its gaps are filled when it is looked at."""
-        return self._scaling.apply(X)
+        return self._scaling.transform(X)
 
-    def _build(self, table: Floats) -> None:
+    def _fit_unsupervised(self, table: Floats) -> None:
         self._fitted_looks, self._fitted_numbers = tuple(self.looks), tuple(self.n_neighbors)
         gaps = [] if self._layout is None else self._layout.of_kind(Kind.GAP)
         self._is_content = np.ones(table.shape[1], dtype=bool)
@@ -218,10 +219,10 @@ class Stack(ClassicDetector):
             self._seed,
         )
         self._standard = StandardScaling.fit(content)
-        places = self._standard.apply(content)
+        places = self._standard.transform(content)
         self._rotation = Rotation(places, self.n_components)
         self._rest = Rest(self._rotation, places, self._seed)
-        self._columns = RankScale(content)
+        self._columns = RankTransform.fit(content)
         self._component_scaling = StandardScaling.fit(self._rotation.components(places))
         self._crowding = crowding_of(one_column_each(filled, self._layout))
         looks = self._look(filled, cells)
@@ -241,7 +242,7 @@ class Stack(ClassicDetector):
 
     def places(self, X: Any) -> NDArray[np.float64]:
         """Return rows as points between which there are distances: gaps are filled."""
-        filled, _ = self._see(self._table(self._check_table(X)))
+        filled, _ = self._see(self._preprocess(self._check_table(X)))
         return filled[:, self._is_content]
 
     def _look(self, filled: Floats, cells: Floats | None) -> dict[str, Floats]:
@@ -251,11 +252,11 @@ class Stack(ClassicDetector):
         looks = {
             "isolation": self._surroundings.isolation(content)[:, None],
             "distances": means,
-            "rest": self._rest(self._standard.apply(content))[:, None],
+            "rest": self._rest(self._standard.transform(content))[:, None],
             "loneliness": loneliness[:, None],
         }
         if cells is not None:
-            surprises = self._cell_scaling.apply(cells)
+            surprises = self._cell_scaling.transform(cells)
             largest = np.sort(surprises, axis=1)[:, -N_SURPRISES:]
             looks |= {"surprise": largest.mean(axis=1)[:, None], "surprises": surprises}
         wanted = (*self._fitted_looks, "surprises")
@@ -264,17 +265,17 @@ class Stack(ClassicDetector):
     def _aspects(self, filled: Floats, looks: dict[str, Floats]) -> _Aspects:
         least = 0.5 / self._n_rows
         content = filled[:, self._is_content]
-        components = self._rotation.components(self._standard.apply(content))
+        components = self._rotation.components(self._standard.transform(content))
         return _Aspects(
-            views=self._view_scaling.apply(join_views(looks)),
+            views=self._view_scaling.transform(join_views(looks)),
             content=content,
             gaps=filled[:, ~self._is_content],
             looks=np.hstack(list(looks.values())),
-            components=self._component_scaling.apply(components),
-            ranks=ndtri(np.clip(self._columns.ranks(content), least, 1 - least)),
+            components=self._component_scaling.transform(components),
+            ranks=ndtri(np.clip(self._columns.transform(content), least, 1 - least)),
         )
 
-    def _learn(self, table: Floats, labels: Labels) -> None:
+    def _fit_labels(self, table: Floats, labels: Labels) -> None:
         known = labels != UNLABELLED
         seen, answers = self._training[known], labels[known]
         self._viewer = ViewExpert(seen.views, answers, self._view_trust, self.view_freedom)
@@ -304,7 +305,7 @@ class Stack(ClassicDetector):
 
     def odds_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return scores, which are probabilities already, as log-odds."""
-        return odds_of_probability(scores)
+        return logit(scores)
 
     def _clustered_scores(self) -> NDArray[np.float64]:
         return self.odds_of(self.decision_scores_)
@@ -312,18 +313,18 @@ class Stack(ClassicDetector):
     def _held_out_odds(self, labels: Labels) -> NDArray[np.float64]:
         held_out = self.decision_scores_.copy()
         held_out[labels != UNLABELLED] = self._held_out
-        return odds_of_probability(held_out)
+        return logit(held_out)
 
     def cell_shares(self, X: Any) -> CellShares:
         """Estimate what each column adds to the scores of rows; `expected` is in units of `X`."""
-        table = self._table(self._check_table(X))
+        table = self._preprocess(self._check_table(X))
         layout, cells, scaling = self._expectations
         surprise, expected = cells.judge(table)
         usual = float(np.median(self.decision_scores_))
         found = shares_by_replacement(
-            self._judge, table, expected, scaling.apply(surprise), layout, usual
+            self._score_preprocessed, table, expected, scaling.transform(surprise), layout, usual
         )
-        return replace(found, expected=self._scaling.invert(expected))
+        return replace(found, expected=self._scaling.inverse_transform(expected))
 
     @property
     def _expectations(self) -> tuple[Layout, CellSurprise, StandardScaling]:
@@ -340,7 +341,7 @@ class Stack(ClassicDetector):
         surprise, _ = cells.judge(table)
         return layout, cells, StandardScaling.fit(surprise)
 
-    def _judge(self, table: Floats) -> NDArray[np.float64]:
+    def _score_preprocessed(self, table: Floats) -> NDArray[np.float64]:
         filled, cells = self._see(table)
         return self._opinion(self._aspects(filled, self._look(filled, cells)))
 
