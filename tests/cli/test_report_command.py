@@ -81,7 +81,7 @@ def test_the_page_says_what_columns_add(page):
     [
         ("amount", "1 cell says no number, taken as missing"),
         ("weight", "% of the cells are missing; in training"),
-        ("channel", " %) say something that was not there in training"),
+        ("channel", "%) say something that was not there in training"),
     ],
 )
 def test_the_page_tells_what_is_odd_about_the_data(page, column, told):
@@ -153,11 +153,11 @@ def test_cells_that_cannot_be_read_are_striking_if_they_are_more_than_in_trainin
 @pytest.mark.parametrize(
     ("n_outliers", "n_rows", "written"),
     [
-        (400, 400, "100 %"),
-        (21, 1000, "2.1 %"),
-        (1, 2000, "0.05 %"),
-        (0, 7, "0 %"),
-        (1, 10**6, "under 0.01 %"),
+        (400, 400, "100%"),
+        (21, 1000, "2.1%"),
+        (1, 2000, "0.05%"),
+        (0, 7, "0%"),
+        (1, 10**6, "under 0.01%"),
     ],
 )
 def test_the_share_of_outliers_can_be_read(n_outliers, n_rows, written):

@@ -92,7 +92,7 @@ def test_a_column_that_can_no_longer_be_read_is_told(tmp_path, model):
     at = table.column_names.index("amount")
     changed = table.set_column(at, "amount", pa.array(["many"] * table.num_rows))
     said = run_well("score", model, write(changed, tmp_path / "changed.csv")).text
-    assert "Warning: column 'amount': 300 cells (100 %) say no number, taken as missing." in said
+    assert "Warning: column 'amount': 300 cells (100%) say no number, taken as missing." in said
     assert "Warning" not in run_well("score", model, write(table, tmp_path / "same.csv")).text
 
 
@@ -112,8 +112,8 @@ def test_a_table_with_far_more_outliers_than_in_training_is_told(tmp_path, model
         table = table.set_column(at, name, far)
     said = run_well("score", model, write(table, tmp_path / "moved.csv")).text
     then = persistence.load(model).labels_.mean()
-    assert "Warning: 100 % of the rows are called outliers; of the training rows it was" in said
-    assert f"was {100 * then:.2g} %. The table may have changed." in said
+    assert "Warning: 100% of the rows are called outliers; of the training rows it was" in said
+    assert f"was {100 * then:.2g}%. The table may have changed." in said
     few = run_well("score", model, write(table.slice(0, 5), tmp_path / "few.csv")).text
     assert "5 rows score above" in few
     assert "may have changed" not in few

@@ -3,7 +3,7 @@ import io
 
 import pytest
 
-from imboost.reporting import Column, Matrix, Table, write
+from imboost.reporting import Column, Matrix, Table, format_value
 from page_reading import markdown_tables
 
 DASH = "\N{EN DASH}"
@@ -29,7 +29,7 @@ MINUS = "\N{MINUS SIGN}"
     ],
 )
 def test_a_value_is_written_as_its_column_says_and_a_gap_is_a_dash(value, kind, text):
-    assert write(value, kind) == text
+    assert format_value(value, kind) == text
 
 
 TABLE = Table(

@@ -16,6 +16,7 @@ from imboost.benchmark.run.decisions import (
     write_decisions,
 )
 from imboost.cli.progress import progress_bar
+from imboost.reporting import percent
 
 
 def run_decisions(plan: Plan, out: Path) -> None:
@@ -38,11 +39,11 @@ def _print(verdict: Verdict) -> None:
     table.add_column("measured", justify="right")
     for text, value in (
         ("expected calibration error of probabilities", f"{verdict.calibration_error:.3f}"),
-        ("precision within its 90 % interval", f"{verdict.precision_covered:.1%}"),
-        ("unfound outliers within their 90 % interval", f"{verdict.unfound_covered:.1%}"),
-        ("found of what can be found, when advised to stop", f"{verdict.share_found:.1%}"),
-        ("runs advised to stop before the last round", f"{verdict.stopped_runs:.1%}"),
-        ("data sets where half of the runs are", f"{verdict.stopped_sets:.1%}"),
+        ("precision within its 90% interval", percent(verdict.precision_covered)),
+        ("unfound outliers within their 90% interval", percent(verdict.unfound_covered)),
+        ("found of what can be found, when advised to stop", percent(verdict.share_found)),
+        ("runs advised to stop before the last round", percent(verdict.stopped_runs)),
+        ("data sets where half of the runs are", percent(verdict.stopped_sets)),
     ):
         table.add_row(text, value)
     Console().print(table, highlight=False)

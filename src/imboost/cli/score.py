@@ -13,7 +13,7 @@ from imboost.cli.progress import row_bar
 from imboost.detectors.table_detector import TableDetector
 from imboost.labels import OUTLIER
 from imboost.persistence.atomic_file import beside, whole
-from imboost.reporting.page import percent
+from imboost.reporting.formatting import percent
 from imboost.scoring.drift import DataProblems, Problem
 from imboost.scoring.streaming import ScoredPiece, score_pieces
 from imboost.scoring.writer import ScoreWriter, check_score_path

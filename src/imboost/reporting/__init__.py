@@ -6,9 +6,10 @@ from imboost.reporting.figures import (
     picture,
     small_multiples,
 )
+from imboost.reporting.formatting import format_value, percent
 from imboost.reporting.page import render
 from imboost.reporting.score_charts import score_histogram
-from imboost.reporting.table import Column, Matrix, Table, write
+from imboost.reporting.table import Column, Matrix, Table
 from imboost.reporting.training_curves import update_curves
 
 __all__ = [
@@ -17,8 +18,10 @@ __all__ = [
     "Matrix",
     "Panel",
     "Table",
+    "format_value",
     "learning_curves",
     "mark_rows",
+    "percent",
     "picture",
     "rank_line",
     "render",
@@ -26,5 +29,4 @@ __all__ = [
     "setting_panels",
     "small_multiples",
     "update_curves",
-    "write",
 ]

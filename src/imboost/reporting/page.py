@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-from imboost.reporting.table import write
+from imboost.reporting.formatting import count, format_value, percent
 
 
 def render(template: str, context: Mapping[str, Any]) -> str:
@@ -21,22 +21,12 @@ def render(template: str, context: Mapping[str, Any]) -> str:
         keep_trailing_newline=True,
     )
     environment.globals.update(
-        write=write,
+        write=format_value,
+        count=count,
         percent=percent,
-        f=lambda value: write(value, "figure"),
-        signed=lambda value: write(value, "signed"),
+        f=lambda value: format_value(value, "figure"),
+        signed=lambda value: format_value(value, "signed"),
     )
     return environment.get_template(template).render(
         version=version("imboost"), date=datetime.now(UTC).strftime("%Y-%m-%d"), **context
     )
-
-
-def percent(share: float) -> str:
-    """Write a share for a reader.
-
-    >>> percent(1.0), percent(0.021), percent(0.0005), percent(1e-7)
-    ('100 %', '2.1 %', '0.05 %', 'under 0.01 %')
-    """
-    if 0 < share < 0.0001:
-        return "under 0.01 %"
-    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"

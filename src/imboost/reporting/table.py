@@ -7,33 +7,8 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-Value = str | float | None
-Kind = Literal["text", "prose", "count", "figure", "signed", "margin", "number", "ratio"]
-"""How a value is written: 0.123 (figure), +0.123 (signed), ± 0.123 (margin), 1.2 (number),
-1.23 × (ratio); a text in one line, prose in as many as it takes."""
-
-DASH = "\N{EN DASH}"
-
-
-def write(value: Value, kind: Kind) -> str:
-    """Write a value for a reader; a dash where there is none.
-
-    >>> [write(0.5, "figure"), write(0.5, "signed"), write(0.5, "margin"), write(None, "number")]
-    ['0.500', '+0.500', '± 0.500', '–']
-    """
-    if value is None or value == "":
-        return DASH
-    if isinstance(value, str):
-        return value
-    if math.isnan(value):
-        return DASH
-    if kind == "signed":
-        rounded = round(value, 3) or 0.0  # no sign before a zero
-        return (f"{rounded:+.3f}" if rounded else "0.000").replace("-", "\N{MINUS SIGN}")
-    formats = {"figure": "{:.3f}", "margin": "± {:.3f}", "number": "{:,.1f}", "ratio": "{:,.2f} ×"}
-    return formats.get(kind, "{:g}").format(value)
+from imboost.reporting.formatting import Kind, Value, compact, format_value
 
 
 @dataclass(frozen=True)
@@ -63,7 +38,10 @@ class Table:
     def written(self) -> list[list[str]]:
         """Return the rows as text."""
         return [
-            [write(value, column.kind) for value, column in zip(row, self.columns, strict=True)]
+            [
+                format_value(value, column.kind)
+                for value, column in zip(row, self.columns, strict=True)
+            ]
             for row in self.rows
         ]
 
@@ -114,7 +92,7 @@ class Matrix:
         best = max(known, default=None) if self.kind == "figure" and len(known) > 1 else None
         return [
             {
-                "text": compact(write(value, self.kind)),
+                "text": compact(format_value(value, self.kind)),
                 "shade": self._shade(value),
                 "is_best": value is not None and value == best,
                 "hint": self.hints[row][column] if self.hints else "",
@@ -125,17 +103,17 @@ class Matrix:
     def foot_cells(self, name: str) -> list[str]:
         """Return the texts of one of the rows below."""
         kind, values = self.feet[name]
-        texts = [write(value, kind) for value in values]
+        texts = [format_value(value, kind) for value in values]
         return [compact(text) for text in texts] if kind != "number" else texts
 
     def markdown(self) -> str:
         """Return the table as Markdown."""
         body = [
-            [name, *(write(value, self.kind) for value in values)]
+            [name, *(format_value(value, self.kind) for value in values)]
             for name, values in zip(self.rows, self.values, strict=True)
         ]
         feet = [
-            [f"**{name}**", *(write(value, kind) for value in values)]
+            [f"**{name}**", *(format_value(value, kind) for value in values)]
             for name, (kind, values) in self.feet.items()
         ]
         return _markdown([[self.corner, *self.columns], *body, *feet])
@@ -154,20 +132,6 @@ class Matrix:
         share = min(1.0, max(0.0, (abs(value) - none) / (full - none)))
         colour = "0,114,178" if value >= 0 else "213,94,0"
         return f"rgba({colour},{0.5 * share:.2f})" if share >= 0.02 else ""
-
-
-def compact(text: str) -> str:
-    """Drop zeros that cost width and say nothing.
-
-    >>> [compact(text) for text in ("0.123", "+0.123", "10.5", "1.000")]
-    ['.123', '+.123', '10.5', '1.00']
-    """
-    if text == "1.000":
-        return "1.00"
-    for sign in ("+", "\N{MINUS SIGN}", ""):
-        if text.startswith(f"{sign}0."):
-            return sign + text.removeprefix(f"{sign}0")
-    return text
 
 
 def _markdown(rows: Sequence[Sequence[str]]) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.detectors.table_detector import TableDetector
-from imboost.reporting.page import percent
+from imboost.reporting.formatting import percent
 from imboost.tables.cells import is_flat, plain
 from imboost.tables.encoder import WordEncoder
 from imboost.tables.parsers import WordReader, n_unread

@@ -73,10 +73,10 @@ def test_where_every_claim_is_true_every_verdict_says_so():
 def test_a_falling_inlier_risk_is_told_with_its_figures():
     verdict = verdict_on("inliers in the warm-up")
     assert verdict.source == "Proposition 1"
-    assert "mean loss of inliers fell from 3 to -5; it fell at 100 % of the updates" in (
+    assert "mean loss of inliers fell from 3 to -5; it fell at 100% of the updates" in (
         verdict.words
     )
-    assert verdict.figures == "3 → -5, fell at 100 %"
+    assert verdict.figures == "3 → -5, fell at 100%"
 
 
 def test_a_rising_inlier_risk_did_not_hold_and_the_median_is_told_beside_it():
@@ -87,7 +87,7 @@ def test_a_rising_inlier_risk_did_not_hold_and_the_median_is_told_beside_it():
 
     verdict = verdict_on("inliers in the polarization", rise)
     assert verdict.finding == "did not hold"
-    assert "mean loss of inliers rose from -5 to -3; it fell at 0 % of the updates" in (
+    assert "mean loss of inliers rose from -5 to -3; it fell at 0% of the updates" in (
         verdict.words
     )
     assert "median, which a few rows cannot move, fell from -5 to -6" in verdict.words
@@ -99,7 +99,7 @@ def test_a_risk_that_falls_in_few_updates_held_in_part():
 
     verdict = verdict_on("inliers in the warm-up", one_step)
     assert verdict.finding == "held in part"
-    assert "fell from 3 to 2; it fell at 12 % of the updates" in verdict.words
+    assert "fell from 3 to 2; it fell at 12% of the updates" in verdict.words
 
 
 def test_an_outlier_risk_that_falls_did_not_hold():
@@ -123,10 +123,10 @@ def test_rounds_that_part_the_risks_are_named():
 def test_outliers_that_leave_the_loss_are_counted_in_the_first_and_last_quarter():
     verdict = verdict_on("outliers leave")
     # 9 of 97 rows in each of the first two updates, 2 of 90 in the last two.
-    assert "9.3 % of the rows inside the loss are outliers, in the last quarter 2.2 %" in (
+    assert "9.3% of the rows inside the loss are outliers, in the last quarter 2.2%" in (
         verdict.words
     )
-    assert "90 % were inside at first, 20 % at last" in verdict.words
+    assert "90% were inside at first, 20% at last" in verdict.words
     assert "M1 = 0.88" in verdict.words
     assert "M2 = 0.09" in verdict.words
 
@@ -155,7 +155,7 @@ def test_risks_that_part_late_or_never_are_told():
 def test_gradients_that_agree_did_not_oppose():
     verdict = verdict_on("gradients oppose", lambda update: {"inner_product": 1.0})
     assert verdict.finding == "did not hold"
-    assert "Of the 32 updates that left such a model, 0 % have a negative" in verdict.words
+    assert "Of the 32 updates that left such a model, 0% have a negative" in verdict.words
     assert "At the last update it is not negative." in verdict.words
 
 
@@ -165,9 +165,9 @@ def test_gradients_that_mostly_oppose_held_in_part_with_their_stages():
 
     verdict = verdict_on("gradients oppose", late)
     assert verdict.finding == "held in part"
-    assert "75 % have a negative" in verdict.words
+    assert "75% have a negative" in verdict.words
     assert "it has been negative since update 9" in verdict.words
-    assert "plain warm-up: 0 %; trimmed warm-up: 100 %" in verdict.words
+    assert "plain warm-up: 0%; trimmed warm-up: 100%" in verdict.words
 
 
 def test_gradients_count_only_where_the_risks_are_apart():

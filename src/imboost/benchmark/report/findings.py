@@ -7,7 +7,7 @@ from collections import Counter
 
 from imboost.benchmark.report.study import Study
 from imboost.benchmark.report.tables import verdict
-from imboost.reporting import write
+from imboost.reporting import format_value
 
 
 def find_words(study: Study) -> list[str]:
@@ -23,8 +23,8 @@ def find_words(study: Study) -> list[str]:
 
 def _best(study: Study) -> str:
     best, sets = study.methods[0], count_words(len(study.shared), "data set")
-    auc = write(best.mean("test_auc", study.shared), "figure")
-    ap = write(best.mean("test_ap", study.shared), "figure")
+    auc = format_value(best.mean("test_auc", study.shared), "figure")
+    ap = format_value(best.mean("test_ap", study.shared), "figure")
     if len(study.methods) == 1:
         return f"{best.name} reaches a mean test AUC of {auc} and AP of {ap} over {sets}."
     return (
@@ -40,7 +40,7 @@ def _reference(study: Study) -> str:
     ranking = study.rankings["test_auc"]
     own = ranking.ranks[ranking.names.index(reference.name)]
     place = 1 + sum(rank < own for rank in ranking.ranks)
-    auc = write(reference.mean("test_auc", study.shared), "figure")
+    auc = format_value(reference.mean("test_auc", study.shared), "figure")
     return (
         f"{reference.name} reaches {auc} and is number {place} of {len(ranking.names)} by mean "
         f"rank ({own:.1f})."
@@ -56,11 +56,13 @@ def _paper(study: Study) -> str:
         for group in study.shared
         if study.reference.sets[group].cells["test_auc"].paper is not None
     ]
-    ours = write(study.reference.mean("test_auc", has), "figure")
+    ours = format_value(study.reference.mean("test_auc", has), "figure")
     on = "On the same data sets"
     if len(has) < len(study.shared):
         on = f"On the {count_words(len(has), 'data set')} of these that the paper has"
-    return f"{on}, {study.reference.name} has {ours} and the paper {write(paper, 'figure')}."
+    return (
+        f"{on}, {study.reference.name} has {ours} and the paper {format_value(paper, 'figure')}."
+    )
 
 
 def _chance(study: Study) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from imboost.benchmark.analysis.method_tables import Cell, MethodTable
 from imboost.benchmark.report.study import Study
-from imboost.reporting import Column, Matrix, Table, write
-from imboost.reporting.table import Kind
+from imboost.reporting import Column, Matrix, Table, format_value
+from imboost.reporting.formatting import Kind
 
 PAPER_TABLES = {
     "test_auc": ("C.4", "test AUC"),
@@ -140,7 +140,7 @@ def _hint(table: MethodTable, group: str, metric: str) -> str:
     cell = _cell(table, group, metric)
     if cell is None:
         return f"{table.name}: no result"
-    seeds = f"± {write(cell.deviation, 'figure')}, {cell.n_seeds} seeds"
+    seeds = f"± {format_value(cell.deviation, 'figure')}, {cell.n_seeds} seeds"
     spread = seeds if cell.n_seeds > 1 else "one seed"
-    paper = "" if cell.paper is None else f"; paper {write(cell.paper, 'figure')}"
-    return f"{table.name}, {group}: {write(cell.mean, 'figure')} ({spread}){paper}"
+    paper = "" if cell.paper is None else f"; paper {format_value(cell.paper, 'figure')}"
+    return f"{table.name}, {group}: {format_value(cell.mean, 'figure')} ({spread}){paper}"

@@ -14,7 +14,7 @@ from imboost.benchmark.analysis.method_tables import MethodTable, method_tables
 from imboost.benchmark.report.study import Study
 from imboost.benchmark.run.protocol import RoundResult
 from imboost.reporting import Column, Table
-from imboost.reporting.table import Value
+from imboost.reporting.formatting import Value
 
 Stages = dict[str, dict[str, MethodTable]]
 """By the name of a column, the methods by name, as if that were what their runs ended with."""

@@ -11,7 +11,7 @@ from imboost.benchmark.report.rounds import finished_runs
 from imboost.benchmark.report.study import Study
 from imboost.benchmark.run.protocol import RoundResult
 from imboost.reporting import Column, Table
-from imboost.reporting.table import Value
+from imboost.reporting.formatting import Value
 
 CLEARLY_WORSE = 0.02
 """A test AUC that falls by more than this from one round to the next got clearly worse."""

@@ -13,7 +13,7 @@ from imboost.benchmark.paper import paper_round_deviations, paper_rounds
 from imboost.benchmark.report.matrices import row_name
 from imboost.benchmark.report.study import Study
 from imboost.reporting import Column, Table
-from imboost.reporting.table import Value
+from imboost.reporting.formatting import Value
 
 MAX_NAMED = 4
 """More methods than these are named by those that are not among them, where that is shorter."""

@@ -27,6 +27,7 @@ from imboost.benchmark.trace.phases import (
     stages_of,
 )
 from imboost.benchmark.trace.recording import Phase, Trace
+from imboost.reporting import percent
 
 MOST = 0.5
 """The share of updates above which a claim counts as true of most of them."""
@@ -106,12 +107,12 @@ def _inlier_risk_falls(source: str, where: str, stage: Stage) -> Verdict:
     lowest = min(stage.updates, key=lambda update: update.inlier_risk)
     words = (
         f"From the start to the end of the {stage.name} the mean loss of inliers "
-        f"{_went(start.inlier_risk, end.inlier_risk)}; it fell at {_percent(share)} of the "
+        f"{_went(start.inlier_risk, end.inlier_risk)}; it fell at {percent(share)} of the "
         f"updates. Its lowest value there, {_number(lowest.inlier_risk)}, came with update "
         f"{lowest.update} ({stage.first.update} to {end.update}). The median, which a few "
         f"rows cannot move, {_went(start.inlier_median, end.inlier_median)}."
     )
-    figures = _change(start.inlier_risk, end.inlier_risk) + f", fell at {_percent(share)}"
+    figures = _change(start.inlier_risk, end.inlier_risk) + f", fell at {percent(share)}"
     finding = _grade(inlier_risk_fell(start, end), share > MOST)
     return Verdict(source, f"The inlier risk falls in the {where}.", finding, figures, words)
 
@@ -121,11 +122,11 @@ def _outlier_risk_rises(stage: Stage) -> Verdict:
     share = stage.share_of_changes(outlier_risk_rose)
     words = (
         f"From the start to the end of the {stage.name} the mean loss of outliers "
-        f"{_went(start.outlier_risk, end.outlier_risk)}; it rose at {_percent(share)} of the "
+        f"{_went(start.outlier_risk, end.outlier_risk)}; it rose at {percent(share)} of the "
         f"updates. The median {_went(start.outlier_median, end.outlier_median)}."
     )
     claim = "The outlier risk rises in the polarization."
-    figures = _change(start.outlier_risk, end.outlier_risk) + f", rose at {_percent(share)}"
+    figures = _change(start.outlier_risk, end.outlier_risk) + f", rose at {percent(share)}"
     finding = _grade(outlier_risk_rose(start, end), share > MOST)
     return Verdict("Proposition 2", claim, finding, figures, words)
 
@@ -141,10 +142,10 @@ def _both_at_once(polarization: Stage, rounds: Sequence[Stage]) -> Verdict:
     words = (
         f"From the update before it to its last, {count} did both"
         f"{': ' + ', '.join(good) if good else ''}. The polarization as a whole "
-        f"{'did' if overall else 'did not'}. Of the single updates {_percent(share)} did."
+        f"{'did' if overall else 'did not'}. Of the single updates {percent(share)} did."
     )
     claim = "Both at once: the inlier risk falls and the outlier risk rises."
-    figures = f"{count}; {_percent(share)} of updates"
+    figures = f"{count}; {percent(share)} of updates"
     return Verdict("Proposition 2", claim, finding, figures, words)
 
 
@@ -155,20 +156,20 @@ def _outliers_leave(trace: Trace, trimmed: Stage, last_round: Stage) -> Verdict:
     least = min(update.kept_inliers / update.batch_size for update in trimmed.updates)
     most = max(update.kept_outliers for update in trimmed.updates)
     words = (
-        f"In the first quarter of the trimmed warm-up {_percent(start)} of the rows inside the "
-        f"loss are outliers, in the last quarter {_percent(end)}: a change that chance alone "
+        f"In the first quarter of the trimmed warm-up {percent(start)} of the rows inside the "
+        f"loss are outliers, in the last quarter {percent(end)}: a change that chance alone "
         f"{'hardly makes' if abs(end - start) > error else 'may well make'} (two standard "
-        f"errors are {_percent(error)}). Of the training rows {_percent(trace.outlier_share)} "
-        f"are outliers. Of the outliers in the batches {_percent(share_of_outliers_kept(early))} "
-        f"were inside at first, {_percent(share_of_outliers_kept(late))} at last and "
-        f"{_percent(share_of_outliers_kept(last_round.updates))} in the last round. The lemma's "
+        f"errors are {percent(error)}). Of the training rows {percent(trace.outlier_share)} "
+        f"are outliers. Of the outliers in the batches {percent(share_of_outliers_kept(early))} "
+        f"were inside at first, {percent(share_of_outliers_kept(late))} at last and "
+        f"{percent(share_of_outliers_kept(last_round.updates))} in the last round. The lemma's "
         f"constants, as seen in the trimmed warm-up: M1 = {least:.2f} (inliers inside, as a "
         f"share of their batch, at least) and M2 = {most / trace.updates[0].batch_size:.2f} "
         f"(outliers inside, in units of the first batch size, at most)."
     )
     claim = "Trimming lets an ever smaller share of outliers into the loss during the warm-up."
-    share = _percent(trace.outlier_share)
-    figures = f"{_percent(start)} → {_percent(end)}; {share} of all rows"
+    share = percent(trace.outlier_share)
+    figures = f"{percent(start)} → {percent(end)}; {share} of all rows"
     finding = _grade(start - end > error, end < trace.outlier_share)
     return Verdict("Lemma 4", claim, finding, figures, words)
 
@@ -178,14 +179,14 @@ def _gradients_oppose(trace: Trace, stages: Sequence[Stage]) -> Verdict:
     share = sum(map(is_opposed, apart)) / max(len(apart), 1)
     since = first_for_good(trace.updates, is_opposed)
     when = "is not negative" if since is None else f"has been negative since update {since}"
-    by_stage = "; ".join(f"{stage.name}: {_percent(stage.share(is_opposed))}" for stage in stages)
+    by_stage = "; ".join(f"{stage.name}: {percent(stage.share(is_opposed))}" for stage in stages)
     words = (
         f"The assumption is about models whose outlier risk is above the inlier risk. Of the "
-        f"{len(apart)} updates that left such a model, {_percent(share)} have a negative inner "
+        f"{len(apart)} updates that left such a model, {percent(share)} have a negative inner "
         f"product. At the last update it {when}. Negative ones by stage – {by_stage}."
     )
     claim = "The gradients of the two risks oppose each other: a negative inner product."
-    figures = f"negative at {_percent(share)}"
+    figures = f"negative at {percent(share)}"
     finding = _grade(share > MOST, share == 1.0)
     return Verdict("Assumption 4", claim, finding, figures, words)
 
@@ -223,10 +224,3 @@ def _change(start: float, end: float) -> str:
 def _number(value: float) -> str:
     """Write about three digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def _percent(share: float) -> str:
-    """Write a share of a hundred, with a decimal where it is near none or all."""
-    percent = 100 * share
-    is_extreme = 0 < percent < 10 or 99 < percent < 100
-    return f"{percent:.1f} %" if is_extreme else f"{percent:.0f} %"
