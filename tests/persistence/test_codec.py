@@ -30,7 +30,7 @@ class Spot:
 
 
 class Holder:
-    training_only = ("rows",)
+    unsaved_attributes = ("rows",)
 
     def __init__(self, **parts):
         vars(self).update(parts)

@@ -140,7 +140,7 @@ def test_every_detector_that_can_be_saved_keeps_its_scores(name, answered, plant
     loaded = persistence.load(tmp_path / "model")
     assert_same(loaded, detector, X)
     assert loaded.feature_names_in_.tolist() == list("abcde")
-    with pytest.raises(IMBoostError, match="loaded from a bundle"):
+    with pytest.raises(IMBoostError, match="loaded from a saved model"):
         loaded.refine(X, planted.y)
 
 

@@ -27,6 +27,7 @@ from imboost.decide.threshold import (
 from imboost.detectors.device import resolve_device
 from imboost.errors import MissingPackageError, SettingError
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, check_labels
+from imboost.state import Stateful
 from imboost.stats.log_odds import rank_log_odds
 from imboost.tables.layout import Layout
 from imboost.validation import check_number
@@ -38,7 +39,7 @@ AUTO = "auto"
 """Contamination that is found: by clusters of scores, and by labels."""
 
 
-class BaseDetector(BaseEstimator, ABC):
+class BaseDetector(Stateful, BaseEstimator, ABC):
     """Fit, score and decide; subclasses train and give scores.
 
     A subclass implements `_train` (and `_train_further`, if labels help it) and `_score`.
@@ -55,9 +56,6 @@ class BaseDetector(BaseEstimator, ABC):
 
     takes_gaps: ClassVar[bool] = False
     """Whether missing numbers (nan) are part of the data."""
-
-    training_only: ClassVar[tuple[str, ...]] = ()
-    """Attributes that `refine` needs and scoring does not; a saved detector lacks them."""
 
     decision_scores_: NDArray[np.float64]
     query_scores_: NDArray[np.float64]
@@ -313,10 +311,10 @@ class BaseDetector(BaseEstimator, ABC):
         return self.fit(X, y).labels_
 
     def _check_can_train(self) -> None:
-        if not all(hasattr(self, name) for name in self.training_only):
+        if not all(hasattr(self, name) for name in self.unsaved_attributes):
             raise SettingError(
-                f"This {type(self).__name__} was loaded from a bundle, which holds no training "
-                "rows; fit it again for that."
+                f"This {type(self).__name__} was loaded from a saved model, which holds no "
+                "training rows; fit it again to refine it."
             )
 
     def _check_table(self, X: Any) -> NDArray[Any]:

@@ -18,6 +18,7 @@ from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import CellShares, Explanation, Reason, usual_rows
 from imboost.explain.reference_values import UsualCells, usual_cells
 from imboost.labels import INLIER, OUTLIER, Labels
+from imboost.state import Stateful
 from imboost.tables.cells import words
 from imboost.tables.encoder import TableEncoder
 from imboost.tables.frames import as_table
@@ -26,7 +27,7 @@ from imboost.tables.number_scaling import SCALINGS
 from imboost.tables.roles import ColumnFacts, find_roles
 
 
-class TableDetector(BaseEstimator):
+class TableDetector(Stateful, BaseEstimator):
     """Finds what each column of a table is, encodes it, and lets a detector look at that.
 
     Parameters

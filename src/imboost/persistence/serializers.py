@@ -37,11 +37,11 @@ class Way:
 def attributes(without: tuple[str, ...] = ()) -> Way:
     """Return the way of an ordinary object: its attributes, but for those that are left out.
 
-    What a class calls `training_only` is left out too.
+    What a class calls `unsaved_attributes` is left out too.
     """
 
     def take_apart(thing: Any) -> Fields:
-        unwanted = (*without, *getattr(thing, "training_only", ()))
+        unwanted = (*without, *getattr(thing, "unsaved_attributes", ()))
         return {name: part for name, part in vars(thing).items() if name not in unwanted}
 
     def put_together(made: Any, parts: Fields) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.state import Stateful
+
 Floats = NDArray[np.float64]
 
 ROUNDING_BITS = np.uint64(20)
@@ -14,7 +16,7 @@ HALF_WORD = np.uint64(32)
 """The upper half of a sum of products depends on every bit of every factor."""
 
 
-class RowFolds:
+class RowFolds(Stateful):
     """Assign rows to folds by a hash of their values: equal rows share a fold.
 
     A model of one fold is then never fitted on a row equal to one it predicts, and a row gets

@@ -18,7 +18,7 @@ from imboost.validation import check_number
 class NetworkDetector(BaseDetector):
     """Scaling, device and random sources of a detector with a network."""
 
-    training_only = ("_model", "_optimiser")
+    unsaved_attributes = ("_model", "_optimiser")
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ class ScoreFeatureClassifier(ShallowDetector):
     Until labels of both classes are known, the score is the mean rank of the unsupervised scores.
     """
 
-    training_only = ("_training_scores",)
+    unsaved_attributes = ("_training_scores",)
 
     @abstractmethod
     def _fit_scores(self, table: Floats) -> None:

@@ -146,7 +146,7 @@ class Stack(ShallowDetector):
 
     default_query = "spread"
     leaves_answers_out = True
-    training_only = ("_training",)
+    unsaved_attributes = ("_training",)
 
     def __init__(
         self,
