@@ -443,7 +443,7 @@ def test_what_is_added_sums_up_to_the_score(tmp_path, data, model, detector, mon
 
 def test_a_row_that_no_column_explains_is_called_odd_as_a_whole(capsys):
     reason = Reason("size", "7", 0.5, 0.0, "2", 0.9, "above 90 % of usual rows")
-    told = Explanation(score=4.0, base=1.0, rest=2.5, is_exact=True, reasons=[reason])
+    told = Explanation(score=4.0, baseline=1.0, residual=2.5, is_exact=True, reasons=[reason])
     print_rows([ExplainedRow("row 1", True, told)], 3.0)
     said = capsys.readouterr().out
     assert "the row is odd as a whole" in said

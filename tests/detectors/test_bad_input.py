@@ -32,7 +32,7 @@ def test_a_bad_table_is_refused(quick_detector, table, message):
 def test_missing_numbers_are_part_of_the_data_or_refused(quick_detector):
     table = GOOD.copy()
     table[::7, 0] = table[3, 1] = np.nan
-    if not quick_detector.takes_gaps:
+    if not quick_detector.allow_nan:
         with pytest.raises(ValueError, match="NaN"):
             quick_detector.fit(table)
         return

@@ -114,14 +114,16 @@ def test_wrong_cells_are_among_the_first_two_reasons(made, fitted):
 def test_reasons_sum_to_the_score_and_say_what_is_usual(made, fitted):
     rows = made.table.slice(0, 3)
     for told, score in zip(fitted.explain(rows), fitted.decision_function(rows), strict=True):
-        assert told.base + sum(reason.share for reason in told.reasons) == pytest.approx(score)
+        assert told.baseline + sum(
+            reason.contribution for reason in told.reasons
+        ) == pytest.approx(score)
         assert told.score == pytest.approx(score)
         by_column = {reason.column: reason for reason in told.reasons}
         assert set(by_column) == set(made.table.column_names) - {"order_id"}
-        assert float(by_column["amount"].usual) > 0
-        assert by_column["ordered"].usual[:2] == "20"
-        assert by_column["region"].usual.startswith("R")
-        shares = [reason.share for reason in told.reasons]
+        assert float(by_column["amount"].expected) > 0
+        assert by_column["ordered"].expected[:2] == "20"
+        assert by_column["region"].expected.startswith("R")
+        shares = [reason.contribution for reason in told.reasons]
         assert shares == sorted(shares, reverse=True)
 
 
@@ -150,5 +152,5 @@ def test_values_that_many_rows_have_are_not_called_unheard_of():
     table = pa.table({"a": rng.normal(size=500), "b": rng.normal(size=500), "kind": kinds})
     detector = TableDetector(make_quick("stack", contamination="auto"), random_state=0).fit(table)
     assert detector.labels_.mean() <= 0.2
-    [(place, where)] = detector.usual_cells_["kind"].locate(pa.chunked_array([["y"]]))
+    [(place, where)] = detector.reference_values_["kind"].locate(pa.chunked_array([["y"]]))
     assert place > 0.02, where

@@ -39,8 +39,8 @@ def test_base_rest_and_shares_sum_to_the_score(made, name):
     answers = np.where(np.arange(1000) < 50, made.y, -1)
     for stage in (detector, detector.refine(made.table, answers)):
         rows = made.table.slice(0, 20)
-        found = stage.detector_.cell_shares(stage.encode(rows))
-        total = found.base + found.rest + found.shares.sum(axis=1)
+        found = stage.detector_.attribute(stage.encode(rows))
+        total = found.baseline + found.residual + found.contributions.sum(axis=1)
         np.testing.assert_allclose(total, stage.decision_function(rows), rtol=1e-12)
         assert found.is_exact
 
@@ -48,16 +48,16 @@ def test_base_rest_and_shares_sum_to_the_score(made, name):
 def test_a_usual_row_has_small_shares_and_a_small_rest(made, fitted):
     usual = np.flatnonzero(fitted.labels_ == 0)
     told = fitted.explain(made.table.take(usual))
-    assert np.median([one.rest for one in told]) == pytest.approx(0.0, abs=1e-6)
-    beyond = [reason.share > reason.margin for one in told for reason in one.reasons]
+    assert np.median([one.residual for one in told]) == pytest.approx(0.0, abs=1e-6)
+    beyond = [reason.contribution > reason.tolerance for one in told for reason in one.reasons]
     assert np.mean(beyond) < 0.1
 
 
 def test_shares_do_not_depend_on_the_other_rows_explained(made, fitted):
     matrix = fitted.encode(made.table)
-    together = fitted.detector_.cell_shares(matrix[:30])
-    alone = fitted.detector_.cell_shares(matrix[7:8])
-    np.testing.assert_allclose(alone.shares[0], together.shares[7], rtol=1e-9)
+    together = fitted.detector_.attribute(matrix[:30])
+    alone = fitted.detector_.attribute(matrix[7:8])
+    np.testing.assert_allclose(alone.contributions[0], together.contributions[7], rtol=1e-9)
     np.testing.assert_allclose(alone.expected[0], together.expected[7], rtol=1e-9)
 
 
@@ -67,27 +67,27 @@ def test_a_new_level_a_gap_and_a_far_value_are_told(made, fitted):
     [told] = fitted.explain(frame)
     reasons = {reason.column: reason for reason in told.reasons}
     assert told.reasons[0].column == "amount"
-    assert reasons["region"].share > reasons["region"].margin
-    assert reasons["region"].where == "in no usual row"
-    assert reasons["region"].usual.startswith("R")
-    assert reasons["amount"].where == "above all usual rows"
-    assert 0 < float(reasons["amount"].usual) < 1000
+    assert reasons["region"].contribution > reasons["region"].tolerance
+    assert reasons["region"].position == "in no usual row"
+    assert reasons["region"].expected.startswith("R")
+    assert reasons["amount"].position == "above all usual rows"
+    assert 0 < float(reasons["amount"].expected) < 1000
     assert reasons["weight"].value is None
-    assert reasons["weight"].where.startswith("missing in")
-    assert reasons["weight"].place == pytest.approx(0.1, abs=0.05)
+    assert reasons["weight"].position.startswith("missing in")
+    assert reasons["weight"].percentile == pytest.approx(0.1, abs=0.05)
 
 
 def test_a_plain_matrix_is_explained_column_by_column(planted):
     rows = planted.X.copy()
     rows[0, 2] = 50.0
     detector = make_quick("imboost").fit(rows)
-    found = detector.cell_shares(rows)
-    assert found.shares.shape == found.expected.shape == rows.shape
-    assert found.shares[0].argmax() == 2
+    found = detector.attribute(rows)
+    assert found.contributions.shape == found.expected.shape == rows.shape
+    assert found.contributions[0].argmax() == 2
     assert abs(found.expected[0, 2]) < 25.0
 
 
 def test_a_flow_cannot_explain_and_says_what_can(planted):
     detector = make_quick("imboost", backbone="flow").fit(planted.X)
     with pytest.raises(SettingError, match=r"'flow' cannot explain its scores; use .*'vae'"):
-        detector.cell_shares(planted.X)
+        detector.attribute(planted.X)

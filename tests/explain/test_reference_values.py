@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imboost.explain import usual_rows
+from imboost.explain import reference_rows
 from imboost.explain.reference_values import (
     MOST_VALUES,
     UsualLevels,
@@ -117,14 +117,14 @@ def test_a_tables_columns_are_learned_from_usual_rows_alone():
 
 def test_usual_rows_are_those_not_called_outliers_and_at_least_half():
     scores = np.array([1.0, 2.0, 3.0, 4.0])
-    assert usual_rows(scores, 3.0).tolist() == [True, True, True, False]
-    assert usual_rows(scores, 0.0).tolist() == [True, True, False, False]
+    assert reference_rows(scores, 3.0).tolist() == [True, True, True, False]
+    assert reference_rows(scores, 0.0).tolist() == [True, True, False, False]
 
 
 def test_while_the_threshold_is_a_guess_nine_tenths_are_usual():
     scores = np.arange(100.0)
-    assert usual_rows(scores, 60.0, is_guess=True).sum() == 90
-    assert usual_rows(scores, 95.0, is_guess=True).sum() == 96
+    assert reference_rows(scores, 60.0, is_guess=True).sum() == 90
+    assert reference_rows(scores, 95.0, is_guess=True).sum() == 96
 
 
 def test_a_time_is_odd_by_its_day_or_by_its_hour_whichever_is_rarer():

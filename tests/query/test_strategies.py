@@ -6,14 +6,14 @@ from imboost.errors import IMBoostError, UnknownNameError
 from imboost.query import (
     STRATEGIES,
     AdaptiveBoundary,
+    AdaptiveStrategy,
     ConfidencePoles,
     DecisionBoundary,
+    EmbeddingStrategy,
     HighestScores,
-    LearningStrategy,
     Mix,
     MixtureBoundary,
     Spread,
-    TableStrategy,
     make_strategy,
 )
 from imboost.query.spread import _thin
@@ -119,7 +119,7 @@ def test_the_boundary_is_that_of_all_rows_not_of_the_candidates():
 
 
 def test_only_two_strategies_learn_from_answers():
-    learning = {name for name in STRATEGIES if isinstance(make_strategy(name), LearningStrategy)}
+    learning = {name for name in STRATEGIES if isinstance(make_strategy(name), AdaptiveStrategy)}
     assert learning == {"ab", "spread"}
 
 
@@ -130,14 +130,14 @@ def test_only_two_strategies_learn_from_answers():
 )
 def test_the_adaptive_boundary_moves_to_where_answers_are_even(labels, outside):
     boundary = AdaptiveBoundary(start=0.1, step=2.0)
-    boundary.observe(np.array(labels, dtype=np.int8), NOTHING)
+    boundary.update(np.array(labels, dtype=np.int8), NOTHING)
     assert boundary.outside == pytest.approx(outside)
 
 
 def test_the_adaptive_boundary_never_leaves_the_table():
     boundary = AdaptiveBoundary()
     for _ in range(50):
-        boundary.observe(np.ones(3, dtype=np.int8), NOTHING)
+        boundary.update(np.ones(3, dtype=np.int8), NOTHING)
     assert boundary.outside == 1.0
     assert boundary.select(np.arange(9.0), np.arange(9), 1, RNG(0)).tolist() == [0]
 
@@ -151,7 +151,7 @@ def test_the_adaptive_boundary_finds_the_edge_between_two_kinds():
         rows = boundary.select(scores, left, 6, rng)
         left = np.setdiff1d(left, rows)
         shares.append(is_outlier[rows].mean())
-        boundary.observe(is_outlier[rows].astype(np.int8), NOTHING)
+        boundary.update(is_outlier[rows].astype(np.int8), NOTHING)
     assert shares[0] == 0
     assert 0 < np.mean(shares[3:]) < 1
     assert 0.01 < boundary.outside < 0.04
@@ -188,7 +188,7 @@ LINE = np.concatenate([np.linspace(0, 1, 90), np.linspace(50, 51, 10)])[:, None]
 
 def look_at_line(**settings) -> Spread:
     strategy = Spread(**settings)
-    strategy.look_at(LINE)
+    strategy.set_embedding(LINE)
     return strategy
 
 
@@ -205,7 +205,7 @@ def test_spread_prefers_high_scores_until_both_kinds_are_known(blind_share, expe
     for _ in range(2):  # before any answer, and after answers of one kind
         drawn = draws(strategy, scores, np.arange(100), repeats=400)
         assert np.mean(drawn < 5) == pytest.approx(expected, abs=0.1)
-        strategy.observe(NOTHING, np.array([0, 0], dtype=np.int8))
+        strategy.update(NOTHING, np.array([0, 0], dtype=np.int8))
 
 
 def test_the_more_inliers_are_found_alone_the_more_the_highest_scores_count():
@@ -214,14 +214,14 @@ def test_the_more_inliers_are_found_alone_the_more_the_highest_scores_count():
     scores[50] = 0.0
     shares = []
     for n_inliers in (0, 10, 40):
-        strategy.observe(NOTHING, np.zeros(n_inliers, dtype=np.int8))
+        strategy.update(NOTHING, np.zeros(n_inliers, dtype=np.int8))
         shares.append(np.mean(draws(strategy, scores, np.arange(100), repeats=400) < 5))
     assert shares[0] < 0.15 < shares[1] < 0.4 < 0.8 < shares[2]
 
 
 def test_an_answered_row_far_above_all_others_does_not_make_them_alike():
     strategy = look_at_line(distance_power=0.0)
-    strategy.observe(NOTHING, np.zeros(200, dtype=np.int8))
+    strategy.update(NOTHING, np.zeros(200, dtype=np.int8))
     scores = np.linspace(0, 1, 100)
     scores[0] = 5.0  # answered
     assert (draws(strategy, scores, np.arange(1, 100)) >= 80).mean() > 0.9
@@ -229,7 +229,7 @@ def test_an_answered_row_far_above_all_others_does_not_make_them_alike():
 
 def test_spread_prefers_the_doubtful_once_both_kinds_are_known():
     strategy = look_at_line(distance_power=0.0)
-    strategy.observe(NOTHING, np.array([0, 1], dtype=np.int8))
+    strategy.update(NOTHING, np.array([0, 1], dtype=np.int8))
     scores = np.concatenate([np.zeros(80), np.full(10, 0.5), np.ones(10)])
     drawn = draws(strategy, scores, np.arange(100))
     assert ((drawn >= 80) & (drawn < 90)).all()
@@ -237,8 +237,8 @@ def test_spread_prefers_the_doubtful_once_both_kinds_are_known():
 
 def test_spread_forgets_a_kind_whose_only_answer_was_corrected():
     strategy = look_at_line(distance_power=0.0, blind_share=0.0)
-    strategy.observe(NOTHING, np.array([0, 1], dtype=np.int8))
-    strategy.observe(NOTHING, np.array([0, 0], dtype=np.int8))
+    strategy.update(NOTHING, np.array([0, 1], dtype=np.int8))
+    strategy.update(NOTHING, np.array([0, 0], dtype=np.int8))
     scores = np.concatenate([np.zeros(80), np.full(10, 0.5), np.ones(10)])
     assert (draws(strategy, scores, np.arange(100)) >= 90).mean() > 0.5
 
@@ -248,7 +248,7 @@ def test_a_higher_doubt_power_keeps_nearer_to_the_middle():
     gaps = {}
     for power in (1.0, 6.0):
         strategy = look_at_line(doubt_power=power, distance_power=0.0)
-        strategy.observe(NOTHING, np.array([0, 1], dtype=np.int8))
+        strategy.update(NOTHING, np.array([0, 1], dtype=np.int8))
         gaps[power] = np.abs(scores[draws(strategy, scores, np.arange(100))] - 0.5).mean()
     assert gaps[6.0] < gaps[1.0] / 1.5
 
@@ -269,7 +269,7 @@ def test_the_first_rows_are_spread_in_many_columns_too():
     table = np.random.default_rng(0).normal(size=(100, 50)) * 0.01
     table[90:] += 1.0
     strategy = Spread()
-    strategy.look_at(table)
+    strategy.set_embedding(table)
     pairs = draws(strategy, np.zeros(100), np.arange(100), n=2)
     assert np.mean((pairs >= 90).sum(axis=1) == 1) > 0.8
 
@@ -282,7 +282,7 @@ def test_spread_without_a_table_draws_by_worth_alone():
 
 def test_spread_draws_all_rows_that_lie_in_one_place():
     strategy = Spread()
-    strategy.look_at(np.zeros((9, 2)))
+    strategy.set_embedding(np.zeros((9, 2)))
     assert sorted(strategy.select(np.zeros(9), np.arange(1, 9), 8, RNG(0))) == list(range(1, 9))
 
 
@@ -305,7 +305,7 @@ def test_a_row_that_was_lucky_to_be_kept_counts_for_those_left_out():
 
 def test_spread_takes_values_whose_squares_overflow():
     strategy = Spread()
-    strategy.look_at(np.concatenate([LINE, np.full((1, 1), 1e300)]) * [[1.0, 1e8]])
+    strategy.set_embedding(np.concatenate([LINE, np.full((1, 1), 1e300)]) * [[1.0, 1e8]])
     assert len(strategy.select(np.zeros(101), np.arange(1, 101), 9, RNG(0))) == 9
 
 
@@ -315,5 +315,5 @@ def test_spread_takes_scores_whose_range_overflows():
 
 
 def test_spread_looks_at_the_table_and_learns_from_answers():
-    assert isinstance(Spread(), TableStrategy)
-    assert isinstance(Spread(), LearningStrategy)
+    assert isinstance(Spread(), EmbeddingStrategy)
+    assert isinstance(Spread(), AdaptiveStrategy)

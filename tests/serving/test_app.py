@@ -84,7 +84,11 @@ def test_rows_are_explained(client, detector, table):
         assert told["score"] == pytest.approx(expected.score)
         named = [reason["column"] for reason in told["reasons"]]
         assert named == [reason.column for reason in expected.reasons]
-        total = told["base"] + told["rest"] + sum(reason["share"] for reason in told["reasons"])
+        total = (
+            told["baseline"]
+            + told["residual"]
+            + sum(reason["contribution"] for reason in told["reasons"])
+        )
         assert total == pytest.approx(told["score"])
 
 
@@ -326,8 +330,8 @@ def test_many_clients_at_once_lose_nothing_and_get_their_own_answers(address, de
         np.testing.assert_allclose([one["score"] for one in told], scores[asked])
         if path == "/explain":
             for one, expected in zip(told, explanations[asked], strict=True):
-                shares = {reason["column"]: reason["share"] for reason in one["reasons"]}
-                known = {reason.column: reason.share for reason in expected.reasons}
+                shares = {reason["column"]: reason["contribution"] for reason in one["reasons"]}
+                known = {reason.column: reason.contribution for reason in expected.reasons}
                 assert shares == pytest.approx(known)
         return len(told)
 

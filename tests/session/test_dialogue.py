@@ -263,7 +263,7 @@ class Listening:
     def select(self, scores, candidates, n, rng):
         return candidates[:n]
 
-    def observe(self, labels, standing):
+    def update(self, labels, standing):
         self.heard.append(labels.tolist())
         self.standing.append(sorted(standing.tolist()))
 
@@ -308,7 +308,7 @@ def test_a_reopened_session_teaches_its_strategy_again(planted):
 class Looking(Listening):
     """A strategy that remembers what it was shown."""
 
-    def look_at(self, table):
+    def set_embedding(self, table):
         self.shown = table
 
 

@@ -62,10 +62,10 @@ def _choose(
     strategy: Any, scores: NDArray[np.float64], candidates: NDArray[np.int64], n: int
 ) -> NDArray[Any]:
     """Let a strategy choose, having seen a table and two rounds of answers if it wants to."""
-    if hasattr(strategy, "look_at"):
-        strategy.look_at(np.random.default_rng(2).normal(size=(len(scores), 3)).round(1))
-    if hasattr(strategy, "observe"):
+    if hasattr(strategy, "set_embedding"):
+        strategy.set_embedding(np.random.default_rng(2).normal(size=(len(scores), 3)).round(1))
+    if hasattr(strategy, "update"):
         answers = np.array([1, 1, 0], dtype=np.int8)
-        strategy.observe(answers, answers)
-        strategy.observe(answers[:0], answers)  # a round in which no one could tell
+        strategy.update(answers, answers)
+        strategy.update(answers[:0], answers)  # a round in which no one could tell
     return np.asarray(strategy.select(scores, candidates, n, np.random.default_rng(1)))

@@ -57,18 +57,23 @@ class ExplainedRow:
     @property
     def largest_share(self) -> float:
         """Return the size of the largest share, to measure the others by."""
-        return max((abs(reason.share) for reason in self.explanation.reasons), default=0.0) or 1.0
+        return (
+            max((abs(reason.contribution) for reason in self.explanation.reasons), default=0.0)
+            or 1.0
+        )
 
     @property
     def has_margins(self) -> bool:
         """Whether it is known what columns may add in usual rows."""
-        return any(reason.margin for reason in self.explanation.reasons)
+        return any(reason.tolerance for reason in self.explanation.reasons)
 
     @property
     def is_odd_as_a_whole(self) -> bool:
         """Whether no column adds more to an outlier's score than all columns together."""
         told = self.explanation
-        return self.is_outlier and told.rest > sum(max(one.share, 0.0) for one in told.reasons)
+        return self.is_outlier and told.residual > sum(
+            max(one.contribution, 0.0) for one in told.reasons
+        )
 
     def write(self, share: float) -> str:
         """Write a share with as many digits after the point as the largest one needs."""
@@ -152,21 +157,24 @@ def _table_of(row: ExplainedRow) -> Table:
         table.add_column("usual", justify="right", no_wrap=True)
     table.add_column("", width=BAR_WIDTH, no_wrap=True)
     for reason in row.first(MOST_REASONS):
-        usual = [f"\N{LESS-THAN OR EQUAL TO} {row.write_total(reason.margin)}"]
+        usual = [f"\N{LESS-THAN OR EQUAL TO} {row.write_total(reason.tolerance)}"]
         table.add_row(
             Text(reason.column),
             Text(shorten(reason.value) or NOTHING),
-            _of_usual_rows(reason.where),
-            Text(reason.usual),
-            row.write(reason.share),
+            _of_usual_rows(reason.position),
+            Text(reason.expected),
+            row.write(reason.contribution),
             *(usual if row.has_margins else []),
-            _bar(reason.share / row.largest_share),
+            _bar(reason.contribution / row.largest_share),
         )
     total = row.write_total(told.score)
-    sums = [("no column", row.write(told.rest)), ("a usual row", row.write_total(told.base))]
+    sums = [
+        ("no column", row.write(told.residual)),
+        ("a usual row", row.write_total(told.baseline)),
+    ]
     if others := row.others(MOST_REASONS):
         named = "1 other column" if len(others) == 1 else f"{len(others)} other columns"
-        sums.insert(0, (named, row.write(sum(reason.share for reason in others))))
+        sums.insert(0, (named, row.write(sum(reason.contribution for reason in others))))
     for name, figure in (*sums, ("", "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * len(total))):
         table.add_row(name, "", "", "", figure)
     table.add_row("score", "", "", "", total)

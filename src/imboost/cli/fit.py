@@ -173,7 +173,7 @@ def _check_gaps(detector: BaseDetector, facts: list[ColumnFacts]) -> None:
         for fact in facts
         if fact.role in (Role.NUMERIC, Role.DATETIME) and (fact.n_missing or fact.n_unread)
     ]
-    if gaps and not detector.takes_gaps:
+    if gaps and not detector.allow_nan:
         raise SettingError(
             f"{type(detector).__name__} takes no table in which numbers or times are missing, as "
             f"in '{gaps[0]}': choose another detector with --detector."

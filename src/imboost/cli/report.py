@@ -155,5 +155,5 @@ def _mean_shares(rows: Sequence[ExplainedRow]) -> dict[str, float]:
     shares: dict[str, list[float]] = {}
     for row in rows:
         for reason in row.explanation.reasons:
-            shares.setdefault(reason.column, []).append(reason.share)
+            shares.setdefault(reason.column, []).append(reason.contribution)
     return {column: sum(found) / len(rows) for column, found in shares.items()}

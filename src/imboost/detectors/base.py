@@ -42,19 +42,19 @@ AUTO = "auto"
 class BaseDetector(Stateful, BaseEstimator, ABC):
     """Fit, score and decide; subclasses train and give scores.
 
-    A subclass implements `_train` (and `_train_further`, if labels help it) and `_score`.
+    A subclass implements `_fit` (and `_refine`, if labels help it) and `_score_rows`.
     """
 
     default_query: ClassVar[str] = "mm"
     """Name of the query strategy that suits the detector; it never calls one itself."""
 
-    needs: ClassVar[tuple[str, ...]] = ()
+    required_packages: ClassVar[tuple[str, ...]] = ()
     """Packages of the extra `peers` that the detector is built on."""
 
-    leaves_answers_out: ClassVar[bool] = False
+    has_out_of_fold_scores: ClassVar[bool] = False
     """Whether it can say what it would think of a labelled row without the label."""
 
-    takes_gaps: ClassVar[bool] = False
+    allow_nan: ClassVar[bool] = False
     """Whether missing numbers (nan) are part of the data."""
 
     decision_scores_: NDArray[np.float64]
@@ -62,8 +62,8 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
     labels_: NDArray[np.int64]
     threshold_: float
     calibration_: Calibration
-    known_labels_: Labels
-    held_out_probability_: NDArray[np.float64]
+    training_labels_: Labels
+    out_of_fold_proba_: NDArray[np.float64]
     n_features_in_: int
 
     def __init__(
@@ -83,27 +83,27 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         """Tell scikit-learn that labels, where there are any, are of two classes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags = ClassifierTags(multi_class=False)
-        tags.input_tags.allow_nan = self.takes_gaps
+        tags.input_tags.allow_nan = self.allow_nan
         return tags
 
     @abstractmethod
-    def _train(self, X: NDArray[Any], labels: Labels) -> None:
+    def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         """Train from scratch, and set `query_scores_` if it differs from the scores."""
 
-    def _train_further(self, X: NDArray[Any], labels: Labels) -> None:
+    def _refine(self, X: NDArray[Any], labels: Labels) -> None:
         """Train on with more labels; a detector that uses none has nothing to do."""
 
     @abstractmethod
-    def _score(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _score_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Return the outlier score of every row of a checked table."""
 
-    def _score_training(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _score_training_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Return the scores of the training rows; for detectors that know a short cut."""
-        return self._score(X)
+        return self._score_rows(X)
 
     def check_settings(self) -> None:
         """Raise if a setting is out of its range, or a package is missing; `fit` does so too."""
-        missing = [name for name in self.needs if find_spec(name) is None]
+        missing = [name for name in self.required_packages if find_spec(name) is None]
         if missing:
             raise MissingPackageError(type(self).__name__, missing)
         self._check_settings()
@@ -145,8 +145,8 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         self._layout = layout
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._n_rows = len(X)
-        self._probe = self._probe_of(X)
-        self._train(X, labels)
+        self._fingerprint_rows = self._fingerprint_rows_of(X)
+        self._fit(X, labels)
         self._set_scores(X, labels)
         return self
 
@@ -172,16 +172,18 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
                 f"refine needs the rows given to fit: expected {self._n_rows}, got {len(X)}. "
                 "Use fit for another table."
             )
-        if not np.array_equal(self._probe, self._probe_of(X), equal_nan=True):
+        if not np.array_equal(
+            self._fingerprint_rows, self._fingerprint_rows_of(X), equal_nan=True
+        ):
             raise ValueError("refine needs the rows given to fit, in the same order.")
         labels = check_labels(y, len(X))
-        self._train_further(X, labels)
+        self._refine(X, labels)
         self._set_scores(X, labels)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the outlier score of every row; higher is more outlying."""
-        return self._score(self._check_table(X))
+        return self._score_rows(self._check_table(X))
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return 1 for the rows that score above `threshold_`, 0 for the others."""
@@ -193,15 +195,15 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         The labels say how probability grows with the score. Before there are labels it is an
         assumption: that about one row in ten is an outlier.
         """
-        return self.probability_of(self.decision_function(X))
+        return self.scores_to_proba(self.decision_function(X))
 
-    def probability_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what `predict_proba` says of rows that have these scores."""
         check_is_fitted(self)
-        outlier = self.calibration_.probability(self.odds_of(scores))
+        outlier = self.calibration_.probability(self.log_odds(scores))
         return np.column_stack([1.0 - outlier, outlier])
 
-    def odds_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return scores as log-odds of being an outlier, by what the detector itself thinks."""
         return rank_log_odds(scores, self.decision_scores_)
 
@@ -218,21 +220,21 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             Rows that were labelled because they were drawn at random; none if not given.
         """
         labels = check_labels(y, self._n_rows)
-        self.known_labels_ = labels
+        self.training_labels_ = labels
         known = labels != UNLABELLED
         drawn = np.zeros(len(labels), dtype=bool) if is_audit is None else is_audit
-        held_out = self._held_out_odds(labels)
+        held_out = self._out_of_fold_log_odds(labels)
         self.calibration_ = Calibration.fit(
-            held_out[known], labels[known], drawn[known], are_held_out=self.leaves_answers_out
+            held_out[known], labels[known], drawn[known], are_held_out=self.has_out_of_fold_scores
         )
         opinion = self.calibration_.probability(held_out, when_asked=True)
-        told = known & self.leaves_answers_out
-        self.held_out_probability_ = np.where(told, opinion, np.nan)
+        told = known & self.has_out_of_fold_scores
+        self.out_of_fold_proba_ = np.where(told, opinion, np.nan)
         if self.contamination != AUTO:
             return self.set_threshold(share=float(self.contamination))
-        odds = self.odds_of(self.decision_scores_)
+        odds = self.log_odds(self.decision_scores_)
         if not {INLIER, OUTLIER} <= set(labels.tolist()):
-            share = share_by_mixture(self._clustered_scores(), self._seed)
+            share = share_by_mixture(self._scores_for_mixture(), self._seed)
             if OUTLIER not in labels:
                 share = share_without_outliers(self.decision_scores_, share, labels)
             if share * self._n_rows < 1:
@@ -277,9 +279,9 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         return self
 
     def _threshold_of_precision(self, precision: float) -> float:
-        likely = self.probability_of(self.decision_scores_)[:, 1]
+        likely = self.scores_to_proba(self.decision_scores_)[:, 1]
         threshold, reached = threshold_by_precision(
-            self.decision_scores_, likely, self.known_labels_, precision
+            self.decision_scores_, likely, self.training_labels_, precision
         )
         if reached < precision:
             raise SettingError(
@@ -288,23 +290,23 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             )
         return threshold
 
-    def _clustered_scores(self) -> NDArray[np.float64]:
+    def _scores_for_mixture(self) -> NDArray[np.float64]:
         """Return the training scores on a scale on which the two kinds may be clusters."""
         return self.decision_scores_
 
-    def _held_out_odds(self, labels: Labels) -> NDArray[np.float64]:
+    def _out_of_fold_log_odds(self, labels: Labels) -> NDArray[np.float64]:
         """Return log-odds of the training rows, as if the labels of these were not known.
 
-        Where a detector cannot tell (`leaves_answers_out`), those that it has with them.
+        Where a detector cannot tell (`has_out_of_fold_scores`), those that it has with them.
         """
-        return self.odds_of(self.decision_scores_)
+        return self.log_odds(self.decision_scores_)
 
-    def places(self, X: Any) -> NDArray[np.float64]:
+    def embed(self, X: Any) -> NDArray[np.float64]:
         """Return rows as points between which there are distances: gaps are filled.
 
         A missing number counts as the median of its column in `X`.
         """
-        return fill_gaps(self._check_table(X).astype(np.float64))
+        return impute(self._check_table(X).astype(np.float64))
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
         """Train, then return the decision about every training row."""
@@ -322,19 +324,19 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         return self._validate(X, reset=False)
 
     def _validate(self, X: Any, **settings: Any) -> NDArray[Any]:
-        finite = "allow-nan" if self.takes_gaps else True
+        finite = "allow-nan" if self.allow_nan else True
         table: NDArray[Any] = validate_data(
             self, X, dtype=FLOATS, order="C", ensure_all_finite=finite, **settings
         )
         return table
 
     @staticmethod
-    def _probe_of(X: NDArray[Any]) -> NDArray[Any]:
+    def _fingerprint_rows_of(X: NDArray[Any]) -> NDArray[Any]:
         """Copy a few rows, by which another table or another order is told."""
         return X[np.linspace(0, len(X) - 1, N_PROBES).astype(np.int64)]
 
     def _set_scores(self, X: NDArray[Any], labels: Labels) -> None:
-        self.decision_scores_ = self._score_training(X)
+        self.decision_scores_ = self._score_training_rows(X)
         self.calibrate(labels)
         if not self._has_own_query_scores():
             self.query_scores_ = self.decision_scores_
@@ -349,7 +351,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             print(f"[{type(self).__name__}] {text}", flush=True)
 
 
-def fill_gaps(
+def impute(
     table: NDArray[np.float64], usual: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """Return a table with its missing numbers replaced by usual ones, or by medians."""

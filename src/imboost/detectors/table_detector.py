@@ -15,7 +15,7 @@ from imboost.decide import Calibration
 from imboost.detectors import BaseDetector, make_detector
 from imboost.detectors.base import AUTO
 from imboost.errors import SettingError, UnknownNameError
-from imboost.explain import CellShares, Explanation, Reason, usual_rows
+from imboost.explain import Attributions, Explanation, Reason, reference_rows
 from imboost.explain.reference_values import UsualCells, usual_cells
 from imboost.labels import INLIER, OUTLIER, Labels
 from imboost.state import Stateful
@@ -57,10 +57,10 @@ class TableDetector(Stateful, BaseEstimator):
         What turns tables into matrices.
     detector_ : BaseDetector
         The trained detector.
-    usual_cells_ : dict of str to UsualCells
+    reference_values_ : dict of str to UsualCells
         What the columns hold in usual rows, the training rows not called outliers.
-    decision_scores_, query_scores_, labels_, threshold_, calibration_, known_labels_, \
-    held_out_probability_
+    decision_scores_, query_scores_, labels_, threshold_, calibration_, training_labels_, \
+    out_of_fold_proba_
         Those of the trained detector.
 
     Examples
@@ -109,14 +109,14 @@ class TableDetector(Stateful, BaseEstimator):
         self.encoder_ = TableEncoder.fit(table, self.facts_, self.scaling)
         matrix = self.encoder_.encode(table)
         self.detector_ = detector.fit(matrix, y, layout=self.encoder_.layout)
-        self._learn_usual_cells(table)
+        self._fit_reference_values(table)
         return self
 
     def refine(self, X: Any, y: Any) -> Self:
         """Train on with more labels of the rows given to `fit`."""
         table = as_table(X)
         self.detector_.refine(self.encode(table), y)
-        self._learn_usual_cells(table)
+        self._fit_reference_values(table)
         return self
 
     def encode(self, X: Any) -> NDArray[np.float64]:
@@ -124,10 +124,10 @@ class TableDetector(Stateful, BaseEstimator):
         check_is_fitted(self)
         return self.encoder_.encode(as_table(X))
 
-    def places(self, X: Any) -> NDArray[np.float64]:
-        """Return rows as points without gaps, see `BaseDetector.places`."""
+    def embed(self, X: Any) -> NDArray[np.float64]:
+        """Return rows as points without gaps, see `BaseDetector.embed`."""
         matrix = self.encode(X)
-        return self.detector_.places(matrix)
+        return self.detector_.embed(matrix)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the outlier score of every row; higher is more outlying."""
@@ -142,10 +142,10 @@ class TableDetector(Stateful, BaseEstimator):
         """
         table = as_table(X)
         matrix = self.encode(table)
-        if not hasattr(self.detector_, "cell_shares"):
+        if not hasattr(self.detector_, "attribute"):
             raise SettingError(f"{type(self.detector_).__name__} cannot explain its scores yet.")
-        found: CellShares = self.detector_.cell_shares(matrix)
-        scores = found.base + found.rest + found.shares.sum(axis=1)
+        found: Attributions = self.detector_.attribute(matrix)
+        scores = found.baseline + found.residual + found.contributions.sum(axis=1)
         layout = self.encoder_.layout
         starts = {feature.source: feature for feature in reversed(layout.features)}
         columns = [
@@ -155,10 +155,10 @@ class TableDetector(Stateful, BaseEstimator):
         return [
             Explanation(
                 score=float(scores[row]),
-                base=found.base,
-                rest=float(found.rest[row]),
+                baseline=found.baseline,
+                residual=float(found.residual[row]),
                 is_exact=found.is_exact,
-                reasons=sorted(reasons, key=lambda reason: reason.margin - reason.share),
+                reasons=sorted(reasons, key=lambda reason: reason.tolerance - reason.contribution),
             )
             for row, reasons in enumerate(zip(*columns, strict=True))
         ]
@@ -173,13 +173,13 @@ class TableDetector(Stateful, BaseEstimator):
         matrix = self.encode(X)
         return self.detector_.predict_proba(matrix)
 
-    def probability_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what `predict_proba` says of rows that have these scores."""
-        return self.detector_.probability_of(scores)
+        return self.detector_.scores_to_proba(scores)
 
-    def odds_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return scores as log-odds, see `BaseDetector.odds_of`."""
-        return self.detector_.odds_of(scores)
+    def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return scores as log-odds, see `BaseDetector.log_odds`."""
+        return self.detector_.log_odds(scores)
 
     def calibrate(self, y: Any, is_audit: NDArray[np.bool_] | None = None) -> Self:
         """Learn probabilities and threshold from labels, see `BaseDetector.calibrate`."""
@@ -237,40 +237,40 @@ class TableDetector(Stateful, BaseEstimator):
         return self.detector_.calibration_
 
     @property
-    def known_labels_(self) -> Labels:
+    def training_labels_(self) -> Labels:
         """The labels of the training rows: 0, 1 or -1."""
-        return self.detector_.known_labels_
+        return self.detector_.training_labels_
 
     @property
-    def held_out_probability_(self) -> NDArray[np.float64]:
+    def out_of_fold_proba_(self) -> NDArray[np.float64]:
         """How likely labelled rows would be outliers, had their labels not been known."""
-        return self.detector_.held_out_probability_
+        return self.detector_.out_of_fold_proba_
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is something to score with."""
         return hasattr(self, "detector_")
 
     def _reasons(
-        self, cells: pa.ChunkedArray, first: Feature, number: int, found: CellShares
+        self, cells: pa.ChunkedArray, first: Feature, number: int, found: Attributions
     ) -> list[Reason]:
         """Say of every row what one column adds, given its cells and the first of its features."""
         name = first.source
         return [
-            Reason(name, value, share, float(found.margins[number]), usual, place, where)
+            Reason(name, value, share, float(found.tolerances[number]), usual, place, where)
             for value, share, usual, (place, where) in zip(
                 words(cells).to_pylist(),
-                found.shares[:, number].tolist(),
+                found.contributions[:, number].tolist(),
                 self.encoder_.encoders[name].describe(found.expected[:, first.columns]),
-                self.usual_cells_[name].locate(cells),
+                self.reference_values_[name].locate(cells),
                 strict=True,
             )
         ]
 
-    def _learn_usual_cells(self, table: pa.Table) -> None:
+    def _fit_reference_values(self, table: pa.Table) -> None:
         is_found = self.detector_.contamination == AUTO
-        is_guess = is_found and not {INLIER, OUTLIER} <= set(self.known_labels_.tolist())
-        is_usual = usual_rows(self.decision_scores_, self.threshold_, is_guess=is_guess)
-        self.usual_cells_: dict[str, UsualCells] = usual_cells(
+        is_guess = is_found and not {INLIER, OUTLIER} <= set(self.training_labels_.tolist())
+        is_usual = reference_rows(self.decision_scores_, self.threshold_, is_guess=is_guess)
+        self.reference_values_: dict[str, UsualCells] = usual_cells(
             table, self.encoder_.encoders, is_usual
         )
 

@@ -3,15 +3,15 @@
 What is known of the cells of usual rows is in `usual_values`; it needs Arrow, the rest does not.
 """
 
-from imboost.explain.attributions import CellShares
+from imboost.explain.attributions import Attributions
 from imboost.explain.explanation import Explanation, Reason
-from imboost.explain.occlusion import shares_by_replacement
-from imboost.explain.reference_rows import usual_rows
+from imboost.explain.occlusion import occlusion_attributions
+from imboost.explain.reference_rows import reference_rows
 
 __all__ = [
-    "CellShares",
+    "Attributions",
     "Explanation",
     "Reason",
-    "shares_by_replacement",
-    "usual_rows",
+    "occlusion_attributions",
+    "reference_rows",
 ]

@@ -1,4 +1,4 @@
-"""What detectors say of the columns of a table."""
+"""Attribution of a row's score to the columns of a table."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class CellShares:
-    """What each column of a table adds to the scores of rows.
+class Attributions:
+    """Contributions of the columns to the scores of rows.
 
-    A score is the sum of base, rest and shares.
+    A score is the sum of the baseline, the residual and the contributions.
 
     Parameters
     ----------
-    base : float
-        The score of a usual row.
-    rest : array of shape (n_rows,)
-        What no column adds.
-    shares : array of shape (n_rows, n_sources)
-        What the columns add; a usual cell adds about nothing.
-    margins : array of shape (n_sources,)
-        What the columns may add in usual rows; 0 where that is not known.
+    baseline : float
+        The score of a typical row.
+    residual : array of shape (n_rows,)
+        The part of each score that belongs to no column.
+    contributions : array of shape (n_rows, n_sources)
+        The part of each score that belongs to each column; near 0 for a typical value.
+    tolerances : array of shape (n_sources,)
+        Contributions up to this size also occur in reference rows; 0 where unknown.
     expected : array of shape (n_rows, n_columns)
-        The encoded rows as they would be expected, every cell given the row's others; for a
-        category, the level with the largest value.
+        Encoded rows with every cell predicted from the other cells of its row; for a category,
+        the column with the largest value is the predicted one.
     is_exact : bool
-        Whether the shares follow from the score itself, or are estimated.
+        Whether the contributions are terms of the score itself, or estimates.
     """
 
-    base: float
-    rest: Floats
-    shares: Floats
-    margins: Floats
+    baseline: float
+    residual: Floats
+    contributions: Floats
+    tolerances: Floats
     expected: Floats
     is_exact: bool

@@ -1,4 +1,4 @@
-"""What is said of one row."""
+"""The explanation of one row's score."""
 
 from __future__ import annotations
 
@@ -7,56 +7,57 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Reason:
-    """What one column adds to a row's score.
+    """Contribution of one column to a row's score.
 
     Parameters
     ----------
     column : str
     value : str or None
-        What the row has there; None if it is missing.
-    share : float
-        What that adds to the score.
-    margin : float
-        What the column may add in usual rows; 0 where that is not known.
-    usual : str
-        What a usual row would have there, given this row's other cells.
-    place : float
-        Where the value lies among usual rows: for numbers and times, the part of them that has
-        a smaller value; for a category, the part that has the same; for a missing cell, the
-        part in which it is missing too.
-    where : str
-        The same in words, such as "above 99.8 % of usual rows".
+        The row's value; None if it is missing.
+    contribution : float
+        The part of the score that belongs to this column.
+    tolerance : float
+        Contributions up to this size also occur in reference rows; 0 where unknown.
+    expected : str
+        The value predicted from the row's other columns.
+    percentile : float
+        Where the value lies among the reference rows (training rows not called outliers), from
+        0 to 1: for numbers and datetimes the fraction of rows with a smaller value, for a
+        category the fraction with the same value, for a missing value the fraction in which it
+        is missing too.
+    position : str
+        The percentile as text, such as "above 99.8 % of usual rows".
     """
 
     column: str
     value: str | None
-    share: float
-    margin: float
-    usual: str
-    place: float
-    where: str
+    contribution: float
+    tolerance: float
+    expected: str
+    percentile: float
+    position: str
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a row has its score: the base, the rest and all shares, whose sum it is.
+    """A row's score as the sum of a baseline, a residual and the columns' contributions.
 
     Parameters
     ----------
     score : float
         The row's score.
-    base : float
-        The score of a usual row.
-    rest : float
-        What no column adds.
+    baseline : float
+        The score of a typical row.
+    residual : float
+        The part of the score that belongs to no column.
     is_exact : bool
-        Whether shares follow from the score itself, or are estimated.
+        Whether the contributions are terms of the score itself, or estimates.
     reasons : list of Reason
-        One for every column that is looked at, the largest share beyond its margin first.
+        One per column, sorted by how far the contribution exceeds its tolerance.
     """
 
     score: float
-    base: float
-    rest: float
+    baseline: float
+    residual: float
     is_exact: bool
     reasons: list[Reason]

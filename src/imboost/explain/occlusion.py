@@ -1,4 +1,4 @@
-"""Shares of a score, estimated by putting what was expected in the place of a cell."""
+"""Attribution by occlusion: replace a cell by its expected value and score the row again."""
 
 from __future__ import annotations
 
@@ -7,76 +7,78 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.explain.attributions import CellShares, Floats
+from imboost.explain.attributions import Attributions, Floats
 from imboost.tables.layout import Layout
 
-N_REPLACED = 30
-"""Cells of a row that are replaced, one after the other."""
+MAX_OCCLUDED = 30
+"""Cells of a row that are occluded, one at a time; bounds the cost for wide tables."""
 
-CELLS_AT_ONCE = 1024
-"""Cells that are replaced in one call: a call takes long even if it scores few rows."""
+BATCH_SIZE = 1024
+"""Occluded rows that are scored in one call, since a call has a fixed cost."""
 
 
-def shares_by_replacement(
+def occlusion_attributions(
     score: Callable[[Floats], Floats],
     table: Floats,
     expected: Floats,
-    surprise: Floats,
+    deviations: Floats,
     layout: Layout,
-    base: float,
-) -> CellShares:
-    """Estimate what each column adds to scores.
+    baseline: float,
+) -> Attributions:
+    """Estimate the contribution of each column to the scores.
 
-    Half of what a row scores above a usual one goes to columns by how much the score falls when
-    their cell is replaced by the expected one, and half by how surprising the cell is: where
-    several cells give a row away, replacing one of them alone changes little. In rows of many
-    cells only the most surprising ones are replaced. What a row scores below a usual one goes to
-    columns likewise, by how much the score rises and how little surprising the cell is.
+    The difference between a score and the baseline is split among the columns: one half in
+    proportion to how far the score moves towards the baseline when the column's cell is replaced
+    by its expected value, the other half in proportion to the squared deviation of the cell from
+    that value. Occlusion alone fails where several cells are outlying, since replacing only one
+    of them changes little. In wide tables only the most deviating cells are occluded. Rows that
+    score below the baseline are treated alike with the signs reversed.
 
     Parameters
     ----------
     score : callable
         Returns the scores of encoded rows.
     table, expected : array of shape (n_rows, n_columns)
-        Encoded rows, and what was expected of every cell.
-    surprise : array of shape (n_rows, n_sources)
-        How surprising each cell is, 0 for a usual one.
+        Encoded rows, and the expected value of every cell.
+    deviations : array of shape (n_rows, n_sources)
+        Standardized deviation of each cell from its expected value; 0 for a typical cell.
     layout : Layout
-        Which columns belong together.
-    base : float
-        The score of a usual row.
+        Which encoded columns belong to which column of the table.
+    baseline : float
+        The score of a typical row.
     """
     owners = layout.source_of_columns()
     scores = score(table)
-    side = np.where(scores < base, -1.0, 1.0)
-    surprise = side[:, None] * surprise
-    falls = np.zeros((len(table), len(layout.sources)))
-    rows, sources = np.nonzero(_most_surprising(surprise))
-    for start in range(0, len(rows), CELLS_AT_ONCE):
-        row, source = rows[start : start + CELLS_AT_ONCE], sources[start : start + CELLS_AT_ONCE]
-        replaced = np.where(owners == source[:, None], expected[row], table[row])
-        falls[row, source] = np.maximum(side[row] * (scores[row] - score(replaced)), 0.0)
-    parts = (_shares_of_one(falls) + _shares_of_one(np.square(np.maximum(surprise, 0.0)))) / 2
-    return CellShares(
-        base=base,
-        rest=np.zeros(len(table)),
-        shares=(scores - base)[:, None] * parts,
-        margins=np.zeros(parts.shape[1]),
+    sign = np.where(scores < baseline, -1.0, 1.0)
+    deviations = sign[:, None] * deviations
+    changes = np.zeros((len(table), len(layout.sources)))
+    rows, sources = np.nonzero(_largest_in_row(deviations, MAX_OCCLUDED))
+    for start in range(0, len(rows), BATCH_SIZE):
+        row, source = rows[start : start + BATCH_SIZE], sources[start : start + BATCH_SIZE]
+        occluded = np.where(owners == source[:, None], expected[row], table[row])
+        changes[row, source] = np.maximum(sign[row] * (scores[row] - score(occluded)), 0.0)
+    squares = np.square(np.maximum(deviations, 0.0))
+    fractions = (_normalize(changes) + _normalize(squares)) / 2
+    return Attributions(
+        baseline=baseline,
+        residual=np.zeros(len(table)),
+        contributions=(scores - baseline)[:, None] * fractions,
+        tolerances=np.zeros(fractions.shape[1]),
         expected=expected,
         is_exact=False,
     )
 
 
-def _most_surprising(surprise: Floats) -> NDArray[np.bool_]:
-    """Say which cells are among the `N_REPLACED` most surprising of their row."""
-    order = np.argsort(-surprise, axis=1, kind="stable")
-    chosen = np.zeros(surprise.shape, dtype=bool)
-    np.put_along_axis(chosen, order[:, :N_REPLACED], True, axis=1)
-    return chosen
+def _largest_in_row(values: Floats, n: int) -> NDArray[np.bool_]:
+    """Return a mask of the `n` largest values of every row."""
+    order = np.argsort(-values, axis=1, kind="stable")
+    mask = np.zeros(values.shape, dtype=bool)
+    np.put_along_axis(mask, order[:, :n], True, axis=1)
+    return mask
 
 
-def _shares_of_one(weights: Floats) -> Floats:
-    """Return weights whose sum is 1 in every row; equal ones where all are 0."""
+def _normalize(weights: Floats) -> Floats:
+    """Return weights that sum to 1 in every row; equal weights where all are 0."""
     total = weights.sum(axis=1, keepdims=True)
-    even = np.full_like(weights, 1 / weights.shape[1])
-    return np.asarray(np.divide(weights, total, out=even, where=total > 0))
+    equal = np.full_like(weights, 1 / weights.shape[1])
+    return np.asarray(np.divide(weights, total, out=equal, where=total > 0))

@@ -9,7 +9,7 @@ GUESSED_SHARE = 0.9
 """Of rows that are usual at least, where the threshold is a guess."""
 
 
-def usual_rows(
+def reference_rows(
     scores: NDArray[np.float64], threshold: float, *, is_guess: bool = False
 ) -> NDArray[np.bool_]:
     """Return which training rows are usual: those not called outliers.

@@ -88,9 +88,9 @@ def _check(detector: TableDetector | BaseDetector, model: bytes) -> None:
     import onnxruntime
 
     if isinstance(detector, TableDetector):
-        rows: Any = like_training(detector.encoder_, detector.detector_._probe)
+        rows: Any = like_training(detector.encoder_, detector.detector_._fingerprint_rows)
     else:
-        rows = detector._probe.astype(np.float64)
+        rows = detector._fingerprint_rows.astype(np.float64)
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     [found] = session.run(["score"], onnx_inputs(detector, rows))
     expected = detector.decision_function(rows)

@@ -85,7 +85,7 @@ def save(detector: Detector, folder: Path | str) -> None:
         raise SettingError(f"{type(detector).__name__} cannot be saved; these can: {known}.")
     check_is_fitted(detector)
     trained = _trained(detector)
-    rows = trained._probe
+    rows = trained._fingerprint_rows
     encoder = Encoder(CLASSES)
     try:
         structure = {
@@ -97,7 +97,7 @@ def save(detector: Detector, folder: Path | str) -> None:
             "detector": encoder.encode(detector, "detector"),
             "check": {
                 "rows": encoder.encode(rows, "check.rows"),
-                "scores": encoder.encode(trained._score(rows), "check.scores"),
+                "scores": encoder.encode(trained._score_rows(rows), "check.scores"),
             },
         }
     except CannotEncodeError as error:
@@ -139,7 +139,7 @@ def load(folder: Path | str) -> Detector:
         if type(detector) not in DETECTORS:
             raise TypeError(f"it holds a {type(detector).__name__}, which is no detector")
         rows, expected = (decoder.decode(structure["check"][name]) for name in ("rows", "scores"))
-        found = _trained(detector)._score(rows)
+        found = _trained(detector)._score_rows(rows)
         misses = np.abs(found - expected) / np.maximum(np.abs(expected), 1.0)
     except UNREADABLE as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
@@ -165,7 +165,7 @@ def _facts(detector: Detector) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "detector": type(trained).__name__,
         "rows": len(trained.decision_scores_),
-        "labels": int((trained.known_labels_ != UNLABELLED).sum()),
+        "labels": int((trained.training_labels_ != UNLABELLED).sum()),
         "matrix_columns": int(trained.n_features_in_),
         "threshold": float(trained.threshold_),
     }

@@ -17,7 +17,7 @@ from imboost.query.mix import Mix
 from imboost.query.mixture_boundary import MixtureBoundary
 from imboost.query.random_rows import RandomRows
 from imboost.query.spread import Spread
-from imboost.query.strategy import LearningStrategy, QueryStrategy, TableStrategy
+from imboost.query.strategy import AdaptiveStrategy, EmbeddingStrategy, QueryStrategy
 
 STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
     "rd": RandomRows,
@@ -45,15 +45,15 @@ def make_strategy(name: str, **settings: Any) -> QueryStrategy:
 __all__ = [
     "STRATEGIES",
     "AdaptiveBoundary",
+    "AdaptiveStrategy",
     "ConfidencePoles",
     "DecisionBoundary",
+    "EmbeddingStrategy",
     "HighestScores",
-    "LearningStrategy",
     "Mix",
     "MixtureBoundary",
     "QueryStrategy",
     "RandomRows",
     "Spread",
-    "TableStrategy",
     "make_strategy",
 ]

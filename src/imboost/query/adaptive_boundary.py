@@ -37,7 +37,7 @@ class AdaptiveBoundary:
     --------
     >>> boundary = AdaptiveBoundary(start=0.1, step=2.0)
     >>> answers = np.array([1, 1, 1, 1], dtype=np.int8)
-    >>> boundary.observe(answers, standing=answers)
+    >>> boundary.update(answers, all_labels=answers)
     >>> boundary.outside
     0.2
     """
@@ -58,9 +58,9 @@ class AdaptiveBoundary:
         """Return the `n` candidates nearest to the boundary, nearest first."""
         return DecisionBoundary(self.outside).select(scores, candidates, n, rng)
 
-    def observe(self, labels: Labels, standing: Labels) -> None:
+    def update(self, round_labels: Labels, all_labels: Labels) -> None:
         """Move the boundary by what the last round brought."""
-        if len(labels) == 0:
+        if len(round_labels) == 0:
             return
-        share = float((labels == OUTLIER).mean())
+        share = float((round_labels == OUTLIER).mean())
         self.outside = min(self.outside * self.step ** (2 * share - 1), 1.0)

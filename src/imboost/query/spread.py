@@ -56,7 +56,7 @@ class Spread:
     Examples
     --------
     >>> strategy = Spread()
-    >>> strategy.look_at(np.array([[0.0], [0.1], [0.2], [9.0]]))
+    >>> strategy.set_embedding(np.array([[0.0], [0.1], [0.2], [9.0]]))
     >>> scores, unanswered = np.array([0.0, 0.2, 0.2, 0.3]), np.arange(1, 4)
     >>> strategy.select(scores, unanswered, 1, np.random.default_rng(0)).tolist()
     [3]
@@ -79,15 +79,15 @@ class Spread:
         check_number("distance_power", self.distance_power, minimum=0.0)
         check_number("max_pool", self.max_pool, minimum=1, whole=True)
 
-    def look_at(self, table: NDArray[np.float64]) -> None:
+    def set_embedding(self, points: NDArray[np.float64]) -> None:
         """Remember where the rows lie, every column in its standard deviations."""
-        table = MinMaxScaling.fit(table).transform(table)
+        table = MinMaxScaling.fit(points).transform(points)
         self._table = StandardScaling.fit(table).transform(table)
 
-    def observe(self, labels: Labels, standing: Labels) -> None:
+    def update(self, round_labels: Labels, all_labels: Labels) -> None:
         """Remember which kinds of answers are known."""
-        self._kinds = set(np.unique(standing).tolist())
-        self._n_inliers = int((standing == INLIER).sum())
+        self._kinds = set(np.unique(all_labels).tolist())
+        self._n_inliers = int((all_labels == INLIER).sum())
 
     def select(
         self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator

@@ -36,17 +36,17 @@ class QueryStrategy(Protocol):
 
 
 @runtime_checkable
-class LearningStrategy(QueryStrategy, Protocol):
+class AdaptiveStrategy(QueryStrategy, Protocol):
     """A strategy that keeps state between rounds: what it learned from the answers."""
 
-    def observe(self, labels: Labels, standing: Labels) -> None:
+    def update(self, round_labels: Labels, all_labels: Labels) -> None:
         """Take what is known when a round has ended, each answer INLIER or OUTLIER.
 
         Parameters
         ----------
-        labels : array
+        round_labels : array
             The answers about the rows that the strategy chose for this round.
-        standing : array
+        all_labels : array
             All answers that the detector has learned from by now, in no order; a correction
             may have changed earlier ones.
         """
@@ -54,9 +54,9 @@ class LearningStrategy(QueryStrategy, Protocol):
 
 
 @runtime_checkable
-class TableStrategy(QueryStrategy, Protocol):
+class EmbeddingStrategy(QueryStrategy, Protocol):
     """A strategy that looks at the rows themselves, not at their scores alone."""
 
-    def look_at(self, table: NDArray[np.float64]) -> None:
+    def set_embedding(self, points: NDArray[np.float64]) -> None:
         """Take the table, of shape (n_rows, n_features), before the first choice."""
         ...

@@ -40,14 +40,14 @@ def judge(detector: TableDetector, table: pa.Table) -> Verdicts:
         return Verdicts(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_))
     start = perf_counter()
     matrix = detector.encode(table)
-    if not detector.detector_.takes_gaps and np.isnan(matrix).any():
+    if not detector.detector_.allow_nan and np.isnan(matrix).any():
         name = type(detector.detector_).__name__
         raise DataError(f"{name} cannot score rows in which numbers or times are missing.")
     encoded = perf_counter()
     scores = detector.detector_.decision_function(matrix)
     return Verdicts(
         scores=scores,
-        probabilities=detector.detector_.probability_of(scores)[:, 1],
+        probabilities=detector.detector_.scores_to_proba(scores)[:, 1],
         is_outlier=scores > detector.threshold_,
         encoding_seconds=encoded - start,
         model_seconds=perf_counter() - encoded,
@@ -57,5 +57,5 @@ def judge(detector: TableDetector, table: pa.Table) -> Verdicts:
 def is_threshold_guessed(detector: TableDetector) -> bool:
     """Whether neither a share of outliers nor labels of both kinds were given in training."""
     inner = detector.detector_
-    has_both = {INLIER, OUTLIER} <= set(np.unique(inner.known_labels_).tolist())
+    has_both = {INLIER, OUTLIER} <= set(np.unique(inner.training_labels_).tolist())
     return bool(inner.contamination == AUTO) and not has_both

@@ -175,8 +175,8 @@ def explain_request(
                 identifiers=rows.identifiers(row),
                 score=told.score,
                 is_outlier=told.score > detector.threshold_,
-                base=told.base,
-                rest=told.rest,
+                baseline=told.baseline,
+                residual=told.residual,
                 is_exact=told.is_exact,
                 reasons=[ReasonGiven(**asdict(reason)) for reason in told.reasons],
             )

@@ -86,21 +86,21 @@ class ReasonGiven(BaseModel):
 
     column: str
     value: str | None
-    share: float
-    margin: float
-    usual: str
-    place: float
-    where: str
+    contribution: float
+    tolerance: float
+    expected: str
+    percentile: float
+    position: str
 
 
 class ExplainedScore(BaseModel):
-    """Why a row has its score: the base, the rest and all shares make it."""
+    """Why a row has its score: the sum of the baseline, the residual and all contributions."""
 
     identifiers: dict[str, Identifier]
     score: float
     is_outlier: bool
-    base: float
-    rest: float
+    baseline: float
+    residual: float
     is_exact: bool
     reasons: list[ReasonGiven]
 

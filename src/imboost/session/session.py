@@ -18,7 +18,7 @@ from imboost.decide import Advice, Outcome, advise, estimate_outcome
 from imboost.detectors.base import BaseDetector
 from imboost.errors import SessionError
 from imboost.labels import UNLABELLED, Labels, unlabelled
-from imboost.query import LearningStrategy, QueryStrategy, TableStrategy, make_strategy
+from imboost.query import AdaptiveStrategy, EmbeddingStrategy, QueryStrategy, make_strategy
 from imboost.session.answers import Answer
 from imboost.session.log import (
     Answered,
@@ -164,15 +164,15 @@ class Session:
         if self._is_trained:
             return self
         self.detector.fit(self.X)
-        if isinstance(self._strategy, TableStrategy):
-            self._strategy.look_at(self.detector.places(self.X))
+        if isinstance(self._strategy, EmbeddingStrategy):
+            self._strategy.set_embedding(self.detector.embed(self.X))
         labels = unlabelled(self._n_rows)
         for entry in self._log:
             if isinstance(entry, Answered):
                 labels[entry.row] = entry.answer.label
             elif isinstance(entry, Refined):
                 self.detector.refine(self.X, labels)
-        self._calibrate(self.detector.known_labels_)
+        self._calibrate(self.detector.training_labels_)
         self._is_trained = True
         return self
 
@@ -274,8 +274,8 @@ class Session:
         scores = self.detector.decision_scores_
         return estimate_outcome(
             scores,
-            self.detector.odds_of(scores),
-            self.detector.known_labels_,
+            self.detector.log_odds(scores),
+            self.detector.training_labels_,
             self.detector.threshold_,
             self.detector.calibration_,
         )
@@ -292,7 +292,7 @@ class Session:
         are where the detector cannot leave an answer out.
         """
         self.start()
-        opinion, labels = self.detector.held_out_probability_, self.detector.known_labels_
+        opinion, labels = self.detector.out_of_fold_proba_, self.detector.training_labels_
         gap = np.abs(np.nan_to_num(opinion - labels))
         doubtful = np.flatnonzero((gap > CONTRADICTION) & (labels == self.labels))
         order = doubtful[np.argsort(-gap[doubtful], kind="stable")][:most]
@@ -321,9 +321,9 @@ class Session:
             self._answers[entry.row] = entry
             self._open.pop(entry.row, None)
         elif isinstance(entry, Refined):
-            if isinstance(self._strategy, LearningStrategy):
+            if isinstance(self._strategy, AdaptiveStrategy):
                 standing = self.labels[self.labels != UNLABELLED]
-                self._strategy.observe(self._labels_of_round(entry.round), standing)
+                self._strategy.update(self._labels_of_round(entry.round), standing)
             self.round = entry.round + 1
         else:
             self.detector.set_params(random_state=entry.detector_seed)

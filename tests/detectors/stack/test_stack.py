@@ -184,7 +184,7 @@ def test_wrong_answers_are_contradicted_most(planted):
     labels[planted.y == 1] = 1
     wrong = np.flatnonzero(planted.y[:100] == 0)[:4]
     labels[wrong] = 1
-    opinion = Stack(random_state=0).fit(planted.X, labels).held_out_probability_
+    opinion = Stack(random_state=0).fit(planted.X, labels).out_of_fold_proba_
     np.testing.assert_array_equal(np.isnan(opinion), labels == -1)
     gap = np.abs(np.nan_to_num(opinion - labels))
     assert set(np.argsort(-gap)[:4]) == set(wrong)

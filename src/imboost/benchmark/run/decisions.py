@@ -127,7 +127,7 @@ def _probabilities(
     scores = np.concatenate(
         [detector.decision_scores_[unasked], detector.decision_function(new_rows)]
     )
-    return np.asarray(detector.probability_of(scores)[:, 1])
+    return np.asarray(detector.scores_to_proba(scores)[:, 1])
 
 
 def judge_all(plan: Plan) -> Iterator[list[DecisionResult]]:

@@ -134,7 +134,7 @@ class ALTBI(GenerativeDetector):
             updates_per_epoch=self.updates_per_epoch,
         )
 
-    def _train(self, X: NDArray[Any], labels: Labels) -> None:
+    def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         rows = self._start(X)
         schedule = self._schedule
         rng, generator = self._random_sources(stage=0)

@@ -15,7 +15,7 @@ from imboost.detectors.base import column_medians
 from imboost.detectors.deep.network import NetworkDetector
 from imboost.detectors.stack.conditional import TO_DEVIATION
 from imboost.errors import SettingError, UnknownNameError
-from imboost.explain import CellShares, usual_rows
+from imboost.explain import Attributions, reference_rows
 from imboost.labels import Labels
 from imboost.models import BACKBONES, CellBackbone, stack_states
 from imboost.tables.layout import Layout
@@ -38,7 +38,7 @@ class GenerativeDetector(NetworkDetector):
     The likelihood leaves missing numbers out.
     """
 
-    takes_gaps = True
+    allow_nan = True
 
     def __init__(
         self,
@@ -120,11 +120,11 @@ class GenerativeDetector(NetworkDetector):
             self._noise = self._noise.repeat(len(snapshots), 1, 1, 1)
         self._scorer = scorer.to(self._device).double().requires_grad_(False)
 
-    def _score(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _score_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
         losses = mean_losses(self._scorer, self._rows(X), self._noise, torch.float64)
         return losses.astype(np.float64)
 
-    def cell_shares(self, X: Any) -> CellShares:
+    def attribute(self, X: Any) -> Attributions:
         """Say what each column adds to the scores of rows; `expected` is in units of `X`.
 
         A column adds the loss of its cell (see `imboost.training.cells.cell_losses`), less what
@@ -141,11 +141,11 @@ class GenerativeDetector(NetworkDetector):
         shares = self._shares(self._feature_losses(table))
         owners = self._features.source_of_columns()
         expected = expected_cells(self._scorer, self._rows(table), self._noise, owners)
-        return CellShares(
-            base=self._usual_score,
-            rest=self._score(table) - self._usual_score - shares.sum(axis=1),
-            shares=shares,
-            margins=self._usual_margins,
+        return Attributions(
+            baseline=self._usual_score,
+            residual=self._score_rows(table) - self._usual_score - shares.sum(axis=1),
+            contributions=shares,
+            tolerances=self._usual_margins,
             expected=self._scaling.inverse_transform(expected),
             is_exact=True,
         )
@@ -157,7 +157,7 @@ class GenerativeDetector(NetworkDetector):
 
     def _learn_usual_losses(self, X: NDArray[Any]) -> None:
         """Learn what cells add to the scores of usual rows."""
-        usual = np.flatnonzero(usual_rows(self.decision_scores_, self.threshold_))
+        usual = np.flatnonzero(reference_rows(self.decision_scores_, self.threshold_))
         kept = np.linspace(0, len(usual) - 1, min(len(usual), N_USUAL_ROWS))
         usual = usual[kept.astype(np.int64)]
         losses = self._feature_losses(X[usual])

@@ -95,9 +95,9 @@ class IMBoost(GenerativeDetector):
         The score above which a row is called an outlier.
     calibration_ : Calibration
         How likely rows are outliers, given their scores; learned from labels.
-    known_labels_ : array of shape (n_rows,)
+    training_labels_ : array of shape (n_rows,)
         The labels it was learned from: 0, 1 or -1.
-    held_out_probability_ : array of shape (n_rows,)
+    out_of_fold_proba_ : array of shape (n_rows,)
         How likely each labelled row would be an outlier, had its label not been known; nan
         where there is no label, and everywhere if the detector cannot leave labels out: only
         `Stack` can.
@@ -197,7 +197,7 @@ class IMBoost(GenerativeDetector):
             updates_per_epoch=self.updates_per_epoch,
         )
 
-    def _train(self, X: NDArray[Any], labels: Labels) -> None:
+    def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         rows = self._start(X)
         schedule = self._schedule
         rng, generator = self._random_sources(stage=0)
@@ -210,7 +210,7 @@ class IMBoost(GenerativeDetector):
             self._polarize(rows, labels, self.label_rounds * self.round_epochs)
         self._freeze()
 
-    def _train_further(self, X: NDArray[Any], labels: Labels) -> None:
+    def _refine(self, X: NDArray[Any], labels: Labels) -> None:
         self._polarize(self._rows(X), labels, self.round_epochs)
         self._freeze()
 

@@ -122,7 +122,7 @@ class ODIM(GenerativeDetector):
         check_number("patience", self.patience, minimum=1, whole=True)
         check_number("max_updates", self.max_updates, minimum=1, whole=True)
 
-    def _train(self, X: NDArray[Any], labels: Labels) -> None:
+    def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         rows = self._start(X)
         rng, generator = self._random_sources(stage=0)
         judged = X

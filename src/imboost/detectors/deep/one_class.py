@@ -84,14 +84,14 @@ class OneClassDetector(NetworkDetector):
     ) -> Iterator[Step[Hypersphere]]:
         """Return the steps of the one-class training with the labels known by now."""
 
-    def _train(self, X: NDArray[Any], labels: Labels) -> None:
+    def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         rows = self._prepare(X)
         self._model = self._pretrained(rows)
         self._optimiser = make_optimiser(self._model, self.learning_rate, self.weight_decay)
         self._stage = FIRST_STAGE
         self._learn(rows, labels, self.train_epochs)
 
-    def _train_further(self, X: NDArray[Any], labels: Labels) -> None:
+    def _refine(self, X: NDArray[Any], labels: Labels) -> None:
         self._learn(self._rows(X), labels, self.round_epochs)
 
     def _pretrained(self, rows: Rows) -> Hypersphere:
@@ -123,7 +123,7 @@ class OneClassDetector(NetworkDetector):
         self._scorer = copy.deepcopy(self._model).double().requires_grad_(False)
 
     @torch.inference_mode()
-    def _score(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _score_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
         rows = self._rows(X)
         scores = np.empty(len(rows), dtype=np.float32)
         for part, x in rows.chunks(self.n_members, torch.float64):

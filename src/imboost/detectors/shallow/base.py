@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.detectors.base import BaseDetector, column_medians, fill_gaps
+from imboost.detectors.base import BaseDetector, column_medians, impute
 from imboost.labels import Labels
 from imboost.stats.scaling import MinMaxScaling
 
@@ -22,9 +22,9 @@ class ShallowDetector(BaseDetector):
     count as the median of their column.
     """
 
-    takes_gaps = True
+    allow_nan = True
 
-    def _train(self, X: NDArray[Any], labels: Labels) -> None:
+    def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         self._scaling = MinMaxScaling.fit(X)
         self._usual = column_medians(self._scaling.transform(X))
         table = self._preprocess(X)
@@ -32,15 +32,15 @@ class ShallowDetector(BaseDetector):
         self._fit_unsupervised(table)
         self._fit_labels(table, labels)
 
-    def _train_further(self, X: NDArray[Any], labels: Labels) -> None:
+    def _refine(self, X: NDArray[Any], labels: Labels) -> None:
         self._fit_labels(self._preprocess(X), labels)
 
-    def _score(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _score_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
         return self._score_preprocessed(self._preprocess(X))
 
     def _preprocess(self, X: NDArray[Any]) -> Floats:
         """Scale a table and fill its gaps."""
-        return fill_gaps(self._scaling.transform(X), self._usual)
+        return impute(self._scaling.transform(X), self._usual)
 
     @abstractmethod
     def _fit_unsupervised(self, table: Floats) -> None:

@@ -17,7 +17,7 @@ class ConiferestDetector(ShallowDetector):
     """A forest that coniferest grows and weighs by answers."""
 
     default_query = "rd"
-    needs = ("coniferest",)
+    required_packages = ("coniferest",)
 
     def __init__(
         self,

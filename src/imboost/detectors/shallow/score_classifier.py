@@ -53,7 +53,7 @@ class ScoreFeatureClassifier(ShallowDetector):
     def _score_preprocessed(self, table: Floats) -> Floats:
         return self._score_features(table, self._unsupervised_scores(table))
 
-    def _score_training(self, X: NDArray[Any]) -> Floats:
+    def _score_training_rows(self, X: NDArray[Any]) -> Floats:
         return self._score_features(self._preprocess(X), self._training_scores)
 
     def _score_features(self, table: Floats, scores: Floats) -> Floats:

@@ -63,7 +63,7 @@ class XGBOD(ScoreFeatureClassifier):
     """
 
     default_query = "rd"
-    needs = ("pyod", "xgboost")
+    required_packages = ("pyod", "xgboost")
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imboost.detectors.base import column_medians, fill_gaps
+from imboost.detectors.base import column_medians, impute
 from imboost.detectors.shallow.base import Floats
 from imboost.detectors.stack.conditional import (
     N_HALVES,
@@ -54,7 +54,7 @@ class CellSurprise:
         known = ~np.isnan(table)
         gap_shares = ((~known).sum(axis=0) + 0.5) / (len(table) + 1)
         self._gap_surprise = np.maximum(np.log(USUAL_GAPS / gap_shares), 0.0)
-        plain = fill_gaps(table, self._usual)
+        plain = impute(table, self._usual)
         self._halves = RowFolds(table.shape[1], N_HALVES, seed)
         halves = self._halves(plain)
         n_features = sum(feature.kind != Kind.GAP for feature in layout.features)
@@ -80,7 +80,7 @@ class CellSurprise:
         return np.vstack(surprises), np.vstack(expected)
 
     def _judge(self, table: Floats) -> tuple[Floats, Floats]:
-        plain = fill_gaps(table, self._usual)
+        plain = impute(table, self._usual)
         of_values, expected = self._expectations.judge(plain, self._halves(plain))
         is_missing = np.isnan(table[:, self._starts])
         of_features = np.where(is_missing, self._gap_surprise[self._starts], of_values)

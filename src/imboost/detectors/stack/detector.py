@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from imboost.detectors.base import fill_gaps
+from imboost.detectors.base import impute
 from imboost.detectors.shallow.base import Floats, ShallowDetector
 from imboost.detectors.shallow.score_classifier import has_both_classes
 from imboost.detectors.stack.base_learners import Expert, ViewExpert, pool_weights
@@ -25,7 +25,7 @@ from imboost.detectors.stack.priors import (
 )
 from imboost.detectors.stack.unsupervised import N_COMPANY, Surroundings
 from imboost.errors import SettingError, UnknownNameError
-from imboost.explain import CellShares, shares_by_replacement
+from imboost.explain import Attributions, occlusion_attributions
 from imboost.labels import UNLABELLED, Labels
 from imboost.stats.log_odds import logit
 from imboost.stats.ranks import RankTransform
@@ -130,8 +130,8 @@ class Stack(ShallowDetector):
     ----------
     weights_ : dict of str to float
         How much each expert is heard; empty until both kinds are known.
-    decision_scores_, query_scores_, labels_, threshold_, calibration_, known_labels_, \
-    held_out_probability_, n_features_in_, feature_names_in_
+    decision_scores_, query_scores_, labels_, threshold_, calibration_, training_labels_, \
+    out_of_fold_proba_, n_features_in_, feature_names_in_
         As in `IMBoost`; `query_scores_` is `decision_scores_`.
 
     Examples
@@ -145,7 +145,7 @@ class Stack(ShallowDetector):
     """
 
     default_query = "spread"
-    leaves_answers_out = True
+    has_out_of_fold_scores = True
     unsaved_attributes = ("_training",)
 
     def __init__(
@@ -236,11 +236,11 @@ class Stack(ShallowDetector):
         Gaps are filled by what the row's other cells let expect, or else by medians.
         """
         if self._cells is None:
-            return fill_gaps(table, self._usual), None
+            return impute(table, self._usual), None
         cells, expected = self._cells.judge(table)
         return np.where(np.isnan(table), expected, table), cells
 
-    def places(self, X: Any) -> NDArray[np.float64]:
+    def embed(self, X: Any) -> NDArray[np.float64]:
         """Return rows as points between which there are distances: gaps are filled."""
         filled, _ = self._see(self._preprocess(self._check_table(X)))
         return filled[:, self._is_content]
@@ -303,25 +303,25 @@ class Stack(ShallowDetector):
         self.weights_ = dict(zip(self._experts, weights.tolist(), strict=True))
         self._held_out = held_out @ weights
 
-    def odds_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return scores, which are probabilities already, as log-odds."""
         return logit(scores)
 
-    def _clustered_scores(self) -> NDArray[np.float64]:
-        return self.odds_of(self.decision_scores_)
+    def _scores_for_mixture(self) -> NDArray[np.float64]:
+        return self.log_odds(self.decision_scores_)
 
-    def _held_out_odds(self, labels: Labels) -> NDArray[np.float64]:
+    def _out_of_fold_log_odds(self, labels: Labels) -> NDArray[np.float64]:
         held_out = self.decision_scores_.copy()
         held_out[labels != UNLABELLED] = self._held_out
         return logit(held_out)
 
-    def cell_shares(self, X: Any) -> CellShares:
+    def attribute(self, X: Any) -> Attributions:
         """Estimate what each column adds to the scores of rows; `expected` is in units of `X`."""
         table = self._preprocess(self._check_table(X))
         layout, cells, scaling = self._expectations
         surprise, expected = cells.judge(table)
         usual = float(np.median(self.decision_scores_))
-        found = shares_by_replacement(
+        found = occlusion_attributions(
             self._score_preprocessed, table, expected, scaling.transform(surprise), layout, usual
         )
         return replace(found, expected=self._scaling.inverse_transform(expected))
@@ -345,7 +345,7 @@ class Stack(ShallowDetector):
         filled, cells = self._see(table)
         return self._opinion(self._aspects(filled, self._look(filled, cells)))
 
-    def _score_training(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _score_training_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._opinion(self._training)
 
     def _opinion(self, rows: _Aspects) -> NDArray[np.float64]:
