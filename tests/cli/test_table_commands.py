@@ -262,7 +262,7 @@ def test_an_interrupted_run_leaves_no_file(tmp_path, data, model, monkeypatch):
 
     out = tmp_path / "scores.csv"
     out.write_text("of yesterday")
-    monkeypatch.setattr("imboost.cli.score.ScoreWriter.write", interrupt)
+    monkeypatch.setattr("imboost.scoring.writer.ScoreWriter.write", interrupt)
     assert run_program("score", model, data, "--out", out).code == 130
     assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
     assert out.read_text() == "of yesterday"
@@ -271,12 +271,13 @@ def test_an_interrupted_run_leaves_no_file(tmp_path, data, model, monkeypatch):
 def test_a_program_that_is_told_to_end_leaves_no_file(tmp_path, data, model):
     code = (
         "import time\n"
-        "from imboost.cli import main as cli, score as scoring_files\n"
+        "from imboost.cli import main as cli\n"
+        "from imboost.scoring.writer import ScoreWriter\n"
         "def write(writer, piece):\n"
         "    writer._path.touch()\n"
         "    print('writing', flush=True)\n"
         "    time.sleep(60)\n"
-        "scoring_files.ScoreWriter.write = write\n"
+        "ScoreWriter.write = write\n"
         "cli.main()\n"
     )
     arguments = ["score", str(model), str(data), "--out", str(tmp_path / "scores.csv")]

@@ -1,32 +1,62 @@
-"""How well decisions keep what they promise, on the terminal."""
+"""`imboost bench decisions`: measure calibration, interval coverage and stopping advice."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
-from imboost.benchmark import Plan
-from imboost.benchmark.run.decisions import (
-    DecisionResult,
-    Verdict,
-    judge_all,
-    sum_up,
-    write_decisions,
+from imboost.cli.options import (
+    DEFAULT_DETECTOR,
+    BenchmarkData,
+    Datasets,
+    Jobs,
+    QuestionBudget,
+    Rounds,
+    Seeds,
 )
 from imboost.cli.progress import progress_bar
-from imboost.reporting import percent
+
+if TYPE_CHECKING:
+    from imboost.benchmark.run.decisions import DecisionResult, Verdict
 
 
-def run_decisions(plan: Plan, out: Path) -> None:
-    """Do the runs of a plan, write a line for each of their rounds, and print how they went."""
+def decisions(
+    data: BenchmarkData,
+    out: Annotated[Path, typer.Option(help="Folder for decisions.csv.")],
+    detector: Annotated[str, typer.Option(help="Name of the detector.")] = DEFAULT_DETECTOR,
+    dataset: Datasets = None,
+    seed: Seeds = None,
+    rounds: Rounds = 5,
+    budget: QuestionBudget = "paper",
+    jobs: Jobs = 1,
+) -> None:
+    """Check probabilities, intervals and the advice to stop against the true labels.
+
+    A tenth of the questions are an audit: rows drawn at random.
+    """
+    from imboost.benchmark import Budget, Method, make_plan
+    from imboost.benchmark.run.decisions import judge_all, sum_up, write_decisions
+    from imboost.benchmark.run.plan import SEEDS
+
+    plan = make_plan(
+        data,
+        methods=[Method.named(detector)],
+        datasets=dataset or (),
+        seeds=seed or SEEDS,
+        rounds=rounds,
+        budget=Budget.parse(budget),
+        jobs=jobs,
+    )
     out.mkdir(parents=True, exist_ok=True)
     lines: list[DecisionResult] = []
     with progress_bar(Console(stderr=True)) as progress:
         task = progress.add_task("runs", total=len(plan.specs))
-        for run in judge_all(plan):
-            lines += run
+        for results in judge_all(plan):
+            lines += results
             progress.advance(task)
     write_decisions(lines, out / "decisions.csv")
     _print(sum_up(lines))
@@ -34,6 +64,8 @@ def run_decisions(plan: Plan, out: Path) -> None:
 
 
 def _print(verdict: Verdict) -> None:
+    from imboost.reporting import percent
+
     table = Table(title=f"{verdict.n_runs} runs, after the last round", title_justify="left")
     table.add_column("what was promised")
     table.add_column("measured", justify="right")

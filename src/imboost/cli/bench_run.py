@@ -1,18 +1,108 @@
-"""The benchmark on the terminal: a progress bar, failures as they come, a last line."""
+"""`imboost bench run`: run methods over data sets and seeds."""
 
 from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.console import Console
 
-from imboost.benchmark import Plan, ResultFile, RoundResult, RunSpec, run_all
+from imboost.cli.options import (
+    DEFAULT_DETECTOR,
+    BenchmarkData,
+    Datasets,
+    Device,
+    Jobs,
+    LargeSeeds,
+    QuestionBudget,
+    ResultsFolder,
+    Rounds,
+    Seeds,
+    TimeLimit,
+)
 from imboost.cli.progress import progress_bar
+from imboost.errors import SettingError
+
+if TYPE_CHECKING:
+    from imboost.benchmark import Plan, RoundResult, RunSpec
 
 
-def run_benchmark(plan: Plan, out: Path) -> bool:
-    """Do what is left of a plan, tell how it went, and return whether no run failed."""
+def run(
+    data: BenchmarkData,
+    out: ResultsFolder,
+    detector: Annotated[
+        str | None, typer.Option(help=f"Name of the detector. Default: {DEFAULT_DETECTOR}.")
+    ] = None,
+    query: Annotated[
+        str | None, typer.Option(help="Query strategy. Default: the detector's own.")
+    ] = None,
+    suite: Annotated[
+        str | None,
+        typer.Option(
+            help="Run a list of methods in place of --detector: paper (the 19 columns of its "
+            "tables), queries, peers, all (of these), leaders (stack and its strongest rivals), "
+            "ingredients (stack, and stack with one ingredient removed at a time)."
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="A setting of the detector, such as n_trees=50, of the query strategy, such as "
+            "query__distance_power=0, or of the table: table__scaling (robust, quantile or "
+            "minmax), table__missing=0.2 (fraction of values to remove), table__filling=mean; "
+            "may be repeated.",
+        ),
+    ] = None,
+    dataset: Datasets = None,
+    seed: Seeds = None,
+    large_seed: LargeSeeds = None,
+    rounds: Rounds = 5,
+    budget: QuestionBudget = "paper",
+    oracle_noise: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Fraction of rows answered wrongly.")
+    ] = 0.0,
+    time_limit: TimeLimit = None,
+    jobs: Jobs = 1,
+    device: Device = "auto",
+) -> None:
+    """Run detectors over data sets and seeds; finished runs are not repeated.
+
+    The exit code is 1 if a run failed; the result file says why.
+    """
+    from imboost.benchmark import Budget, Method, Settings, make_plan
+    from imboost.benchmark.run.plan import SEEDS
+    from imboost.benchmark.run.suites import find_suite
+
+    if suite is None:
+        name = detector or DEFAULT_DETECTOR
+        methods = [Method.named(name, query, Settings.parse(setting or ()))]
+    elif detector or query or setting:
+        raise SettingError("--suite names its own methods: leave out --detector, --query, --set.")
+    else:
+        methods = find_suite(suite)
+    plan = make_plan(
+        data,
+        methods=methods,
+        datasets=dataset or (),
+        seeds=seed or SEEDS,
+        large_seeds=large_seed or None,
+        rounds=rounds,
+        budget=Budget.parse(budget),
+        oracle_noise=oracle_noise,
+        time_limit=time_limit,
+        jobs=jobs,
+        device=device,
+    )
+    run_plan(plan, out)
+
+
+def run_plan(plan: Plan, out: Path) -> None:
+    """Do what is left of a plan, with a progress bar; exit with code 1 if a run failed."""
+    from imboost.benchmark import ResultFile, run_all
+
     out.mkdir(parents=True, exist_ok=True)
     results = ResultFile(out / "results.csv")
     settled = results.settled(plan.time_limit)
@@ -40,4 +130,5 @@ def run_benchmark(plan: Plan, out: Path) -> bool:
         soft_wrap=True,
     )
     console.print(f"Next: imboost bench report {out}", markup=False, soft_wrap=True)
-    return counts["failed"] == 0
+    if counts["failed"]:
+        raise typer.Exit(1)

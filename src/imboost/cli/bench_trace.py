@@ -1,34 +1,50 @@
-"""A traced run on the terminal: a progress bar, a table of verdicts, where the page lies."""
+"""`imboost bench trace`: follow one run of IMBoost update by update."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
-from imboost.benchmark import RunSpec
-from imboost.benchmark.run.runner import one_thread
-from imboost.benchmark.trace.findings import Verdict, judge
-from imboost.benchmark.trace.recording import Trace, trace
-from imboost.benchmark.trace.report import write_trace
+from imboost.cli.options import BenchmarkData, Device, Seed
 from imboost.cli.progress import progress_bar
-from imboost.datasets.adbench import load_dataset
-from imboost.detectors.device import resolve_device
-from imboost.query import make_strategy
+
+if TYPE_CHECKING:
+    from imboost.benchmark.trace.findings import Verdict
+    from imboost.benchmark.trace.recording import Trace
 
 
-def run_trace(spec: RunSpec, data: Path, out: Path, device: str) -> None:
-    """Trace one run of IMBoost, write its files into `out` and print what held."""
-    make_strategy(spec.query)
+def trace(
+    dataset: Annotated[str, typer.Argument(help="Name of the data set.")],
+    data: BenchmarkData,
+    out: Annotated[Path, typer.Option(help="Folder for the table and the page.")],
+    seed: Seed = 100,
+    query: Annotated[str, typer.Option(help="Query strategy.")] = "mm",
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of questions.")] = 5,
+    device: Device = "cpu",
+) -> None:
+    """Follow IMBoost update by update, and report where the paper's propositions held."""
+    from imboost.benchmark import RunSpec
+    from imboost.benchmark.run.runner import one_thread
+    from imboost.benchmark.trace.findings import judge
+    from imboost.benchmark.trace.recording import trace
+    from imboost.benchmark.trace.report import write_trace
+    from imboost.datasets.adbench import load_dataset
+    from imboost.detectors.device import resolve_device
+    from imboost.query import make_strategy
+
+    make_strategy(query)
     resolve_device(device)
-    dataset = load_dataset(data, spec.dataset)
+    table = load_dataset(data, dataset)
     out.mkdir(parents=True, exist_ok=True)
     with progress_bar() as progress, one_thread():
         task = progress.add_task("updates", total=None)
         result = trace(
-            spec,
-            dataset,
+            RunSpec("imboost", query, dataset, seed, rounds),
+            table,
             device,
             lambda done, total: progress.update(task, completed=done, total=total),
         )

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-from numpy.typing import NDArray
+import typer
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from imboost.benchmark.run.metrics import quality
-from imboost.datasets.dataset import Dataset
-from imboost.datasets.digits import IMAGE_SHAPE, STRAY_DIGIT, load_demo
-from imboost.detectors import Stack
-from imboost.labels import OUTLIER
-from imboost.reporting import learning_curves, picture, render
-from imboost.session import Answer, Oracle, Session, run_rounds
+from imboost.cli.options import Seed
 
-N_PICTURES = 20
+if TYPE_CHECKING:
+    from imboost.datasets.dataset import Dataset
+
+N_PICTURES = 20  # highest scores shown before and after the session
 
 
 @dataclass(frozen=True)
-class Stage:
-    """What is known after a round: who was asked, and who scores highest."""
+class DemoRound:
+    """The rows asked about in a round, and the ranking of all rows after it."""
 
     round: int
     asked: list[int]
@@ -36,33 +32,45 @@ class Stage:
     top: list[int]
 
 
-def run_demo(out: Path, *, rounds: int, seed: int) -> Path:
-    """Play a session with known labels and write its report; return the report's path."""
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("demo-report"),
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of questions.")] = 5,
+    seed: Seed = 0,
+) -> None:
+    """Run a session on an embedded data set with known labels and write an HTML report."""
+    from imboost.datasets.digits import STRAY_DIGIT, load_demo
+    from imboost.reporting import render
+
     out.mkdir(parents=True, exist_ok=True)
     dataset = load_demo()
     console = Console()
     console.print(
-        f"{dataset.n_rows:,} pictures of digits; {dataset.n_outliers} of them are stray "
-        f"{STRAY_DIGIT}s. The model sees no label until it asks."
+        f"{dataset.n_rows:,} images of digits, {dataset.n_outliers} of which are {STRAY_DIGIT}s "
+        "that do not belong. The detector sees a label only after it has asked about the row."
     )
-    stages = _play(dataset, rounds, seed)
-    _print_table(console, stages, dataset)
+    results = _run_session(dataset, rounds, seed)
+    _print_table(console, results, dataset)
+    context = _page_context(dataset, results)
     page = out / "index.html"
-    context = _page_context(dataset, stages)
     page.write_text(render("demo.html.j2", context), encoding="utf-8")
     (out / "curve.svg").write_text(context["curves_svg"], encoding="utf-8")
     console.print(f"Report: {page}", soft_wrap=True)
-    return page
 
 
-def _play(dataset: Dataset, rounds: int, seed: int) -> list[Stage]:
+def _run_session(dataset: Dataset, rounds: int, seed: int) -> list[DemoRound]:
+    import numpy as np
+
+    from imboost.benchmark.run.metrics import quality
+    from imboost.detectors import Stack
+    from imboost.session import Answer, Oracle, Session, run_rounds
+
     session = Session(Stack(random_state=seed), dataset.X, random_state=seed)
-    stages: list[Stage] = []
+    results: list[DemoRound] = []
     asked: set[int] = set()
     progress = track(
         run_rounds(session, Oracle(dataset.y), rounds),
         total=rounds + 1,
-        description="first look and rounds",
+        description="training and rounds",
         console=Console(stderr=True),
     )
     for number in progress:
@@ -70,61 +78,60 @@ def _play(dataset: Dataset, rounds: int, seed: int) -> list[Stage]:
         ranked = np.argsort(-scores)
         auc, ap = quality(dataset.y, scores)
         answered = set(session.answers)
-        stages.append(
-            Stage(
+        results.append(
+            DemoRound(
                 round=number,
                 asked=sorted(answered - asked),
                 n_found=session.counts[Answer.OUTLIER],
                 auc=auc,
                 ap=ap,
-                n_in_top=int((dataset.y[ranked[: dataset.n_outliers]] == OUTLIER).sum()),
+                n_in_top=int(dataset.y[ranked[: dataset.n_outliers]].sum()),
                 top=ranked[:N_PICTURES].tolist(),
             )
         )
         asked = answered
-    return stages
+    return results
 
 
-def _print_table(console: Console, stages: list[Stage], dataset: Dataset) -> None:
+def _print_table(console: Console, results: list[DemoRound], dataset: Dataset) -> None:
     table = Table()
-    for heading in ("round", "answers", "strays among answers", "AUC", "AP"):
+    for heading in ("round", "answers", "outliers found", "AUC", "AP"):
         table.add_column(heading, justify="right")
-    table.add_column(f"strays in top {dataset.n_outliers}", justify="right")
+    table.add_column(f"outliers in top {dataset.n_outliers}", justify="right")
     n_answers = 0
-    for stage in stages:
-        n_answers += len(stage.asked)
+    for result in results:
+        n_answers += len(result.asked)
         table.add_row(
-            str(stage.round),
+            str(result.round),
             str(n_answers),
-            str(stage.n_found),
-            f"{stage.auc:.3f}",
-            f"{stage.ap:.3f}",
-            str(stage.n_in_top),
+            str(result.n_found),
+            f"{result.auc:.3f}",
+            f"{result.ap:.3f}",
+            str(result.n_in_top),
         )
     console.print(table)
 
 
-def _page_context(dataset: Dataset, stages: list[Stage]) -> dict[str, Any]:
-    first, last = stages[0], stages[-1]
-    shown = {row for stage in (first, last) for row in stage.top}
-    shown |= {row for stage in stages for row in stage.asked}
+def _page_context(dataset: Dataset, results: list[DemoRound]) -> dict[str, Any]:
+    from imboost.datasets.digits import IMAGE_SHAPE, STRAY_DIGIT
+    from imboost.reporting import learning_curves, picture
+
+    first, last = results[0], results[-1]
+    shown = {row for result in (first, last) for row in result.top}
+    shown |= {row for result in results for row in result.asked}
     curves = {
-        "AUC": {stage.round: stage.auc for stage in stages},
-        "average precision": {stage.round: stage.ap for stage in stages},
+        "AUC": {result.round: result.auc for result in results},
+        "average precision": {result.round: result.ap for result in results},
     }
     return {
         "stray": STRAY_DIGIT,
         "n_rows": dataset.n_rows,
         "n_outliers": dataset.n_outliers,
-        "n_answers": sum(len(stage.asked) for stage in stages),
-        "stages": stages,
+        "n_answers": sum(len(result.asked) for result in results),
+        "results": results,
         "first": first,
         "last": last,
-        "is_outlier": (dataset.y == OUTLIER).tolist(),
-        "pictures": {row: _digit(dataset.X[row]) for row in shown},
+        "is_outlier": dataset.y.astype(bool).tolist(),
+        "pictures": {row: picture(dataset.X[row].reshape(IMAGE_SHAPE)) for row in shown},
         "curves_svg": learning_curves(curves, label="ranking quality, all rows"),
     }
-
-
-def _digit(pixels: NDArray[Any]) -> str:
-    return picture(pixels.reshape(IMAGE_SHAPE))

@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from imboost.cli.console import rows, say
 from imboost.cli.explained_rows import MOST_REASONS, ExplainedRow, how_known, print_rows, shorten
-from imboost.cli.model_folder import check_order, load_model
+from imboost.cli.inputs import identifiers, open_inputs, scored
+from imboost.cli.options import Model, Table
 from imboost.cli.progress import stage
-from imboost.cli.score import identifiers, watched
-from imboost.detectors.table_detector import TableDetector
-from imboost.persistence.atomic_file import whole
-from imboost.reporting import render
-from imboost.scoring.row_selection import BestRows, ChosenRows, find_rows
-from imboost.scoring.streaming import score_pieces
-from imboost.tables.files import TableFiles
+
+if TYPE_CHECKING:
+    from imboost.detectors.table_detector import TableDetector
+    from imboost.scoring.row_selection import ChosenRows
+    from imboost.tables.files import TableFiles
 
 
-def explain_file(
-    model: Path, data: Path, *, rows: Sequence[str], top: int, out: Path | None
+def explain(
+    model: Model,
+    data: Table,
+    row: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Identifier of the row, or its number from 0 if the table has no identifier; may "
+            "be repeated. Default: the rows with the highest scores."
+        ),
+    ] = None,
+    top: Annotated[
+        int, typer.Option(min=1, max=1000, help="Number of rows with the highest scores.")
+    ] = 3,
+    out: Annotated[Path | None, typer.Option(help="HTML file to write as well.")] = None,
 ) -> None:
-    """Explain the rows asked for, or those with the highest scores."""
-    check_order(model, data)
-    files = TableFiles.find(data)
-    detector = load_model(model)
+    """Explain why rows score as they do, column by column."""
+    from imboost.persistence.atomic_file import whole
+    from imboost.reporting import render
+    from imboost.scoring.row_selection import find_rows
+
+    detector, files = open_inputs(model, data)
     names = identifiers(detector)
     identifier = names[0] if names else None
-    if rows:
+    if row:
         with stage(f"looking for rows in {data}"):
-            chosen = find_rows(files, identifier, rows)
+            chosen = find_rows(files, identifier, row)
     else:
         chosen = _highest_scores(detector, files, top)
     explained = explain_rows(detector, chosen, identifier)
@@ -61,7 +76,9 @@ def explain_rows(
 
 
 def _highest_scores(detector: TableDetector, files: TableFiles, n: int) -> ChosenRows:
+    from imboost.scoring.row_selection import BestRows
+
     best = BestRows(n)
-    for piece in watched(score_pieces(detector, files), files.n_rows):
+    for piece in scored(detector, files):
         best.add(piece.first, piece.table, piece.verdicts.scores)
     return best.chosen()

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from imboost.explain import Explanation, Reason
+if TYPE_CHECKING:
+    from imboost.explain import Explanation, Reason
 
 MOST_REASONS = 8
 """Columns that are shown for a row; the others are summed up."""

@@ -1,111 +1,129 @@
-"""`imboost fit`: from a file to a model folder, and what was found on the way."""
+"""`imboost fit`: train a detector on a table and save it as a model folder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-import pyarrow as pa
+import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as PrintedTable
 from rich.text import Text
 
-from imboost import persistence
 from imboost.cli.console import called, rows, say
-from imboost.cli.model_folder import is_model
+from imboost.cli.inputs import is_model
+from imboost.cli.options import DEFAULT_DETECTOR, Seed, Table
 from imboost.cli.progress import stage
-from imboost.detectors import BaseDetector, make_detector
-from imboost.detectors.base import AUTO
-from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, SettingError, UnknownNameError
-from imboost.labels import (
-    INLIER,
-    OUTLIER,
-    UNLABELLED,
-    Labels,
-    from_words,
-    tell_meanings,
-    unlabelled,
-)
-from imboost.persistence.class_registry import DETECTORS as SAVABLE
-from imboost.scoring.predictions import is_threshold_guessed
-from imboost.tables.cells import words
-from imboost.tables.files import TableFiles
-from imboost.tables.roles import ColumnFacts, Role, find_roles
 
-MAX_SHOWN = 100
-"""Columns that are listed one by one."""
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from imboost.detectors import BaseDetector
+    from imboost.detectors.table_detector import TableDetector
+    from imboost.labels import Labels
+    from imboost.tables.roles import ColumnFacts
+
+MAX_SHOWN = 100  # columns listed one by one
 
 
-@dataclass(frozen=True)
-class FitSettings:
-    """What a user may say about a training.
+def fit(
+    data: Table,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the model. Default: beside the table, as NAME.model."),
+    ] = None,
+    label_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with known labels: 0 or 1, yes or no, true or false, inlier or outlier, "
+            "normal or anomaly; an empty cell is an unlabelled row."
+        ),
+    ] = None,
+    outlier_word: Annotated[
+        str | None,
+        typer.Option(help="The label that means outlier, if labels are other words."),
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The role of a column, such as zip=categorical: numeric, categorical, boolean, "
+            "datetime, identifier, constant, text or ignored; may be repeated. The roles of "
+            "other columns are detected."
+        ),
+    ] = None,
+    detector: Annotated[
+        str,
+        typer.Option(
+            help="stack, the most accurate; imboost, altbi or odim, which score many times faster "
+            "and explain rows too; trees, oc, sb or dsad."
+        ),
+    ] = DEFAULT_DETECTOR,
+    scaling: Annotated[
+        str, typer.Option(help="How numbers are scaled: robust, quantile or minmax.")
+    ] = "robust",
+    contamination: Annotated[
+        str, typer.Option(help="Fraction of rows to call outliers; auto to estimate it.")
+    ] = "auto",
+    seed: Seed = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+) -> None:
+    """Train a detector on a table and save it as a model folder."""
+    from imboost import persistence
+    from imboost.detectors.table_detector import TableDetector
+    from imboost.labels import tell_meanings
+    from imboost.persistence.atomic_file import beside
+    from imboost.tables.cells import words
+    from imboost.tables.files import TableFiles
+    from imboost.tables.roles import find_roles
 
-    Parameters
-    ----------
-    detector : str
-    roles : dict of str to str
-        Columns whose role is known.
-    label_column : str, optional
-        Where labels stand; it is never looked at otherwise.
-    outlier_word : str, optional
-        What the label of an outlier says.
-    scaling : str
-    contamination : float or "auto"
-    seed : int
-    """
-
-    detector: str
-    roles: Mapping[str, str] = field(default_factory=dict)
-    label_column: str | None = None
-    outlier_word: str | None = None
-    scaling: str = "robust"
-    contamination: float | str = AUTO
-    seed: int = 0
-
-
-def fit_file(data: Path, out: Path, settings: FitSettings, *, force: bool = False) -> None:
-    """Train on a file and write the model folder `out`; say what was found."""
+    roles, share = parse_roles(role or ()), parse_contamination(contamination)
+    out = out or beside(data, ".model")
     _check_free(out, force)
-    inner = _savable(settings.detector)
+    inner = _savable(detector)
     with stage(f"reading {data}"):
         table = TableFiles.find(data).read()
-        labels = read_labels(table, settings)
+        labels = _read_labels(table, label_column, outlier_word, roles)
     if table.num_rows == 1:
         raise DataError(f"{data} has one row; there is nothing to compare it with.")
+    if label_column is not None:
+        roles[label_column] = "ignored"
     with stage(f"looking at {table.num_columns:,} columns of {table.num_rows:,} rows"):
-        facts = find_roles(table, _roles(settings))
-    _print_facts(facts, table.num_rows, settings.label_column)
-    if settings.label_column is not None:
-        said = words(table.column(settings.label_column)).to_pylist()
+        facts = find_roles(table, roles)
+    _print_facts(facts, table.num_rows, label_column)
+    if label_column is not None:
+        said = words(table.column(label_column)).to_pylist()
         say(f"Words of labels: {tell_meanings(said, labels)}.")
     _check_gaps(inner, facts)
-    detector = _new_detector(inner, settings)
+    fitted = TableDetector(
+        inner, roles=roles, scaling=scaling, contamination=share, random_state=seed
+    )
     n_looked_at = sum(fact.role.is_feature for fact in facts)
-    with stage(
-        f"training {settings.detector} on {table.num_rows:,} rows, {n_looked_at:,} columns"
-    ):
-        detector.fit(table, labels)
+    with stage(f"training {detector} on {table.num_rows:,} rows, {n_looked_at:,} columns"):
+        fitted.fit(table, labels)
     with stage(f"writing {out}"):
-        persistence.save(detector, out)
-    _print_end(detector, labels, data, out)
+        persistence.save(fitted, out)
+    _print_end(fitted, labels, data, out)
 
 
-def read_labels(table: pa.Table, settings: FitSettings) -> Labels:
-    """Return what the label column says of every row, or that nothing is known."""
-    name = settings.label_column
+def _read_labels(
+    table: pa.Table, name: str | None, outlier_word: str | None, roles: dict[str, str]
+) -> Labels:
+    """Return the label of every row; all are unlabelled if there is no label column."""
+    from imboost.labels import from_words, unlabelled
+    from imboost.tables.cells import words
+
     if name is None:
-        if settings.outlier_word is not None:
+        if outlier_word is not None:
             raise SettingError("--outlier-word is a word of a label column: give --label-column.")
         return unlabelled(table.num_rows)
     if name not in table.column_names:
         raise UnknownNameError("column", name, table.column_names)
-    if name in settings.roles:
+    if name in roles:
         raise SettingError(f"'{name}' is the label column and has no other role.")
     try:
-        return from_words(words(table.column(name)).to_pylist(), settings.outlier_word)
+        return from_words(words(table.column(name)).to_pylist(), outlier_word)
     except DataError as error:
         raise DataError(f"Column '{name}': {error}") from error
 
@@ -133,7 +151,7 @@ def parse_contamination(text: str) -> float | str:
     >>> parse_contamination("0.05"), parse_contamination("auto")
     (0.05, 'auto')
     """
-    if text == AUTO:
+    if text == "auto":
         return text
     try:
         return float(text)
@@ -141,11 +159,6 @@ def parse_contamination(text: str) -> float | str:
         raise SettingError(
             f"--contamination is a share such as 0.05, or auto; got {text}."
         ) from None
-
-
-def _roles(settings: FitSettings) -> dict[str, str]:
-    label = {settings.label_column: str(Role.IGNORED)} if settings.label_column else {}
-    return {**settings.roles, **label}
 
 
 def _check_free(out: Path, force: bool) -> None:
@@ -160,14 +173,19 @@ def _check_free(out: Path, force: bool) -> None:
 
 def _savable(name: str) -> BaseDetector:
     """Return a new detector; raise before it is trained if it could not be saved."""
+    from imboost.detectors import make_detector
+    from imboost.persistence.class_registry import DETECTORS
+
     detector = make_detector(name)
-    if type(detector) not in SAVABLE:
+    if type(detector) not in DETECTORS:
         raise SettingError(f"{name} cannot be saved: choose another detector with --detector.")
     return detector
 
 
 def _check_gaps(detector: BaseDetector, facts: list[ColumnFacts]) -> None:
     """Raise if there are gaps in numbers or times that a detector cannot learn from."""
+    from imboost.tables.roles import Role
+
     gaps = [
         fact.name
         for fact in facts
@@ -180,19 +198,9 @@ def _check_gaps(detector: BaseDetector, facts: list[ColumnFacts]) -> None:
         )
 
 
-def _new_detector(inner: BaseDetector, settings: FitSettings) -> TableDetector:
-    return TableDetector(
-        inner,
-        roles=_roles(settings),
-        scaling=settings.scaling,
-        contamination=settings.contamination,
-        random_state=settings.seed,
-    )
-
-
 def _print_facts(facts: list[ColumnFacts], n_rows: int, label_column: str | None) -> None:
     size = f"{rows(n_rows)}, {len(facts):,} column{'s' * (len(facts) != 1)}"
-    table = Table(title=size, title_justify="left")
+    table = PrintedTable(title=size, title_justify="left")
     for heading in ("column", "role", "missing", "distinct", "note"):
         is_number = heading in ("missing", "distinct")
         table.add_column(heading, justify="right" if is_number else "left")
@@ -211,6 +219,9 @@ def _print_facts(facts: list[ColumnFacts], n_rows: int, label_column: str | None
 
 
 def _print_end(detector: TableDetector, labels: Labels, data: Path, out: Path) -> None:
+    from imboost.labels import INLIER, OUTLIER, UNLABELLED
+    from imboost.scoring.predictions import is_threshold_guessed
+
     n_rows = len(labels)
     n_outliers, n_inliers, n_without = (
         int((labels == label).sum()) for label in (OUTLIER, INLIER, UNLABELLED)
@@ -220,8 +231,7 @@ def _print_end(detector: TableDetector, labels: Labels, data: Path, out: Path) -
             f"Labels: {n_outliers:,} outlier{'s' * (n_outliers != 1)}, "
             f"{n_inliers:,} inlier{'s' * (n_inliers != 1)}, {rows(n_without)} without."
         )
-    n_called = int(np.sum(detector.labels_))
-    say(called(n_called, detector.threshold_, n_rows))
+    say(called(int(detector.labels_.sum()), detector.threshold_, n_rows))
     if is_threshold_guessed(detector):
         say(
             "Without labels of both kinds that number is a guess: rely on the order of scores, "

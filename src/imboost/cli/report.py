@@ -1,29 +1,29 @@
-"""`imboost report`: one page about a table and what a model says of it."""
+"""`imboost report`: a page about the scores of a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-from numpy.typing import NDArray
+import typer
 
 from imboost.cli.console import say
 from imboost.cli.explain import explain_rows
 from imboost.cli.explained_rows import ExplainedRow, how_known, shorten
-from imboost.cli.model_folder import check_order, load_model
-from imboost.cli.score import identifiers, watched
-from imboost.detectors.table_detector import TableDetector
+from imboost.cli.inputs import identifiers, open_inputs, scored
+from imboost.cli.options import Model, Table
 from imboost.errors import SettingError
-from imboost.persistence.atomic_file import whole
-from imboost.reporting import render, score_histogram
-from imboost.scoring.drift import DataProblems, Problem
-from imboost.scoring.predictions import is_threshold_guessed
-from imboost.scoring.row_selection import BestRows, ChosenRows
-from imboost.scoring.streaming import score_pieces
-from imboost.tables.files import TableFiles
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from imboost.detectors.table_detector import TableDetector
+    from imboost.scoring.drift import Problem
+    from imboost.scoring.row_selection import ChosenRows
+    from imboost.tables.files import TableFiles
 
 N_TOP = 20
 N_SAMPLED = 60
@@ -72,13 +72,23 @@ class Contribution:
     in_sample: float
 
 
-def write_report(model: Path, data: Path, out: Path) -> None:
-    """Score a table, explain a few rows, and write what was found."""
-    check_order(model, data)
-    files = TableFiles.find(data)
+def report(
+    model: Model,
+    data: Table,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="HTML file to write. Default: beside the table, as NAME.report.html."),
+    ] = None,
+) -> None:
+    """Write a page about the scores of a table, the highest of them and the data itself."""
+    from imboost.persistence.atomic_file import beside, whole
+    from imboost.reporting import render, score_histogram
+    from imboost.scoring.predictions import is_threshold_guessed
+
+    out = out or beside(data, ".report.html")
     if out.is_dir():
         raise SettingError(f"{out} is a folder: name a file with --out.")
-    detector = load_model(model)
+    detector, files = open_inputs(model, data)
     survey = look_over(detector, files)
     context = {
         "data": data.name,
@@ -100,11 +110,16 @@ def write_report(model: Path, data: Path, out: Path) -> None:
 
 def look_over(detector: TableDetector, files: TableFiles) -> Survey:
     """Go over a table of any size once."""
+    import numpy as np
+
+    from imboost.scoring.drift import DataProblems
+    from imboost.scoring.row_selection import BestRows
+
     top, sampled, problems = BestRows(N_TOP), BestRows(N_SAMPLED), DataProblems(detector)
     rng = np.random.default_rng(SAMPLING_SEED)
     scores: list[NDArray[np.float32]] = []
     n_outliers = 0
-    for piece in watched(score_pieces(detector, files), files.n_rows):
+    for piece in scored(detector, files):
         verdicts = piece.verdicts
         scores.append(verdicts.scores.astype(np.float32))
         n_outliers += int(verdicts.is_outlier.sum())

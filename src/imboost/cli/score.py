@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from imboost.cli.console import called, rows, say
-from imboost.cli.model_folder import check_order, load_model
-from imboost.cli.progress import row_bar
-from imboost.detectors.table_detector import TableDetector
-from imboost.labels import OUTLIER
-from imboost.persistence.atomic_file import beside, whole
-from imboost.reporting.formatting import percent
-from imboost.scoring.drift import DataProblems, Problem
-from imboost.scoring.streaming import ScoredPiece, score_pieces
-from imboost.scoring.writer import ScoreWriter, check_score_path
-from imboost.tables.files import TableFiles
-from imboost.tables.roles import Role
+from imboost.cli.inputs import identifiers, open_inputs, scored
+from imboost.cli.options import Model, Table
+
+if TYPE_CHECKING:
+    from imboost.detectors.table_detector import TableDetector
+    from imboost.scoring.drift import DataProblems, Problem
+    from imboost.scoring.streaming import ScoredPiece
+    from imboost.tables.files import TableFiles
 
 MOST_WARNINGS = 5
 
@@ -62,16 +61,26 @@ class Tally:
         return self.model_seconds / worked if worked else 0.0
 
 
-def score_file(model: Path, data: Path, out: Path | None = None) -> None:
-    """Score all rows of a table, few at a time, and say how it went.
+def score(
+    model: Model,
+    data: Table,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV or Parquet file for the scores. Default: beside the table, as "
+            "NAME.scores.csv or NAME.scores.parquet."
+        ),
+    ] = None,
+) -> None:
+    """Score the rows of a table of any size."""
+    from imboost.labels import OUTLIER
+    from imboost.persistence.atomic_file import beside, whole
+    from imboost.scoring.drift import DataProblems
+    from imboost.scoring.writer import check_score_path
 
-    Scores are written beside the table, in a file of its kind, unless `out` names another.
-    """
-    check_order(model, data)
-    files = TableFiles.find(data)
+    detector, files = open_inputs(model, data)
     out = out or beside(data, ".scores.csv" if files.is_csv else ".scores.parquet")
     check_score_path(out, files.paths)
-    detector = load_model(model)
     problems = DataProblems(detector)
     start = perf_counter()
     with whole(out) as partial:
@@ -89,6 +98,8 @@ def score_file(model: Path, data: Path, out: Path | None = None) -> None:
 
 def _warn_of_outliers(tally: Tally, then: float) -> None:
     """Say if far more rows are called outliers than of the training rows."""
+    from imboost.reporting.formatting import percent
+
     if tally.n_rows < FEW_ROWS:
         return
     now = tally.n_outliers / tally.n_rows
@@ -112,10 +123,12 @@ def _warn(problems: list[Problem]) -> None:
 def _write_scores(
     detector: TableDetector, files: TableFiles, out: Path, problems: DataProblems
 ) -> Tally:
+    from imboost.scoring.writer import ScoreWriter
+
     tally = Tally()
     writer = ScoreWriter(out, identifiers(detector))
     try:
-        for piece in watched(score_pieces(detector, files), files.n_rows):
+        for piece in scored(detector, files):
             start = perf_counter()
             writer.write(piece)
             problems.add(piece.table)
@@ -123,17 +136,3 @@ def _write_scores(
     finally:
         writer.close()
     return tally
-
-
-def identifiers(detector: TableDetector) -> list[str]:
-    """Return the columns that tell rows apart."""
-    return [fact.name for fact in detector.facts_ if fact.role == Role.IDENTIFIER]
-
-
-def watched(pieces: Iterable[ScoredPiece], n_rows: int | None) -> Iterator[ScoredPiece]:
-    """Yield scored pieces and show how far they are."""
-    with row_bar() as progress:
-        task = progress.add_task("scoring", total=n_rows)
-        for piece in pieces:
-            yield piece
-            progress.advance(task, piece.table.num_rows)

@@ -5,19 +5,47 @@ from __future__ import annotations
 import ipaddress
 import socket
 from importlib.util import find_spec
-from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from imboost.cli.console import say
-from imboost.cli.model_folder import load_model
+from imboost.cli.inputs import load_model
+from imboost.cli.options import Model
 from imboost.errors import MissingPackageError, SettingError
 from imboost.serving.limits import Limits
 
-NEEDED = ("fastapi", "uvicorn")
 
-
-def serve_model(model: Path, *, host: str, port: int, token: str | None, limits: Limits) -> None:
-    """Serve a model until the program is stopped."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
+def serve(
+    model: Model,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free one.")] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="IMBOOST_TOKEN",
+            help="Clients must send it as 'Authorization: Bearer TOKEN'. Required if the address "
+            "can be reached from other machines.",
+        ),
+    ] = None,
+    max_rows: Annotated[
+        int, typer.Option(min=1, help="Most rows in a request to /score.")
+    ] = Limits.n_rows,
+    max_bytes: Annotated[
+        int, typer.Option(min=1024, help="Most bytes in a request.")
+    ] = Limits.n_bytes,
+    timeout: Annotated[
+        float, typer.Option(help="Most seconds to answer a request.")
+    ] = Limits.seconds,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Requests processed at the same time. Default: one per core."),
+    ] = None,
+) -> None:
+    """Serve a model over HTTP: score and explain rows that other programs send."""
+    if timeout <= 0:
+        raise SettingError(f"--timeout must be above 0, got {timeout:g}.")
+    missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
     if missing:
         raise MissingPackageError("imboost serve", missing, extra="serve")
     check_guarded(host, token)
@@ -25,6 +53,7 @@ def serve_model(model: Path, *, host: str, port: int, token: str | None, limits:
 
     from imboost.serving.app import make_app
 
+    limits = Limits(n_rows=max_rows, n_bytes=max_bytes, seconds=timeout, n_jobs=jobs)
     app = make_app(load_model(model), limits, token)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listener:

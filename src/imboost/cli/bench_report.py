@@ -1,0 +1,25 @@
+"""`imboost bench report`: tables and figures from benchmark results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    out: Annotated[Path, typer.Argument(help="Folder with results.csv.")],
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="The method that others are compared with, such as stack/spread, or stack for "
+            "stack with its own query strategy. Default: imboost/mm."
+        ),
+    ] = None,
+) -> None:
+    """Write the tables and figures of a benchmark beside the paper's figures."""
+    from imboost.benchmark.report import write_report
+
+    for path in write_report(out, against):
+        typer.echo(f"wrote {path}")

@@ -1,0 +1,25 @@
+"""`imboost export`: a model in a format that other programs run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from imboost.cli.options import Model
+
+
+def export(
+    model: Model,
+    onnx: Annotated[Path, typer.Option(help="ONNX file to write.")],
+) -> None:
+    """Write a model in ONNX format, to run it without this package."""
+    from imboost import persistence
+    from imboost.onnx import export_onnx
+    from imboost.persistence.atomic_file import whole
+
+    detector = persistence.load(model)
+    with whole(onnx) as partial:
+        export_onnx(detector, partial)
+    typer.echo(f"wrote {onnx}")

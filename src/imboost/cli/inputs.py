@@ -1,0 +1,67 @@
+"""What commands read: model folders and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from imboost.cli.progress import row_bar, stage
+from imboost.errors import BundleError, SettingError
+
+if TYPE_CHECKING:
+    from imboost.detectors.table_detector import TableDetector
+    from imboost.scoring.streaming import ScoredPiece
+    from imboost.tables.files import TableFiles
+
+
+def load_model(folder: Path) -> TableDetector:
+    """Load a detector for tables; raise if the folder holds another one."""
+    from imboost import persistence
+    from imboost.detectors.table_detector import TableDetector
+
+    if not folder.exists():
+        raise BundleError(f"The model {folder} does not exist: 'imboost fit' writes models.")
+    with stage(f"loading {folder}"):
+        detector = persistence.load(folder)
+    if not isinstance(detector, TableDetector):
+        raise BundleError(
+            f"{folder} holds a {type(detector).__name__}, which looks at matrices: commands need "
+            "a TableDetector, such as 'imboost fit' makes."
+        )
+    return detector
+
+
+def open_inputs(model: Path, data: Path) -> tuple[TableDetector, TableFiles]:
+    """Find a table and load a model; raise if they were given in the wrong order."""
+    from imboost.tables.files import TableFiles
+
+    if is_model(data) and not is_model(model):
+        raise SettingError(f"The model comes first, then the table: give {data} {model}.")
+    files = TableFiles.find(data)
+    return load_model(model), files
+
+
+def is_model(folder: Path) -> bool:
+    """Whether a folder looks like a saved model."""
+    from imboost.persistence.directories import CHECKSUMS
+
+    return (folder / CHECKSUMS).is_file()
+
+
+def identifiers(detector: TableDetector) -> list[str]:
+    """Return the columns that tell rows apart."""
+    from imboost.tables.roles import Role
+
+    return [fact.name for fact in detector.facts_ if fact.role == Role.IDENTIFIER]
+
+
+def scored(detector: TableDetector, files: TableFiles) -> Iterator[ScoredPiece]:
+    """Score a table batch by batch and show how far that is."""
+    from imboost.scoring.streaming import score_pieces
+
+    with row_bar() as progress:
+        task = progress.add_task("scoring", total=files.n_rows)
+        for piece in score_pieces(detector, files):
+            yield piece
+            progress.advance(task, piece.table.num_rows)
