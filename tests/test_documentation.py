@@ -17,7 +17,7 @@ from imboost.detectors import DETECTORS
 from imboost.labels import UNLABELLED_WORDS
 from imboost.models import BACKBONES
 from imboost.query import STRATEGIES
-from imboost.tables.cells import MISSING_WORDS
+from imboost.tables.cells import MISSING_STRINGS
 
 ROOT = Path(__file__).parent.parent
 
@@ -102,7 +102,7 @@ def test_every_setting_of_a_session_is_in_the_reference_with_its_default(setting
 def test_words_for_missing_values_are_in_the_guide():
     text = (ROOT / "docs/first-table.md").read_text(encoding="utf-8")
     [line] = re.findall(r"(?m)^\| words for a missing value: an empty cell, (.*?) \|", text)
-    assert set(re.findall(r"`([^`]+)`", line)) == {word for word in MISSING_WORDS if word}
+    assert set(re.findall(r"`([^`]+)`", line)) == {word for word in MISSING_STRINGS if word}
 
 
 def test_words_for_undecided_labels_are_in_the_guide():

@@ -19,7 +19,7 @@ from imboost.explain import Explanation, Reason
 from imboost.scoring import streaming
 from imboost.scoring.row_selection import ChosenRows
 from imboost.tables.files import TableFiles
-from imboost.tables.frames import as_table
+from imboost.tables.frames import to_arrow
 from page_reading import outside_addresses, tags
 from program_running import orders, read_scores, refused, run_program, run_well, write
 
@@ -77,7 +77,7 @@ def test_scores_stand_beside_the_data_with_identifiers(shop, data, model):
     said = run_well("score", model, data).text
     found = read_scores(shop / "orders.scores.csv")
     assert list(found) == ["order_id", "row", "score", "probability", "is_outlier"]
-    detector, table = persistence.load(model), as_table(data)
+    detector, table = persistence.load(model), to_arrow(data)
     assert found["order_id"] == table.column("order_id").to_pylist()
     assert found["row"] == list(range(300))
     np.testing.assert_allclose(found["score"], detector.decision_function(table))

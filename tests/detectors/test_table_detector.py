@@ -13,7 +13,7 @@ from conftest import make_quick
 from imboost import Session, TableDetector
 from imboost.datasets.orders import KINDS, mixed_table
 from imboost.errors import DataError, IMBoostError, UnknownNameError
-from imboost.tables.frames import as_table
+from imboost.tables.frames import to_arrow
 
 
 @pytest.fixture(scope="module")
@@ -92,13 +92,13 @@ def test_mistakes_are_told(made):
     with pytest.raises(UnknownNameError, match="Unknown detector 'stuck'"):
         TableDetector("stuck").fit(made.table)
     with pytest.raises(DataError, match="got dict"):
-        as_table({"a": [1]})
+        to_arrow({"a": [1]})
     with pytest.raises(DataError, match="rows and columns"):
-        as_table(np.zeros(3))
+        to_arrow(np.zeros(3))
     with pytest.raises(DataError, match="several columns called 'a'"):
-        as_table(pa.table([[1], [2]], names=["a", "a"]))
+        to_arrow(pa.table([[1], [2]], names=["a", "a"]))
     with pytest.raises(DataError, match="do not fit together"):
-        as_table(pd.DataFrame({"a": [1, "x", [2]]}))
+        to_arrow(pd.DataFrame({"a": [1, "x", [2]]}))
 
 
 def test_wrong_cells_are_among_the_first_two_reasons(made, fitted):

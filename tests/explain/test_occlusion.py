@@ -8,9 +8,9 @@ from imboost.tables.layout import Feature, Kind, Layout
 
 LAYOUT = Layout(
     (
-        Feature("a", Kind.NUMBER, 0, 1),
-        Feature("b", Kind.NUMBER, 1, 2),
-        Feature("c", Kind.CATEGORY, 2, 4),
+        Feature("a", Kind.NUMERIC, 0, 1),
+        Feature("b", Kind.NUMERIC, 1, 2),
+        Feature("c", Kind.CATEGORICAL, 2, 4),
     )
 )
 USUAL = np.array([[0.0, 0.0, 1.0, 0.0]])

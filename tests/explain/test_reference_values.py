@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from imboost.explain import reference_rows
 from imboost.explain.reference_values import (
     MOST_VALUES,
-    UsualLevels,
-    UsualNumbers,
-    UsualTimes,
-    usual_cells,
+    ReferenceCategories,
+    ReferenceNumbers,
+    ReferenceTimes,
+    fit_reference_values,
 )
 from imboost.tables.encoder import TableEncoder
-from imboost.tables.parsers import TimeReader
+from imboost.tables.parsers import DatetimeParser
 from imboost.tables.roles import find_roles
 
 
@@ -25,7 +25,7 @@ def cells(*values):
 
 def test_numbers_lie_where_the_distribution_says():
     normal = np.random.default_rng(0).normal(size=200_000)
-    usual = UsualNumbers.fit(pa.chunked_array([normal]))
+    usual = ReferenceNumbers.fit(pa.chunked_array([normal]))
     assert len(usual.values) == MOST_VALUES
     places, told = zip(*usual.locate(cells(-1.0, 0.0, 2.0, 3.4, 9.0, -9.0)), strict=True)
     np.testing.assert_allclose(places, [0.1587, 0.5, 0.9772, 0.9997, 1.0, 0.0], atol=0.003)
@@ -39,23 +39,25 @@ def test_numbers_lie_where_the_distribution_says():
 
 @given(known=st.lists(st.integers(-50, 50), min_size=1, max_size=200), value=st.integers(-60, 60))
 def test_places_of_few_numbers_are_exact(known, value):
-    [(place, _)] = UsualNumbers.fit(cells(*known)).locate(cells(value))
+    [(place, _)] = ReferenceNumbers.fit(cells(*known)).locate(cells(value))
     assert place == pytest.approx(np.mean(np.array(known) < value))
 
 
 def test_whole_numbers_numbers_as_text_and_equal_ones_are_understood():
-    usual = UsualNumbers.fit(cells("0", "0", "0", "1,5", " 2 "))
+    usual = ReferenceNumbers.fit(cells("0", "0", "0", "1,5", " 2 "))
     assert usual.locate(cells("0", "1", "2.0")) == [
         (0.0, "below 40 % of usual rows"),
         (0.6, "above 60 % of usual rows"),
         (0.8, "above 80 % of usual rows"),
     ]
-    assert UsualNumbers.fit(cells(3, 3)).locate(cells(3)) == [(0.0, "as in all usual rows")]
+    assert ReferenceNumbers.fit(cells(3, 3)).locate(cells(3)) == [(0.0, "as in all usual rows")]
 
 
 def test_times_are_compared_as_times_whatever_they_are_stored_as():
     days = np.arange("2024-01-01", "2024-04-10", dtype="datetime64[D]")  # 100 of them
-    usual = UsualNumbers.fit(pa.chunked_array([days.astype("datetime64[s]")]), TimeReader())
+    usual = ReferenceNumbers.fit(
+        pa.chunked_array([days.astype("datetime64[s]")]), DatetimeParser()
+    )
     assert usual.locate(cells("2024-03-31", "2025-01-01")) == [
         (0.9, "above 90 % of usual rows"),
         (1.0, "above all usual rows"),
@@ -63,14 +65,19 @@ def test_times_are_compared_as_times_whatever_they_are_stored_as():
 
 
 def test_a_missing_number_is_compared_with_others_that_are_missing():
-    often, never = UsualNumbers.fit(cells(1.0, 2.0, 3.0, None)), UsualNumbers.fit(cells(1.0, 2.0))
+    often, never = (
+        ReferenceNumbers.fit(cells(1.0, 2.0, 3.0, None)),
+        ReferenceNumbers.fit(cells(1.0, 2.0)),
+    )
     assert often.locate(cells(None, "many")) == 2 * [(0.25, "missing in 25 % of usual rows")]
     assert never.locate(pa.chunked_array([[None]])) == [(0.0, "missing in no usual row")]
     assert often.locate(cells(9.0)) == [(1.0, "above all usual rows")]
 
 
 def test_levels_are_as_rare_as_in_usual_rows():
-    usual = UsualLevels.fit(cells(*["web"] * 600, *["desk"] * 399, "phone", *[None] * 1000))
+    usual = ReferenceCategories.fit(
+        cells(*["web"] * 600, *["desk"] * 399, "phone", *[None] * 1000)
+    )
     assert usual.locate(cells("web", "desk", "phone", "fax", None)) == [
         (0.3, "in 30 % of usual rows"),
         (0.1995, "in 20 % of usual rows"),
@@ -81,17 +88,21 @@ def test_levels_are_as_rare_as_in_usual_rows():
 
 
 def test_truths_and_whole_numbers_may_be_levels():
-    assert UsualLevels.fit(cells(True, False)).locate(cells("true")) == [
+    assert ReferenceCategories.fit(cells(True, False)).locate(cells("true")) == [
         (0.5, "in 50 % of usual rows")
     ]
-    assert UsualLevels.fit(cells(7, 7, 8)).locate(cells(8))[0][0] == pytest.approx(1 / 3)
+    assert ReferenceCategories.fit(cells(7, 7, 8)).locate(cells(8))[0][0] == pytest.approx(1 / 3)
 
 
 def test_columns_without_any_value_say_that_it_is_missing():
     empty = pa.chunked_array([[None, None]])
-    assert UsualNumbers.fit(empty).locate(empty) == 2 * [(1.0, "missing in 100 % of usual rows")]
-    assert UsualLevels.fit(empty).locate(empty) == 2 * [(1.0, "missing in 100 % of usual rows")]
-    assert UsualNumbers.fit(empty).locate(cells(5.0)) == [(0.0, "no usual row has a value")]
+    assert ReferenceNumbers.fit(empty).locate(empty) == 2 * [
+        (1.0, "missing in 100 % of usual rows")
+    ]
+    assert ReferenceCategories.fit(empty).locate(empty) == 2 * [
+        (1.0, "missing in 100 % of usual rows")
+    ]
+    assert ReferenceNumbers.fit(empty).locate(cells(5.0)) == [(0.0, "no usual row has a value")]
 
 
 def test_a_tables_columns_are_learned_from_usual_rows_alone():
@@ -105,7 +116,7 @@ def test_a_tables_columns_are_learned_from_usual_rows_alone():
     )
     facts = find_roles(table, {"kind": "categorical", "day": "datetime", "id": "identifier"})
     encoders = TableEncoder.fit(table, facts).encoders
-    usual = usual_cells(table, encoders, np.array([True, True, True, True, False]))
+    usual = fit_reference_values(table, encoders, np.array([True, True, True, True, False]))
     assert list(usual) == ["size", "kind", "day"]
     told = [usual[name].locate(table.column(name))[-1] for name in usual]
     assert told == [
@@ -129,7 +140,7 @@ def test_while_the_threshold_is_a_guess_nine_tenths_are_usual():
 
 def test_a_time_is_odd_by_its_day_or_by_its_hour_whichever_is_rarer():
     days = [f"2024-{1 + day // 28:02d}-{1 + day % 28:02d} {8 + day % 9}:30" for day in range(300)]
-    usual = UsualTimes.fit(cells(*days), TimeReader())
+    usual = ReferenceTimes.fit(cells(*days), DatetimeParser())
     said = ["2024-06-16 03:12", "2024-06-16 23:12", "2031-01-01 12:00", "2024-06-16 12:00", None]
     assert [where for _, where in usual.locate(cells(*said))] == [
         "earlier in the day than all usual rows",
@@ -138,5 +149,5 @@ def test_a_time_is_odd_by_its_day_or_by_its_hour_whichever_is_rarer():
         "above 52 % of usual rows",
         "missing in no usual row",
     ]
-    dates = UsualTimes.fit(cells("2024-01-01", "2024-02-01"), TimeReader())
+    dates = ReferenceTimes.fit(cells("2024-01-01", "2024-02-01"), DatetimeParser())
     assert dates.locate(cells("2024-01-15 03:00"))[0][1] == "above 50 % of usual rows"

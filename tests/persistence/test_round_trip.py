@@ -27,10 +27,10 @@ IN_ANOTHER_PROCESS = """
 import pickle, sys
 import numpy as np
 from imboost import persistence
-from imboost.tables.frames import as_table
+from imboost.tables.frames import to_arrow
 pickle.load = pickle.loads = pickle.Unpickler = None  # whoever calls them fails
 table, *folders = sys.argv[1:]
-scores = [persistence.load(folder).decision_function(as_table(table)) for folder in folders]
+scores = [persistence.load(folder).decision_function(to_arrow(table)) for folder in folders]
 np.save(f"{table}.npy", scores)
 """
 

@@ -9,7 +9,7 @@ import pytest
 
 from imboost.errors import DataError
 from imboost.tables.files import CSV_BLOCK_BYTES, TableFiles
-from imboost.tables.frames import as_table
+from imboost.tables.frames import to_arrow
 
 
 def write(path, content):
@@ -162,7 +162,7 @@ def test_numbers_too_large_for_the_type_of_another_file_are_refused(tmp_path):
 @pytest.mark.parametrize("cells", [["x", 1.5], [1.5, "x"]])
 def test_a_column_of_a_data_frame_with_words_and_numbers_is_named(cells):
     with pytest.raises(DataError, match=r"do not fit together: .+; .* column kind .*\.$"):
-        as_table(pd.DataFrame({"size": [1, 2], "kind": pd.Series(cells, dtype=object)}))
+        to_arrow(pd.DataFrame({"size": [1, 2], "kind": pd.Series(cells, dtype=object)}))
 
 
 def test_what_is_no_table_is_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""What cells say: alone as among others, once a reader is fitted, and from any kind of file."""
+"""What cells say: alone as among others, once a parser is fitted, and from any kind of file."""
 
 from datetime import datetime, time, timedelta
 
@@ -10,18 +10,18 @@ import pytest
 
 from imboost.tables.cells import (
     CLOCK,
-    MISSING_WORDS,
+    MISSING_STRINGS,
     MONTHS,
     TIME_FORMS,
-    levels,
-    numbers,
-    times,
-    truths,
-    words,
+    parse_booleans,
+    parse_datetimes,
+    parse_numbers,
+    to_categories,
+    to_text,
 )
-from imboost.tables.encoder import TableEncoder, TimeEncoder
-from imboost.tables.frames import as_table
-from imboost.tables.parsers import NumberReader, TimeReader, WordReader
+from imboost.tables.encoder import DatetimeEncoder, TableEncoder
+from imboost.tables.frames import to_arrow
+from imboost.tables.parsers import CategoryParser, DatetimeParser, NumberParser
 from imboost.tables.roles import find_roles
 
 N = 60
@@ -32,8 +32,10 @@ def column(*cells, kind=None):
     return pa.chunked_array([pa.array(cells, kind)])
 
 
-def one_by_one(reader, cells):
-    return [found for at in range(len(cells)) for found in listed(reader.read(cells.slice(at, 1)))]
+def one_by_one(parser, cells):
+    return [
+        found for at in range(len(cells)) for found in listed(parser.parse(cells.slice(at, 1)))
+    ]
 
 
 def listed(found):
@@ -43,29 +45,32 @@ def listed(found):
 @pytest.mark.parametrize(
     ("kind", "cells"),
     [
-        (NumberReader, ["1,234", "5", "1,234,567.5", "2,5", "-inf", None, "many"]),
-        (NumberReader, ["1,234", "2,5", "-0,25", "+7", "1e3", " 4 ", None]),
-        (NumberReader, [1.5, float("inf"), None]),
-        (TimeReader, ["03/04/2024", "04/13/2024", "2024-04-13", "soon", None]),
-        (TimeReader, ["03/04/2024", "13/04/2024", "03/04/24 10:30", "31/02/2024"]),
-        (TimeReader, ["2024-01-02T03:04:05.678Z", "2024-02-30", "0000-00-00", "2024-01-01 25:00"]),
-        (TimeReader, ["20240102", "20241301", None]),
-        (WordReader, ["Y", "N", "y", "yes", "1", "TRUE", "maybe", None]),
-        (WordReader, [True, False, None]),
+        (NumberParser, ["1,234", "5", "1,234,567.5", "2,5", "-inf", None, "many"]),
+        (NumberParser, ["1,234", "2,5", "-0,25", "+7", "1e3", " 4 ", None]),
+        (NumberParser, [1.5, float("inf"), None]),
+        (DatetimeParser, ["03/04/2024", "04/13/2024", "2024-04-13", "soon", None]),
+        (DatetimeParser, ["03/04/2024", "13/04/2024", "03/04/24 10:30", "31/02/2024"]),
+        (
+            DatetimeParser,
+            ["2024-01-02T03:04:05.678Z", "2024-02-30", "0000-00-00", "2024-01-01 25:00"],
+        ),
+        (DatetimeParser, ["20240102", "20241301", None]),
+        (CategoryParser, ["Y", "N", "y", "yes", "1", "TRUE", "maybe", None]),
+        (CategoryParser, [True, False, None]),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else str(value[0]),
 )
 def test_cells_are_read_one_by_one_as_all_at_once(kind, cells):
     cells = column(*cells)
-    reader = kind.fit(cells)
-    assert str(one_by_one(reader, cells)) == str(listed(reader.read(cells)))
+    parser = kind.fit(cells)
+    assert str(one_by_one(parser, cells)) == str(listed(parser.parse(cells)))
 
 
 def test_levels_are_read_one_by_one_as_all_at_once():
     cells = column("1.0", "01", "2", "2.5", " x ", None)
-    reader = WordReader()
-    assert one_by_one(reader, cells) == reader.read(cells).to_pylist()
-    assert reader.read(cells).to_pylist() == ["1", "01", "2", "2.5", "x", None]
+    parser = CategoryParser()
+    assert one_by_one(parser, cells) == parser.parse(cells).to_pylist()
+    assert parser.parse(cells).to_pylist() == ["1", "01", "2", "2.5", "x", None]
 
 
 @pytest.mark.parametrize(
@@ -88,8 +93,8 @@ def test_levels_are_read_one_by_one_as_all_at_once():
 )
 def test_what_a_mark_means_is_decided_by_all_cells(cells, read, note):
     cells = column(*cells)
-    reader = NumberReader.fit(cells)
-    assert (reader.read(cells).tolist(), reader.note(cells)) == (read, note)
+    parser = NumberParser.fit(cells)
+    assert (parser.parse(cells).tolist(), parser.note(cells)) == (read, note)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +115,7 @@ def test_what_a_mark_means_is_decided_by_all_cells(cells, read, note):
     ],
 )
 def test_numbers_are_read_as_people_write_them(said, number):
-    np.testing.assert_array_equal(numbers(column(said)), [number])
+    np.testing.assert_array_equal(parse_numbers(column(said)), [number])
 
 
 @pytest.mark.parametrize(
@@ -127,39 +132,39 @@ def test_numbers_are_read_as_people_write_them(said, number):
 )
 def test_times_are_read_as_programs_write_them(said):
     cells = column(said)
-    found = TimeReader.fit(cells).read(cells).astype("datetime64[s]")
+    found = DatetimeParser.fit(cells).parse(cells).astype("datetime64[s]")
     assert found.tolist() == [np.datetime64("2024-01-17T14:05:06").item()]
 
 
 def test_a_clock_is_read_from_text_as_from_a_stored_time():
     said, stored = column("09:05", "21:30:15"), column(time(9, 5), time(21, 30, 15))
-    readers = [TimeReader.fit(said), TimeReader.fit(stored)]
-    assert readers[0] == readers[1]
-    assert readers[0].read(said).tolist() == readers[0].read(stored).tolist() == [32_700, 77_415]
+    parsers = [DatetimeParser.fit(said), DatetimeParser.fit(stored)]
+    assert parsers[0] == parsers[1]
+    assert parsers[0].parse(said).tolist() == parsers[0].parse(stored).tolist() == [32_700, 77_415]
     for unit in ("us", "ns"):
-        assert times(stored.cast(pa.time64(unit)), CLOCK).tolist() == [32_700, 77_415]
-    encoder = TimeEncoder.fit(said, "robust")
-    assert encoder.describe(encoder.encode(said)[0]) == ["09:05", "21:30"]
+        assert parse_datetimes(stored.cast(pa.time64(unit)), CLOCK).tolist() == [32_700, 77_415]
+    encoder = DatetimeEncoder.fit(said, "robust")
+    assert encoder.describe(encoder.transform(said)[0]) == ["09:05", "21:30"]
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_durations_are_seconds_whatever_they_are_stored_as(unit):
     cells = column(timedelta(seconds=90), None).cast(pa.duration(unit))
-    np.testing.assert_array_equal(numbers(cells), [90.0, np.nan])
-    assert (words(cells).to_pylist(), NumberReader().note(cells)) == (["90", None], "in seconds")
+    np.testing.assert_array_equal(parse_numbers(cells), [90.0, np.nan])
+    assert (to_text(cells).to_pylist(), NumberParser().note(cells)) == (["90", None], "in seconds")
 
 
 def test_parts_of_seconds_stay_where_they_are():
     moments = column(datetime(2024, 4, 10, 3, 12, 0, 34_000), datetime(2024, 4, 10, 3, 12))
-    assert words(moments).to_pylist() == ["2024-04-10 03:12:00.034000", "2024-04-10 03:12:00"]
+    assert to_text(moments).to_pylist() == ["2024-04-10 03:12:00.034000", "2024-04-10 03:12:00"]
 
 
-@pytest.mark.parametrize("said", [word for word in MISSING_WORDS if word] + ["", "  ", " NA "])
+@pytest.mark.parametrize("said", [word for word in MISSING_STRINGS if word] + ["", "  ", " NA "])
 def test_words_for_a_missing_value_count_in_tables_of_any_kind(tmp_path, said):
     path = tmp_path / "table.csv"
     path.write_text(f'a,b\nx,1\n"{said}",2\n')
-    for table in (as_table(path), pa.table({"a": ["x", said]})):
-        assert levels(table.column("a")).to_pylist() == ["x", None]
+    for table in (to_arrow(path), pa.table({"a": ["x", said]})):
+        assert to_categories(table.column("a")).to_pylist() == ["x", None]
 
 
 @pytest.mark.parametrize(
@@ -176,8 +181,8 @@ def test_words_for_a_missing_value_count_in_tables_of_any_kind(tmp_path, said):
 )
 def test_the_form_of_times_is_decided_by_all_cells(cells, form, is_noted):
     cells = column(*cells)
-    reader = TimeReader.fit(cells)
-    assert (reader.form, bool(reader.note(cells))) == (form, is_noted)
+    parser = DatetimeParser.fit(cells)
+    assert (parser.form, bool(parser.note(cells))) == (form, is_noted)
 
 
 @pytest.mark.parametrize("form", [form for form in TIME_FORMS if form != CLOCK])
@@ -195,7 +200,7 @@ def test_a_day_that_no_calendar_has_is_missing(form):
         written("0000", "00", "00"),
     )
     np.testing.assert_array_equal(
-        times(cells, form) / SECONDS_OF_A_DAY, [1.0, 789.0, np.nan, np.nan, np.nan]
+        parse_datetimes(cells, form) / SECONDS_OF_A_DAY, [1.0, 789.0, np.nan, np.nan, np.nan]
     )
 
 
@@ -203,26 +208,32 @@ def test_parts_of_a_second_are_those_of_a_stored_time():
     said = column("2024-05-06T07:08:09.123456789", "2024-05-06 07:08:09.5+02:00", "2024-05-06")
     stored = np.array(["2024-05-06T07:08:09.123456", "2024-05-06T07:08:09.5", "2024-05-06"])
     stored = stored.astype("datetime64[us]")
-    np.testing.assert_array_equal(times(said), times(pa.chunked_array([stored])))
+    np.testing.assert_array_equal(
+        parse_datetimes(said), parse_datetimes(pa.chunked_array([stored]))
+    )
 
 
 def test_infinity_is_a_number_in_text_too():
-    said = numbers(column("inf", "-Infinity", "+INF", "1e400", "infinite"))
-    stored = numbers(column(np.inf, -np.inf, np.inf, np.inf, None))
+    said = parse_numbers(column("inf", "-Infinity", "+INF", "1e400", "infinite"))
+    stored = parse_numbers(column(np.inf, -np.inf, np.inf, np.inf, None))
     np.testing.assert_array_equal(said, stored)
 
 
 def test_whole_numbers_are_levels_of_one_spelling():
-    assert levels(column(1.0, 2.5, 1e15)).to_pylist() == ["1", "2.5", "1000000000000000"]
-    assert levels(column("1.0", "1.", "01", "1.05")).to_pylist() == ["1", "1", "01", "1.05"]
-    assert levels(column(True)).to_pylist() == levels(column("True")).to_pylist() == ["true"]
+    assert to_categories(column(1.0, 2.5, 1e15)).to_pylist() == ["1", "2.5", "1000000000000000"]
+    assert to_categories(column("1.0", "1.", "01", "1.05")).to_pylist() == ["1", "1", "01", "1.05"]
+    assert (
+        to_categories(column(True)).to_pylist()
+        == to_categories(column("True")).to_pylist()
+        == ["true"]
+    )
 
 
 @pytest.mark.parametrize("later", ["y", "yes", "1", "1.0", "TRUE", 1, 1.0, True])
 def test_yes_is_written_as_in_training(later):
-    reader = WordReader.fit(column("Y", "N", "Y"))
-    assert reader.read(column(later)).to_pylist() == ["Y"]
-    assert truths(column(later)).tolist() == [1.0]
+    parser = CategoryParser.fit(column("Y", "N", "Y"))
+    assert parser.parse(column(later)).to_pylist() == ["Y"]
+    assert parse_booleans(column(later)).tolist() == [1.0]
 
 
 def test_a_table_is_encoded_alike_from_csv_and_from_parquet(tmp_path):
@@ -243,18 +254,18 @@ def test_a_table_is_encoded_alike_from_csv_and_from_parquet(tmp_path):
     pa.csv.write_csv(table, tmp_path / "table.csv")
     table.to_pandas().to_csv(tmp_path / "pandas.csv", index=False)
     roles = {"code": "categorical"}
-    tables = [as_table(tmp_path / name) for name in ("table.parquet", "table.csv", "pandas.csv")]
+    tables = [to_arrow(tmp_path / name) for name in ("table.parquet", "table.csv", "pandas.csv")]
     facts = [find_roles(table, roles) for table in tables]
     assert [fact.role for fact in facts[0]] == [fact.role for fact in facts[1]]
     for trained, known in zip(tables, facts, strict=True):
         encoder = TableEncoder.fit(trained, known)
-        expected = encoder.encode(trained)
+        expected = encoder.transform(trained)
         for other in tables:
-            np.testing.assert_array_equal(encoder.encode(other), expected)
+            np.testing.assert_array_equal(encoder.transform(other), expected)
 
 
 @pytest.mark.parametrize(
-    "reader", [NumberReader(","), TimeReader("DD/MM/YYYY"), WordReader(("n", "y"))]
+    "parser", [NumberParser(","), DatetimeParser("DD/MM/YYYY"), CategoryParser(("n", "y"))]
 )
 @pytest.mark.parametrize(
     "kind",
@@ -275,7 +286,7 @@ def test_a_table_is_encoded_alike_from_csv_and_from_parquet(tmp_path):
     ],
     ids=str,
 )
-def test_cells_of_any_type_can_be_read(reader, kind):
-    assert len(reader.read(pa.chunked_array([pa.nulls(3, kind)]))) == 3
-    assert len(reader.read(pa.chunked_array([], kind))) == 0
-    assert len(WordReader().read(pa.chunked_array([pa.nulls(3, kind)]))) == 3
+def test_cells_of_any_type_can_be_read(parser, kind):
+    assert len(parser.parse(pa.chunked_array([pa.nulls(3, kind)]))) == 3
+    assert len(parser.parse(pa.chunked_array([], kind))) == 0
+    assert len(CategoryParser().parse(pa.chunked_array([pa.nulls(3, kind)]))) == 3

@@ -91,7 +91,7 @@ def test_what_a_comma_means_may_be_told_by_another_column():
     facts = find_roles(pa.table(cells))
     assert [fact.note for fact in facts] == 2 * ["2,5 is read as 2.5"]
     encoder = TableEncoder.fit(pa.table(cells), facts, scaling="minmax")
-    assert encoder.encoders["weight"].reader.read(pa.chunked_array([["1,234"]])) == [1.234]
+    assert encoder.encoders["weight"].parser.parse(pa.chunked_array([["1,234"]])) == [1.234]
     [fact, _] = find_roles(pa.table({"weight": cells["weight"], "size": ["1", "2"] * 20}))
     assert fact.note == "1,234 is read as 1234"
 

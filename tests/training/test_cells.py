@@ -15,10 +15,10 @@ from imboost.training.scoring import mean_losses, scoring_noise
 
 LAYOUT = Layout(
     (
-        Feature("a", Kind.NUMBER, 0, 1),
-        Feature("b", Kind.NUMBER, 1, 2),
-        Feature("a", Kind.GAP, 2, 3),
-        Feature("c", Kind.CATEGORY, 3, 6),
+        Feature("a", Kind.NUMERIC, 0, 1),
+        Feature("b", Kind.NUMERIC, 1, 2),
+        Feature("a", Kind.MISSING_INDICATOR, 2, 3),
+        Feature("c", Kind.CATEGORICAL, 3, 6),
     )
 )
 N_SAMPLES = 5

@@ -74,7 +74,7 @@ def fit(
     from imboost.detectors.table_detector import TableDetector
     from imboost.labels import tell_meanings
     from imboost.persistence.atomic_file import beside
-    from imboost.tables.cells import words
+    from imboost.tables.cells import to_text
     from imboost.tables.files import TableFiles
     from imboost.tables.roles import find_roles
 
@@ -93,7 +93,7 @@ def fit(
         facts = find_roles(table, roles)
     _print_facts(facts, table.num_rows, label_column)
     if label_column is not None:
-        said = words(table.column(label_column)).to_pylist()
+        said = to_text(table.column(label_column)).to_pylist()
         say(f"Words of labels: {tell_meanings(said, labels)}.")
     _check_gaps(inner, facts)
     fitted = TableDetector(
@@ -112,7 +112,7 @@ def _read_labels(
 ) -> Labels:
     """Return the label of every row; all are unlabelled if there is no label column."""
     from imboost.labels import from_words, unlabelled
-    from imboost.tables.cells import words
+    from imboost.tables.cells import to_text
 
     if name is None:
         if outlier_word is not None:
@@ -123,7 +123,7 @@ def _read_labels(
     if name in roles:
         raise SettingError(f"'{name}' is the label column and has no other role.")
     try:
-        return from_words(words(table.column(name)).to_pylist(), outlier_word)
+        return from_words(to_text(table.column(name)).to_pylist(), outlier_word)
     except DataError as error:
         raise DataError(f"Column '{name}': {error}") from error
 

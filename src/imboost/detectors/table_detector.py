@@ -16,12 +16,12 @@ from imboost.detectors import BaseDetector, make_detector
 from imboost.detectors.base import AUTO
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, Explanation, Reason, reference_rows
-from imboost.explain.reference_values import UsualCells, usual_cells
+from imboost.explain.reference_values import ReferenceValues, fit_reference_values
 from imboost.labels import INLIER, OUTLIER, Labels
 from imboost.state import Stateful
-from imboost.tables.cells import words
+from imboost.tables.cells import to_text
 from imboost.tables.encoder import TableEncoder
-from imboost.tables.frames import as_table
+from imboost.tables.frames import to_arrow
 from imboost.tables.layout import Feature
 from imboost.tables.number_scaling import SCALINGS
 from imboost.tables.roles import ColumnFacts, find_roles
@@ -57,7 +57,7 @@ class TableDetector(Stateful, BaseEstimator):
         What turns tables into matrices.
     detector_ : BaseDetector
         The trained detector.
-    reference_values_ : dict of str to UsualCells
+    reference_values_ : dict of str to ReferenceValues
         What the columns hold in usual rows, the training rows not called outliers.
     decision_scores_, query_scores_, labels_, threshold_, calibration_, training_labels_, \
     out_of_fold_proba_
@@ -97,24 +97,24 @@ class TableDetector(Stateful, BaseEstimator):
         Parameters
         ----------
         X : data frame, Arrow table, array or path
-            See `imboost.tables.frames.as_table`.
+            See `imboost.tables.frames.to_arrow`.
         y : array-like of shape (n_rows,), optional
             0 for an inlier, 1 for an outlier, -1 for a row that is not labelled.
         """
         if self.scaling not in SCALINGS:
             raise UnknownNameError("scaling", self.scaling, SCALINGS)
         detector = self._new_detector()
-        table = as_table(X)
+        table = to_arrow(X)
         self.facts_: list[ColumnFacts] = find_roles(table, self.roles)
         self.encoder_ = TableEncoder.fit(table, self.facts_, self.scaling)
-        matrix = self.encoder_.encode(table)
+        matrix = self.encoder_.transform(table)
         self.detector_ = detector.fit(matrix, y, layout=self.encoder_.layout)
         self._fit_reference_values(table)
         return self
 
     def refine(self, X: Any, y: Any) -> Self:
         """Train on with more labels of the rows given to `fit`."""
-        table = as_table(X)
+        table = to_arrow(X)
         self.detector_.refine(self.encode(table), y)
         self._fit_reference_values(table)
         return self
@@ -122,7 +122,7 @@ class TableDetector(Stateful, BaseEstimator):
     def encode(self, X: Any) -> NDArray[np.float64]:
         """Return the matrix that the detector looks at."""
         check_is_fitted(self)
-        return self.encoder_.encode(as_table(X))
+        return self.encoder_.transform(to_arrow(X))
 
     def embed(self, X: Any) -> NDArray[np.float64]:
         """Return rows as points without gaps, see `BaseDetector.embed`."""
@@ -140,7 +140,7 @@ class TableDetector(Stateful, BaseEstimator):
         Shares are estimated or exact, as the explanation says; with the score of a usual row
         and what no column adds their sum is the row's own.
         """
-        table = as_table(X)
+        table = to_arrow(X)
         matrix = self.encode(table)
         if not hasattr(self.detector_, "attribute"):
             raise SettingError(f"{type(self.detector_).__name__} cannot explain its scores yet.")
@@ -258,7 +258,7 @@ class TableDetector(Stateful, BaseEstimator):
         return [
             Reason(name, value, share, float(found.tolerances[number]), usual, place, where)
             for value, share, usual, (place, where) in zip(
-                words(cells).to_pylist(),
+                to_text(cells).to_pylist(),
                 found.contributions[:, number].tolist(),
                 self.encoder_.encoders[name].describe(found.expected[:, first.columns]),
                 self.reference_values_[name].locate(cells),
@@ -270,7 +270,7 @@ class TableDetector(Stateful, BaseEstimator):
         is_found = self.detector_.contamination == AUTO
         is_guess = is_found and not {INLIER, OUTLIER} <= set(self.training_labels_.tolist())
         is_usual = reference_rows(self.decision_scores_, self.threshold_, is_guess=is_guess)
-        self.reference_values_: dict[str, UsualCells] = usual_cells(
+        self.reference_values_: dict[str, ReferenceValues] = fit_reference_values(
             table, self.encoder_.encoders, is_usual
         )
 

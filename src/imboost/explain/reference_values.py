@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from imboost.tables.cells import CLOCK
 from imboost.tables.encoder import DAY, ColumnEncoder
-from imboost.tables.parsers import NumberReader, TimeReader, WordReader
+from imboost.tables.parsers import CategoryParser, DatetimeParser, NumberParser
 
 MOST_VALUES = 1001
 """Of a column's numbers so many are kept at most, evenly spaced in their order."""
@@ -27,7 +27,7 @@ Place = tuple[float, str]
 NEVER_KNOWN: Place = (0.0, "no usual row has a value")
 
 
-class UsualCells(Protocol):
+class ReferenceValues(Protocol):
     """The cells of one column in usual rows."""
 
     def locate(self, cells: pa.ChunkedArray) -> list[Place]:
@@ -36,7 +36,7 @@ class UsualCells(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class UsualNumbers:
+class ReferenceNumbers:
     """Numbers or times of usual rows.
 
     Parameters
@@ -45,31 +45,33 @@ class UsualNumbers:
         Up to `MOST_VALUES` of those that are known, sorted, with the smallest and the largest.
     missing : float
         The part of the rows in which there is none.
-    reader : NumberReader or TimeReader
+    parser : NumberParser or DatetimeParser
         How cells are read.
     """
 
     values: NDArray[np.float64]
     missing: float
-    reader: NumberReader | TimeReader = field(default_factory=NumberReader)
+    parser: NumberParser | DatetimeParser = field(default_factory=NumberParser)
 
     @classmethod
-    def fit(cls, cells: pa.ChunkedArray, reader: NumberReader | TimeReader | None = None) -> Self:
+    def fit(
+        cls, cells: pa.ChunkedArray, parser: NumberParser | DatetimeParser | None = None
+    ) -> Self:
         """Learn from the cells of usual rows.
 
-        >>> usual = UsualNumbers.fit(pa.chunked_array([[1, 2, 2, 5, None]]))
+        >>> usual = ReferenceNumbers.fit(pa.chunked_array([[1, 2, 2, 5, None]]))
         >>> usual.locate(pa.chunked_array([[3, 9]]))
         [(0.75, 'above 75 % of usual rows'), (1.0, 'above all usual rows')]
         """
-        reader = reader or NumberReader()
-        found = reader.read(cells)
+        parser = parser or NumberParser()
+        found = parser.parse(cells)
         known = np.sort(found[~np.isnan(found)])
         kept = np.linspace(0, len(known) - 1, min(len(known), MOST_VALUES)).round()
-        return cls(known[kept.astype(np.int64)], 1 - len(known) / max(len(found), 1), reader)
+        return cls(known[kept.astype(np.int64)], 1 - len(known) / max(len(found), 1), parser)
 
     def locate(self, cells: pa.ChunkedArray) -> list[Place]:
         """Say which part of usual rows has smaller values."""
-        found = self.reader.read(cells)
+        found = self.parser.parse(cells)
         if len(self.values) == 0:
             return [_missing(1.0) if np.isnan(value) else NEVER_KNOWN for value in found]
         return [
@@ -79,40 +81,40 @@ class UsualNumbers:
 
 
 @dataclass(frozen=True, eq=False)
-class UsualTimes:
+class ReferenceTimes:
     """When usual rows are, and at what time of the day.
 
     Parameters
     ----------
-    moments : UsualNumbers
+    moments : ReferenceNumbers
         The times themselves.
     hours : array
         Their seconds since midnight, sorted; none if they have no time of day.
     """
 
-    moments: UsualNumbers
+    moments: ReferenceNumbers
     hours: NDArray[np.float64]
 
     @classmethod
-    def fit(cls, cells: pa.ChunkedArray, reader: TimeReader) -> Self:
+    def fit(cls, cells: pa.ChunkedArray, parser: DatetimeParser) -> Self:
         """Learn from the cells of usual rows."""
-        moments = UsualNumbers.fit(cells, reader)
+        moments = ReferenceNumbers.fit(cells, parser)
         hours = np.sort(moments.values % DAY)
-        has_hours = reader.form != CLOCK and bool((hours > 0).any())
+        has_hours = parser.form != CLOCK and bool((hours > 0).any())
         return cls(moments, hours if has_hours else hours[:0])
 
     def locate(self, cells: pa.ChunkedArray) -> list[Place]:
         """Say which part of usual rows is before, or earlier in the day if that is odder.
 
         >>> days = [f"2024-01-{day:02d} {8 + day % 9}:30" for day in range(1, 31)]
-        >>> usual = UsualTimes.fit(pa.chunked_array([days]), TimeReader())
+        >>> usual = ReferenceTimes.fit(pa.chunked_array([days]), DatetimeParser())
         >>> usual.locate(pa.chunked_array([["2024-01-16 03:12"]]))
         [(0.0, 'earlier in the day than all usual rows')]
         """
         places = self.moments.locate(cells)
         if len(self.hours) == 0:
             return places
-        found = self.moments.reader.read(cells)
+        found = self.moments.parser.parse(cells)
         sides = zip(
             *_parts_beside(self.moments.values, found),
             *_parts_beside(self.hours, found % DAY),
@@ -127,7 +129,7 @@ class UsualTimes:
 
 
 @dataclass(frozen=True, eq=False)
-class UsualLevels:
+class ReferenceCategories:
     """Levels of a category in usual rows.
 
     Parameters
@@ -135,41 +137,41 @@ class UsualLevels:
     counts : dict of str to int
         In how many rows each level is.
     n_rows : int
-    reader : WordReader
+    parser : CategoryParser
         How cells are read.
     """
 
     counts: Mapping[str, int]
     n_rows: int
-    reader: WordReader = field(default_factory=WordReader)
+    parser: CategoryParser = field(default_factory=CategoryParser)
 
     @classmethod
-    def fit(cls, cells: pa.ChunkedArray, reader: WordReader | None = None) -> Self:
+    def fit(cls, cells: pa.ChunkedArray, parser: CategoryParser | None = None) -> Self:
         """Learn from the cells of usual rows.
 
-        >>> usual = UsualLevels.fit(pa.chunked_array([["red", "red", "blue", None]]))
+        >>> usual = ReferenceCategories.fit(pa.chunked_array([["red", "red", "blue", None]]))
         >>> usual.locate(pa.chunked_array([["red", "green"]]))
         [(0.5, 'in 50 % of usual rows'), (0.0, 'in no usual row')]
         """
-        reader = reader or WordReader()
-        counted = pc.value_counts(reader.read(cells).drop_null())
+        parser = parser or CategoryParser()
+        counted = pc.value_counts(parser.parse(cells).drop_null())
         levels, counts = (counted.field(name).to_pylist() for name in ("values", "counts"))
-        return cls(dict(zip(levels, counts, strict=True)), len(cells), reader)
+        return cls(dict(zip(levels, counts, strict=True)), len(cells), parser)
 
     def locate(self, cells: pa.ChunkedArray) -> list[Place]:
         """Say which part of usual rows has the same levels."""
         n_rows = max(self.n_rows, 1)
         missing = 1 - sum(self.counts.values()) / n_rows
         places = []
-        for level in self.reader.read(cells).to_pylist():
+        for level in self.parser.parse(cells).to_pylist():
             share = self.counts.get(level, 0) / n_rows
             places.append(_missing(missing) if level is None else (share, f"in {_part(share)}"))
         return places
 
 
-def usual_cells(
+def fit_reference_values(
     table: pa.Table, encoders: Mapping[str, ColumnEncoder], is_usual: NDArray[np.bool_]
-) -> dict[str, UsualCells]:
+) -> dict[str, ReferenceValues]:
     """Learn the cells of usual rows, column by column.
 
     Parameters
@@ -182,16 +184,16 @@ def usual_cells(
         Which rows are usual.
     """
     rows = pa.array(is_usual)
-    found: dict[str, UsualCells] = {}
+    found: dict[str, ReferenceValues] = {}
     for name, encoder in encoders.items():
         cells = table.column(name).filter(rows)
-        reader = encoder.reader
-        if isinstance(reader, WordReader):
-            found[name] = UsualLevels.fit(cells, reader)
-        elif isinstance(reader, TimeReader):
-            found[name] = UsualTimes.fit(cells, reader)
+        parser = encoder.parser
+        if isinstance(parser, CategoryParser):
+            found[name] = ReferenceCategories.fit(cells, parser)
+        elif isinstance(parser, DatetimeParser):
+            found[name] = ReferenceTimes.fit(cells, parser)
         else:
-            found[name] = UsualNumbers.fit(cells, reader)
+            found[name] = ReferenceNumbers.fit(cells, parser)
     return found
 
 

@@ -55,7 +55,7 @@ class NormalisingFlow(nn.Module):
         usual: Tensor | None = None,
     ) -> None:
         super().__init__()
-        if layout is not None and layout.n_of_kind(Kind.NUMBER) < n_features:
+        if layout is not None and layout.n_of_kind(Kind.NUMERIC) < n_features:
             raise SettingError("The flow backbone takes numbers alone; use the backbone 'vae'.")
         self.n_features = n_features
         self.n_members = n_members

@@ -57,9 +57,9 @@ class CellDensity:
         self, layout: Layout | None = None, logvar_weight: float = EXACT_LOGVAR_WEIGHT
     ) -> None:
         self._logvar_weight = logvar_weight
-        self._n_numbers = layout.n_of_kind(Kind.NUMBER) if layout else None
-        self._n_gaps = layout.n_of_kind(Kind.GAP) if layout else 0
-        categories = layout.of_kind(Kind.CATEGORY) if layout else ()
+        self._n_numbers = layout.n_of_kind(Kind.NUMERIC) if layout else None
+        self._n_gaps = layout.n_of_kind(Kind.MISSING_INDICATOR) if layout else 0
+        categories = layout.of_kind(Kind.CATEGORICAL) if layout else ()
         self._widths = [feature.stop - feature.start for feature in categories]
 
     @property

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from imboost.errors import SettingError
 from imboost.onnx.graph import Graph, Wire, concat, where
-from imboost.tables.cells import LARGEST
+from imboost.tables.cells import MAX_NUMBER
 from imboost.tables.encoder import (
     CYCLES,
+    CategoryEncoder,
     ColumnEncoder,
+    DatetimeEncoder,
     NumberEncoder,
     TableEncoder,
-    TimeEncoder,
-    WordEncoder,
 )
 from imboost.tables.layout import Kind
 from imboost.tables.number_scaling import LARGEST_RATIO, TAIL, NumberScaling
@@ -27,7 +27,7 @@ def table_graph(encoder: TableEncoder) -> tuple[Graph, Wire]:
     for name in encoder.encoders:
         if name in ("", "score"):
             raise SettingError(f"A column called '{name}' cannot be exported; rename it.")
-    texts = [name for name, one in encoder.encoders.items() if isinstance(one, WordEncoder)]
+    texts = [name for name, one in encoder.encoders.items() if isinstance(one, CategoryEncoder)]
     graph = Graph(
         numbers={name: ["rows"] for name in encoder.encoders if name not in texts},
         texts={name: ["rows"] for name in texts},
@@ -42,27 +42,27 @@ def table_graph(encoder: TableEncoder) -> tuple[Graph, Wire]:
 
 def _encode(encoder: ColumnEncoder, cells: Wire) -> list[Wire]:
     """Return what `encoder.encode` does: one matrix (rows, columns) for every part."""
-    if isinstance(encoder, WordEncoder):
+    if isinstance(encoder, CategoryEncoder):
         return [_levels(encoder, cells)]
-    if not isinstance(encoder, NumberEncoder | TimeEncoder):
+    if not isinstance(encoder, NumberEncoder | DatetimeEncoder):
         raise SettingError(f"{type(encoder).__name__} cannot be exported.")
     missing = cells.apply("IsNaN")
-    known = where(missing, encoder.scaling.middle, cells).clip(-LARGEST, LARGEST)
+    known = where(missing, encoder.scaling.middle, cells).clip(-MAX_NUMBER, MAX_NUMBER)
     parts = [_scaled(encoder.scaling, known)]
-    for name in encoder.cycles if isinstance(encoder, TimeEncoder) else ():
+    for name in encoder.cycles if isinstance(encoder, DatetimeEncoder) else ():
         turns = known / CYCLES[name]
         angle = (turns - turns.apply("Floor")) * (2 * math.pi)
         parts += [angle.apply("Sin"), angle.apply("Cos")]
     columns = [where(missing, math.nan, part) for part in parts]
-    if encoder.has_gaps:
+    if encoder.has_missing:
         columns.append(missing.to_doubles())
     return [column.reshape(-1, 1) for column in columns]
 
 
-def _levels(encoder: WordEncoder, cells: Wire) -> Wire:
-    n_own = len(encoder.levels)
-    places = {level: at for at, level in enumerate(encoder.levels)}
-    places |= {level: n_own + band for level, band in encoder.bands.items()}
+def _levels(encoder: CategoryEncoder, cells: Wire) -> Wire:
+    n_own = len(encoder.categories)
+    places = {level: at for at, level in enumerate(encoder.categories)}
+    places |= {level: n_own + band for level, band in encoder.frequency_bins.items()}
     found = cells.apply(
         "LabelEncoder",
         domain="ai.onnx.ml",
@@ -70,7 +70,7 @@ def _levels(encoder: WordEncoder, cells: Wire) -> Wire:
         values_int64s=list(places.values()),
         default_int64=n_own,  # the rarest band
     )
-    return cells.graph.constant(np.eye(n_own + encoder.n_bands)).take(found)
+    return cells.graph.constant(np.eye(n_own + encoder.n_frequency_bins)).take(found)
 
 
 def _scaled(scaling: NumberScaling, values: Wire) -> Wire:

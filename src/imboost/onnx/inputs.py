@@ -12,13 +12,13 @@ from imboost.detectors import BaseDetector
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.tables.encoder import (
+    CategoryEncoder,
     ColumnEncoder,
+    DatetimeEncoder,
     NumberEncoder,
     TableEncoder,
-    TimeEncoder,
-    WordEncoder,
 )
-from imboost.tables.frames import as_table
+from imboost.tables.frames import to_arrow
 
 MATRIX = "rows"
 """The only input of a detector of matrices."""
@@ -50,17 +50,17 @@ def onnx_inputs(detector: TableDetector | BaseDetector, X: Any) -> dict[str, NDA
     """
     if not isinstance(detector, TableDetector):
         return {MATRIX: np.asarray(X, dtype=np.float64)}
-    table = as_table(X)
+    table = to_arrow(X)
     encoders = detector.encoder_.encoders
     return {name: _cells(encoder, table.column(name)) for name, encoder in encoders.items()}
 
 
 def _cells(encoder: ColumnEncoder, column: pa.ChunkedArray) -> NDArray[Any]:
-    if isinstance(encoder, WordEncoder):
-        return np.array(encoder.read(column).to_pylist(), dtype=object)
-    if not isinstance(encoder, NumberEncoder | TimeEncoder):
+    if isinstance(encoder, CategoryEncoder):
+        return np.array(encoder.parse(column).to_pylist(), dtype=object)
+    if not isinstance(encoder, NumberEncoder | DatetimeEncoder):
         raise SettingError(f"{type(encoder).__name__} cannot be exported.")
-    return encoder.reader.read(column)
+    return encoder.parser.parse(column)
 
 
 def like_training(encoder: TableEncoder, matrix: NDArray[np.float64]) -> pa.Table:
@@ -72,14 +72,14 @@ def like_training(encoder: TableEncoder, matrix: NDArray[np.float64]) -> pa.Tabl
     columns = {}
     for name, one in encoder.encoders.items():
         part = matrix[:, first[name]]
-        if isinstance(one, WordEncoder):
-            own = [*one.levels, *[UNHEARD_OF] * one.n_bands]
+        if isinstance(one, CategoryEncoder):
+            own = [*one.categories, *[UNHEARD_OF] * one.n_frequency_bins]
             levels = [own[place] for place in part.argmax(axis=1)]
             columns[name] = pa.array([*levels, None, UNHEARD_OF], pa.string())
-        elif isinstance(one, NumberEncoder | TimeEncoder):
+        elif isinstance(one, NumberEncoder | DatetimeEncoder):
             values = np.array([*one.scaling.inverse_transform(part[:, 0]), np.nan, OUT_OF_RANGE])
             missing = np.isnan(values)
-            if isinstance(one, TimeEncoder):
+            if isinstance(one, DatetimeEncoder):
                 values = (np.where(missing, 0.0, values) * 1e6).astype("datetime64[us]")
             columns[name] = pa.array(values, mask=missing)
     return pa.table(columns)

@@ -32,7 +32,7 @@ from imboost.detectors.stack.neighbors import NeighbourDistances
 from imboost.detectors.stack.pca import Rest, Rotation
 from imboost.detectors.stack.unsupervised import Surroundings
 from imboost.detectors.table_detector import TableDetector
-from imboost.explain.reference_values import UsualLevels, UsualNumbers, UsualTimes
+from imboost.explain.reference_values import ReferenceCategories, ReferenceNumbers, ReferenceTimes
 from imboost.models import MLPVAE, NormalisingFlow
 from imboost.models.hypersphere import Hypersphere, MLPEncoder
 from imboost.models.likelihood import CellDensity
@@ -51,10 +51,10 @@ from imboost.persistence.serializers import (
 from imboost.stats.folds import RowFolds
 from imboost.stats.ranks import RankTransform
 from imboost.stats.scaling import MinMaxScaling, StandardScaling
-from imboost.tables.encoder import NumberEncoder, TableEncoder, TimeEncoder, WordEncoder
+from imboost.tables.encoder import CategoryEncoder, DatetimeEncoder, NumberEncoder, TableEncoder
 from imboost.tables.layout import Feature, Kind, Layout
 from imboost.tables.number_scaling import NumberScaling
-from imboost.tables.parsers import NumberReader, TimeReader, WordReader
+from imboost.tables.parsers import CategoryParser, DatetimeParser, NumberParser
 from imboost.tables.roles import ColumnFacts, Role
 
 DETECTORS: dict[type, Way] = {
@@ -75,19 +75,19 @@ CLASSES: dict[type, Way] = {
     ColumnFacts: record(),
     Role: choice(),
     TableEncoder: record(),
-    NumberReader: record(),
-    TimeReader: record(),
-    WordReader: record(),
+    NumberParser: record(),
+    DatetimeParser: record(),
+    CategoryParser: record(),
     NumberEncoder: record(),
-    TimeEncoder: record(),
-    WordEncoder: record(),
+    DatetimeEncoder: record(),
+    CategoryEncoder: record(),
     NumberScaling: record(),
     Layout: record(),
     Feature: record(),
     Kind: choice(),
-    UsualNumbers: record(),
-    UsualLevels: record(),
-    UsualTimes: record(),
+    ReferenceNumbers: record(),
+    ReferenceCategories: record(),
+    ReferenceTimes: record(),
     # Of detectors without a network.
     MinMaxScaling: record(),
     StandardScaling: record(),

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.reporting.formatting import percent
-from imboost.tables.cells import is_flat, plain
-from imboost.tables.encoder import WordEncoder
-from imboost.tables.parsers import WordReader, n_unread
+from imboost.tables.cells import is_supported, mask_missing
+from imboost.tables.encoder import CategoryEncoder
+from imboost.tables.parsers import CategoryParser, n_unread
 from imboost.tables.roles import ColumnFacts, Role
 
 CHANGED_SHARE = 0.05
@@ -25,7 +25,7 @@ CHANCE = 3
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that a reader should know about a column."""
+    """Something that a parser should know about a column."""
 
     column: str
     text: str
@@ -43,13 +43,13 @@ class DataProblems:
     def __init__(self, detector: TableDetector) -> None:
         self._facts = detector.facts_
         self._n_training = len(detector.decision_scores_)
-        self._readers = {
-            name: encoder.reader for name, encoder in detector.encoder_.encoders.items()
+        self._parsers = {
+            name: encoder.parser for name, encoder in detector.encoder_.encoders.items()
         }
         self._levels = {
-            name: pa.array([*encoder.levels, *encoder.bands])
+            name: pa.array([*encoder.categories, *encoder.frequency_bins])
             for name, encoder in detector.encoder_.encoders.items()
-            if isinstance(encoder, WordEncoder)
+            if isinstance(encoder, CategoryEncoder)
         }
         self._n_rows = 0
         self._absent: set[str] = set()
@@ -63,8 +63,8 @@ class DataProblems:
         for fact in self._facts:
             if fact.name not in table.column_names:
                 self._absent.add(fact.name)
-            elif is_flat(table.column(fact.name).type):
-                self._look_at(fact, plain(table.column(fact.name)))
+            elif is_supported(table.column(fact.name).type):
+                self._look_at(fact, mask_missing(table.column(fact.name)))
 
     def found(self) -> list[Problem]:
         """Return all problems, column by column."""
@@ -87,12 +87,12 @@ class DataProblems:
 
     def _look_at(self, fact: ColumnFacts, cells: pa.ChunkedArray) -> None:
         self._missing[fact.name] += cells.null_count
-        if fact.name not in self._readers:
+        if fact.name not in self._parsers:
             return
-        reader = self._readers[fact.name]
-        self._unreadable[fact.name] += n_unread(reader, cells)
-        if isinstance(reader, WordReader):
-            present = pc.drop_null(reader.read(cells))
+        parser = self._parsers[fact.name]
+        self._unreadable[fact.name] += n_unread(parser, cells)
+        if isinstance(parser, CategoryParser):
+            present = pc.drop_null(parser.parse(cells))
             known = pc.is_in(present, value_set=self._levels[fact.name])
             self._unseen[fact.name] += len(present) - (pc.sum(known).as_py() or 0)
 
@@ -108,7 +108,7 @@ class DataProblems:
         elif abs(now - then) > CHANGED_SHARE:
             texts.append(f"{now:.0%} of the cells are missing; in training {then:.0%} were")
         if n := self._unreadable[fact.name]:
-            texts.append(f"{self._cells(n)} {self._readers[fact.name].unread}, taken as missing")
+            texts.append(f"{self._cells(n)} {self._parsers[fact.name].unread}, taken as missing")
         if n := self._unseen[fact.name]:
             texts.append(f"{self._cells(n)} something that was not there in training")
         return texts

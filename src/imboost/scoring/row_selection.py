@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from imboost.errors import DataError
 from imboost.scoring.streaming import pieces
-from imboost.tables.cells import words
+from imboost.tables.cells import to_text
 from imboost.tables.files import TableFiles
 
 UNNAMED = "identifier"
@@ -37,7 +37,7 @@ class ChosenRows:
         """Return what a reader calls the rows: by their identifier, or by their number."""
         if identifier is None or identifier not in self.table.column_names:
             return [f"row {number}" for number in self.numbers]
-        said = words(self.table.column(identifier)).to_pylist()
+        said = to_text(self.table.column(identifier)).to_pylist()
         return [
             f"row {number}" if word is None else f"{identifier or UNNAMED} {word}"
             for number, word in zip(self.numbers, said, strict=True)
@@ -128,7 +128,7 @@ def _keys_of(first: int, table: pa.Table, identifier: str | None) -> pa.ChunkedA
         return pc.cast(numbers, pa.string())
     if identifier not in table.column_names:
         raise DataError(f"Rows are named by the column '{identifier}', which the table lacks.")
-    return words(table.column(identifier))
+    return to_text(table.column(identifier))
 
 
 def _row_number(text: str) -> str:

@@ -14,7 +14,7 @@ import pyarrow.parquet
 
 from imboost.errors import DataError, SettingError
 from imboost.scoring.streaming import ScoredPiece
-from imboost.tables.cells import plain
+from imboost.tables.cells import mask_missing
 from imboost.tables.files import CSV_ENDINGS, PARQUET_ENDINGS
 
 OWN_COLUMNS = (
@@ -68,7 +68,7 @@ class ScoreWriter:
 
     def _schema_of(self, table: pa.Table) -> pa.Schema:
         kept = [name for name in self._identifiers if name in table.column_names]
-        types = [plain(table.column(name)).type for name in kept]
+        types = [mask_missing(table.column(name)).type for name in kept]
         own = [(_free_name(name, kept), kind) for name, kind in OWN_COLUMNS]
         return pa.schema([*zip(kept, types, strict=True), *own])
 
@@ -81,7 +81,7 @@ class ScoreWriter:
             verdicts.is_outlier,
         ]
         kept = schema.names[: -len(OWN_COLUMNS)]
-        columns = [plain(piece.table.column(name)) for name in kept]
+        columns = [mask_missing(piece.table.column(name)) for name in kept]
         try:
             return pa.table([*columns, *own], names=schema.names).cast(schema)
         except pa.ArrowException as error:

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from imboost.detectors.table_detector import TableDetector
-from imboost.tables.encoder import ColumnEncoder, WordEncoder
+from imboost.tables.encoder import CategoryEncoder, ColumnEncoder
 from imboost.tables.roles import ColumnFacts, Role
 
 
@@ -223,8 +223,8 @@ def describe(detector: TableDetector, version: str, n_rows: int, n_explained: in
 
 def _field(fact: ColumnFacts, encoder: ColumnEncoder | None) -> tuple[Any, Any]:
     kind = CELL_TYPES.get(fact.role, Any)
-    if fact.role == Role.CATEGORICAL and isinstance(encoder, WordEncoder):
-        levels = (*encoder.levels, *encoder.bands)
+    if fact.role == Role.CATEGORICAL and isinstance(encoder, CategoryEncoder):
+        levels = (*encoder.categories, *encoder.frequency_bins)
         kind = NUMBERED if any(WHOLE.match(level) for level in levels) else kind
     hint = HINTS.get(fact.role, "" if fact.role.is_feature else "Not looked at.")
     settings: dict[str, Any] = {"alias": fact.name, "title": fact.name}

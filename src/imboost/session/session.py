@@ -369,9 +369,9 @@ class Session:
 def _read(X: Any) -> Any:
     """Read a table once, where only its path is given."""
     if isinstance(X, str | Path):
-        from imboost.tables.frames import as_table  # needs pyarrow, which matrices do not
+        from imboost.tables.frames import to_arrow  # needs pyarrow, which matrices do not
 
-        return as_table(X)
+        return to_arrow(X)
     return X
 
 

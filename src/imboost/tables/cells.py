@@ -20,7 +20,7 @@ GROUPED = {
 }
 """Numbers whose thousands are parted by a mark."""
 WHOLE_NUMBER = r"^([+-]?(?:0|[1-9]\d*))\.0*$"
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "-nan")
+MISSING_STRINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "-nan")
 """What stands for a missing value where cells are text."""
 TRUE_WORDS = ("true", "yes", "y", "t")
 FALSE_WORDS = ("false", "no", "n", "f")
@@ -52,30 +52,30 @@ TIME_FORMS = {
 FIRST_SHORT_YEAR = 69
 """Years of two digits from here on are those of 1900, as for strptime."""
 
-LARGEST = 1e300
+MAX_NUMBER = 1e300
 """Infinite numbers count as this large."""
 
 
-def is_flat(kind: pa.DataType) -> bool:
+def is_supported(kind: pa.DataType) -> bool:
     """Whether cells of this type hold one value each that can be looked at."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return bool(
         pa.types.is_primitive(kind)
-        or is_wordy(kind)
+        or is_text(kind)
         or pa.types.is_decimal(kind)
         or pa.types.is_null(kind)
     )
 
 
-def is_wordy(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
     """Whether cells of this type hold text."""
     return bool(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     )
 
 
-def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def mask_missing(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column without dictionary; not-a-number and words for it count as missing."""
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
@@ -83,15 +83,15 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
         column = pc.cast(column, pa.string())
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
-    if is_wordy(column.type):
+    if is_text(column.type):
         is_missing = pc.is_in(
-            pc.utf8_trim_whitespace(column), pa.array(MISSING_WORDS, column.type)
+            pc.utf8_trim_whitespace(column), pa.array(MISSING_STRINGS, column.type)
         )
         column = pc.if_else(is_missing, None, column)
     return column
 
 
-def numbers(column: pa.ChunkedArray, *, groups: str = "") -> NDArray[np.float64]:
+def parse_numbers(column: pa.ChunkedArray, *, groups: str = "") -> NDArray[np.float64]:
     """Return a column as numbers; nan where a cell is missing or says no number.
 
     Durations and clock times are in seconds.
@@ -104,24 +104,24 @@ def numbers(column: pa.ChunkedArray, *, groups: str = "") -> NDArray[np.float64]
 
     Examples
     --------
-    >>> numbers(pa.chunked_array([["1", "2,5", None, "many"]])).tolist()
+    >>> parse_numbers(pa.chunked_array([["1", "2,5", None, "many"]])).tolist()
     [1.0, 2.5, nan, nan]
-    >>> numbers(pa.chunked_array([["1,234", "2,5"]]), groups=",").tolist()
+    >>> parse_numbers(pa.chunked_array([["1,234", "2,5"]]), groups=",").tolist()
     [1234.0, nan]
-    >>> numbers(pa.chunked_array([["1.234,5", "2,5"]]), groups=".").tolist()
+    >>> parse_numbers(pa.chunked_array([["1.234,5", "2,5"]]), groups=".").tolist()
     [1234.5, 2.5]
     """
-    column = plain(column)
+    column = mask_missing(column)
     if pa.types.is_duration(column.type) or pa.types.is_time(column.type):
         return _seconds(column)
     if pa.types.is_temporal(column.type):
-        column = words(column)
-    if is_wordy(column.type):
+        column = to_text(column)
+    if is_text(column.type):
         said = _with_decimal_points(bare_numbers(column), groups)
         said = pc.if_else(pc.match_substring_regex(said, NUMBER), said, None)
         column = pc.cast(pc.utf8_ltrim(said, "+"), pa.float64())
     values = _as_floats(column)
-    return np.where(np.isnan(values), np.nan, np.clip(values, -LARGEST, LARGEST))
+    return np.where(np.isnan(values), np.nan, np.clip(values, -MAX_NUMBER, MAX_NUMBER))
 
 
 def bare_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -156,7 +156,7 @@ def _seconds(column: pa.ChunkedArray) -> NDArray[np.float64]:
     return _as_floats(pc.cast(micros, pa.int64())) / 1e6
 
 
-def times(column: pa.ChunkedArray, form: str = ISO) -> NDArray[np.float64]:
+def parse_datetimes(column: pa.ChunkedArray, form: str = ISO) -> NDArray[np.float64]:
     """Return a column as seconds since 1970, in the clock of the cell's own time zone.
 
     Cells that are missing or say no time are nan. Those of a clock alone are of 1970's first day.
@@ -169,16 +169,16 @@ def times(column: pa.ChunkedArray, form: str = ISO) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> times(pa.chunked_array([["1970-01-02", "1970-01-01 00:01+02:00", "soon"]])).tolist()
-    [86400.0, 60.0, nan]
-    >>> times(pa.chunked_array([["02/01/1970", "1970-02-30"]]), "DD/MM/YYYY").tolist()
+    >>> parse_datetimes(pa.chunked_array([["1970-01-02", "1970-01-01 00:01+02:00"]])).tolist()
+    [86400.0, 60.0]
+    >>> parse_datetimes(pa.chunked_array([["02/01/1970", "1970-02-30"]]), "DD/MM/YYYY").tolist()
     [86400.0, nan]
     """
-    column = plain(column)
+    column = mask_missing(column)
     if pa.types.is_time(column.type):
         return _seconds(column)
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
-        said = words(column) if is_wordy(column.type) else levels(column)
+        said = to_text(column) if is_text(column.type) else to_categories(column)
         values = _parse_times(said, ISO)
         if form != ISO:
             values = np.where(np.isnan(values), _parse_times(said, form), values)
@@ -189,14 +189,14 @@ def times(column: pa.ChunkedArray, form: str = ISO) -> NDArray[np.float64]:
     return _as_floats(micros) / 1e6
 
 
-def levels(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def to_categories(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column as text in which whole numbers, yes and no are written in one way.
 
-    >>> levels(pa.chunked_array([["1.0", "01", "True", None]])).to_pylist()
+    >>> to_categories(pa.chunked_array([["1.0", "01", "True", None]])).to_pylist()
     ['1', '01', 'true', None]
     """
-    column = plain(column)
-    said = words(column)
+    column = mask_missing(column)
+    said = to_text(column)
     if pa.types.is_floating(column.type):
         values = pc.cast(column, pa.float64())
         is_whole = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), 2.0**53))
@@ -207,9 +207,9 @@ def levels(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.replace_substring_regex(said, "^(?:False|FALSE)$", "false")
 
 
-def words(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def to_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column as text without spaces around it; null where a cell is missing."""
-    column = plain(column)
+    column = mask_missing(column)
     if pa.types.is_duration(column.type):
         column = pa.chunked_array([pa.array(_seconds(column), from_pandas=True)])
     said = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
@@ -218,14 +218,14 @@ def words(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return said
 
 
-def truths(column: pa.ChunkedArray) -> NDArray[np.float64]:
+def parse_booleans(column: pa.ChunkedArray) -> NDArray[np.float64]:
     """Return a column of yes and no as 1 and 0; nan where a cell is missing or says neither."""
-    column = plain(column)
+    column = mask_missing(column)
     if pa.types.is_boolean(column.type):
         return _as_floats(column)
-    values = numbers(column)
+    values = parse_numbers(column)
     said = np.where(np.isin(values, (0.0, 1.0)), values, np.nan)
-    if not is_wordy(column.type):
+    if not is_text(column.type):
         return said
     lower = pc.utf8_lower(pc.utf8_trim_whitespace(column))
     for truth, spellings in ((1.0, TRUE_WORDS), (0.0, FALSE_WORDS)):

@@ -18,10 +18,10 @@ from imboost.tables.files import check_columns
 from imboost.tables.layout import Feature, Kind, Layout
 from imboost.tables.number_scaling import NumberScaling, fit_scaling
 from imboost.tables.parsers import (
-    NumberReader,
-    Reader,
-    TimeReader,
-    WordReader,
+    CategoryParser,
+    DatetimeParser,
+    NumberParser,
+    Parser,
     has_decimal_commas,
 )
 from imboost.tables.roles import ColumnFacts, Role
@@ -29,10 +29,10 @@ from imboost.tables.roles import ColumnFacts, Role
 HUGE = 1e15
 """Larger numbers are written with an exponent."""
 
-MAX_LEVELS = 50
+MAX_CATEGORIES = 50
 """Levels of a categorical column that have a column of their own; the others share bands."""
 
-BAND_BASE = 4
+FREQUENCY_BIN_BASE = 4
 """A band holds levels that are seen up to so many times as often as the rarest in it."""
 
 MISSING = "(missing)"
@@ -47,7 +47,7 @@ class ColumnEncoder(Protocol):
 
     @property
     @abstractmethod
-    def reader(self) -> Reader:
+    def parser(self) -> Parser:
         """How cells are read."""
         ...
 
@@ -57,7 +57,7 @@ class ColumnEncoder(Protocol):
         """Kind, number of columns and name of every part."""
         ...
 
-    def encode(self, cells: pa.ChunkedArray) -> list[Matrix]:
+    def transform(self, cells: pa.ChunkedArray) -> list[Matrix]:
         """Return one matrix (rows, columns) for every part."""
         ...
 
@@ -70,26 +70,26 @@ class ColumnEncoder(Protocol):
 class NumberEncoder:
     """Numbers, scaled; and where cells were missing in training, a column that says so."""
 
-    reader: NumberReader
+    parser: NumberParser
     scaling: NumberScaling
-    has_gaps: bool
+    has_missing: bool
 
     @classmethod
     def fit(cls, cells: pa.ChunkedArray, scaling: str, *, decimal_commas: bool = False) -> Self:
         """Learn from the cells of the training table."""
-        reader = NumberReader.fit(cells, decimal_commas=decimal_commas)
-        values = reader.read(cells)
-        return cls(reader, fit_scaling(scaling, values), bool(np.isnan(values).any()))
+        parser = NumberParser.fit(cells, decimal_commas=decimal_commas)
+        values = parser.parse(cells)
+        return cls(parser, fit_scaling(scaling, values), bool(np.isnan(values).any()))
 
     @property
     def parts(self) -> list[tuple[Kind, int, str]]:
         """Kind, number of columns and name of every part."""
-        return [(Kind.NUMBER, 1, ""), *[(Kind.GAP, 1, "")] * self.has_gaps]
+        return [(Kind.NUMERIC, 1, ""), *[(Kind.MISSING_INDICATOR, 1, "")] * self.has_missing]
 
-    def encode(self, cells: pa.ChunkedArray) -> list[Matrix]:
+    def transform(self, cells: pa.ChunkedArray) -> list[Matrix]:
         """Return one matrix (rows, columns) for every part."""
-        values = self.reader.read(cells)
-        return [self.scaling.transform(values)[:, None], *_gaps(values, self.has_gaps)]
+        values = self.parser.parse(cells)
+        return [self.scaling.transform(values)[:, None], *_gaps(values, self.has_missing)]
 
     def describe(self, columns: Matrix) -> list[str]:
         """Return numbers with four digits."""
@@ -99,19 +99,19 @@ class NumberEncoder:
 
 
 @dataclass(frozen=True)
-class TimeEncoder:
+class DatetimeEncoder:
     """Times as a number; their place in the day and in the week, where it varies, as a circle."""
 
-    reader: TimeReader
+    parser: DatetimeParser
     scaling: NumberScaling
     cycles: tuple[str, ...]
-    has_gaps: bool
+    has_missing: bool
 
     @classmethod
     def fit(cls, cells: pa.ChunkedArray, scaling: str) -> Self:
         """Learn from the cells of the training table."""
-        reader = TimeReader.fit(cells)
-        values = reader.read(cells)
+        parser = DatetimeParser.fit(cells)
+        values = parser.parse(cells)
         known = values[~np.isnan(values)]
         cycles = [
             name
@@ -119,25 +119,25 @@ class TimeEncoder:
             if len(np.unique(known // DAY if length == WEEK else known % length)) > 1
             and np.ptp(known) >= length
         ]
-        has_gaps = bool(np.isnan(values).any())
-        return cls(reader, fit_scaling(scaling, values), tuple(cycles), has_gaps)
+        has_missing = bool(np.isnan(values).any())
+        return cls(parser, fit_scaling(scaling, values), tuple(cycles), has_missing)
 
     @property
     def parts(self) -> list[tuple[Kind, int, str]]:
         """Kind, number of columns and name of every part."""
-        number: list[tuple[Kind, int, str]] = [(Kind.NUMBER, 1, "")]
+        number: list[tuple[Kind, int, str]] = [(Kind.NUMERIC, 1, "")]
         for name in self.cycles:
-            number += [(Kind.NUMBER, 1, f"{name}, {side}") for side in ("sine", "cosine")]
-        return [*number, *[(Kind.GAP, 1, "")] * self.has_gaps]
+            number += [(Kind.NUMERIC, 1, f"{name}, {side}") for side in ("sine", "cosine")]
+        return [*number, *[(Kind.MISSING_INDICATOR, 1, "")] * self.has_missing]
 
-    def encode(self, cells: pa.ChunkedArray) -> list[Matrix]:
+    def transform(self, cells: pa.ChunkedArray) -> list[Matrix]:
         """Return one matrix (rows, columns) for every part."""
-        values = self.reader.read(cells)
+        values = self.parser.parse(cells)
         parts = [self.scaling.transform(values)[:, None]]
         for name in self.cycles:
             angle = 2 * math.pi * (values % CYCLES[name]) / CYCLES[name]
             parts += [np.sin(angle)[:, None], np.cos(angle)[:, None]]
-        return [*parts, *_gaps(values, self.has_gaps)]
+        return [*parts, *_gaps(values, self.has_missing)]
 
     def describe(self, columns: Matrix) -> list[str]:
         """Return times to the minute, or to the day where they spread over many."""
@@ -145,67 +145,71 @@ class TimeEncoder:
         moments = (seconds * 1e6).astype("datetime64[us]")
         unit = "D" if self.scaling.width > DAY else "m"
         said = [str(moment.astype(f"datetime64[{unit}]")).replace("T", " ") for moment in moments]
-        return [text.split(" ")[-1] for text in said] if self.reader.form == CLOCK else said
+        return [text.split(" ")[-1] for text in said] if self.parser.form == CLOCK else said
 
 
 @dataclass(frozen=True)
-class WordEncoder:
+class CategoryEncoder:
     """A column for every common level; rarer ones share columns with those about as rare.
 
     Missing is a level like others. A level that was never seen counts with the rarest.
 
     Parameters
     ----------
-    reader : WordReader
-    levels : tuple of str
+    parser : CategoryParser
+    categories : tuple of str
         Levels with a column of their own.
-    bands : dict of str to int
+    frequency_bins : dict of str to int
         The other levels, and the band that each of them is in; band 0 is the rarest, and
         exists even if nothing is in it.
-    n_bands : int
+    n_frequency_bins : int
     """
 
-    reader: WordReader
-    levels: tuple[str, ...]
-    bands: Mapping[str, int]
-    n_bands: int
+    parser: CategoryParser
+    categories: tuple[str, ...]
+    frequency_bins: Mapping[str, int]
+    n_frequency_bins: int
 
     @classmethod
     def fit(cls, cells: pa.ChunkedArray, *, are_truths: bool = False) -> Self:
         """Learn from the cells of the training table."""
-        reader = WordReader.fit(cells) if are_truths else WordReader()
-        counted = pc.value_counts(pc.fill_null(reader.read(cells), MISSING))
+        parser = CategoryParser.fit(cells) if are_truths else CategoryParser()
+        counted = pc.value_counts(pc.fill_null(parser.parse(cells), MISSING))
         counts = dict(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(),
                           strict=True))  # fmt: skip
         common = sorted(counts, key=lambda level: (-counts[level], level))
-        own, rare = common[:MAX_LEVELS], common[MAX_LEVELS:]
-        bands = {level: int(math.log(counts[level], BAND_BASE)) for level in rare}
-        return cls(reader, tuple(own), bands, 1 + max(bands.values(), default=0))
+        own, rare = common[:MAX_CATEGORIES], common[MAX_CATEGORIES:]
+        bands = {level: int(math.log(counts[level], FREQUENCY_BIN_BASE)) for level in rare}
+        return cls(parser, tuple(own), bands, 1 + max(bands.values(), default=0))
 
     @property
     def parts(self) -> list[tuple[Kind, int, str]]:
         """Kind, number of columns and name of every part."""
-        return [(Kind.CATEGORY, len(self.levels) + self.n_bands, "")]
+        return [(Kind.CATEGORICAL, len(self.categories) + self.n_frequency_bins, "")]
 
     @property
     def names(self) -> list[str]:
         """What each column of the part stands for."""
-        bounds = [int(BAND_BASE ** (band + 1)) - 1 for band in range(self.n_bands)]
-        return [*self.levels, *(f"(one seen at most {bound:,} times)" for bound in bounds)]
+        bounds = [
+            int(FREQUENCY_BIN_BASE ** (band + 1)) - 1 for band in range(self.n_frequency_bins)
+        ]
+        return [*self.categories, *(f"(one seen at most {bound:,} times)" for bound in bounds)]
 
-    def read(self, cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    def parse(self, cells: pa.ChunkedArray) -> pa.ChunkedArray:
         """Return levels, those of missing cells too."""
-        return pc.fill_null(self.reader.read(cells), MISSING)
+        return pc.fill_null(self.parser.parse(cells), MISSING)
 
-    def encode(self, cells: pa.ChunkedArray) -> list[Matrix]:
+    def transform(self, cells: pa.ChunkedArray) -> list[Matrix]:
         """Return one matrix (rows, columns) for every part."""
-        places = {level: at for at, level in enumerate(self.levels)}
-        places |= {level: len(self.levels) + band for level, band in self.bands.items()}
-        encoded = pc.dictionary_encode(self.read(cells)).combine_chunks()
-        unknown = len(self.levels)  # the rarest band
+        places = {level: at for at, level in enumerate(self.categories)}
+        places |= {
+            level: len(self.categories) + band for level, band in self.frequency_bins.items()
+        }
+        encoded = pc.dictionary_encode(self.parse(cells)).combine_chunks()
+        unknown = len(self.categories)  # the rarest band
         known = np.array([places.get(level, unknown) for level in encoded.dictionary.to_pylist()])
         where = known[np.asarray(encoded.indices)] if len(encoded) else np.zeros(0, np.int64)
-        block = np.zeros((len(encoded), len(self.levels) + self.n_bands))
+        block = np.zeros((len(encoded), len(self.categories) + self.n_frequency_bins))
         block[np.arange(len(encoded)), where] = 1.0
         return [block]
 
@@ -244,7 +248,7 @@ class TableEncoder:
     >>> from imboost.tables.roles import find_roles
     >>> table = pa.table({"size": [1.0, 2.0, None, 4.0], "colour": ["red", "red", "blue", "red"]})
     >>> encoder = TableEncoder.fit(table, find_roles(table), scaling="minmax")
-    >>> encoder.encode(table).shape, [feature.source for feature in encoder.layout.features]
+    >>> encoder.transform(table).shape, [feature.source for feature in encoder.layout.features]
     ((4, 5), ['size', 'size', 'colour'])
     """
 
@@ -263,9 +267,11 @@ class TableEncoder:
                     cells, scaling, decimal_commas=decimal_commas
                 )
             elif fact.role == Role.DATETIME:
-                encoders[fact.name] = TimeEncoder.fit(cells, scaling)
+                encoders[fact.name] = DatetimeEncoder.fit(cells, scaling)
             elif fact.role in (Role.CATEGORICAL, Role.BOOLEAN):
-                encoders[fact.name] = WordEncoder.fit(cells, are_truths=fact.role == Role.BOOLEAN)
+                encoders[fact.name] = CategoryEncoder.fit(
+                    cells, are_truths=fact.role == Role.BOOLEAN
+                )
         return cls(tuple(facts), encoders)
 
     @property
@@ -280,7 +286,7 @@ class TableEncoder:
                         start += width
         return Layout(tuple(features))
 
-    def encode(self, table: pa.Table, where: str = "The table") -> Matrix:
+    def transform(self, table: pa.Table, where: str = "The table") -> Matrix:
         """Return the matrix (rows, columns of the layout) of a table; others' order is free.
 
         Raises
@@ -294,7 +300,7 @@ class TableEncoder:
         check_columns(table.column_names, expected, where, instead="fit again")
         parts: dict[Kind, list[Matrix]] = {kind: [] for kind in Kind}
         for source, encoder in self.encoders.items():
-            encoded = encoder.encode(table.column(source))
+            encoded = encoder.transform(table.column(source))
             for (kind, _, _), part in zip(encoder.parts, encoded, strict=True):
                 parts[kind].append(part)
         return np.hstack([part for kind in Kind for part in parts[kind]])

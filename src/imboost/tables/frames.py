@@ -13,7 +13,7 @@ from imboost.errors import DataError
 from imboost.tables.files import TableFiles, check_unique
 
 
-def as_table(source: Any) -> pa.Table:
+def to_arrow(source: Any) -> pa.Table:
     """Return a data frame, a matrix or the table in a file as an Arrow table.
 
     Parameters
@@ -24,7 +24,7 @@ def as_table(source: Any) -> pa.Table:
 
     Examples
     --------
-    >>> as_table(np.array([[1.0, 2.0], [3.0, 4.0]])).column_names
+    >>> to_arrow(np.array([[1.0, 2.0], [3.0, 4.0]])).column_names
     ['0', '1']
     """
     if isinstance(source, pa.Table):

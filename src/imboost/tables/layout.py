@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 class Kind(StrEnum):
     """What the numbers of a feature are."""
 
-    NUMBER = "number"
+    NUMERIC = "numeric"
     """One column of numbers; a missing one is nan."""
-    GAP = "gap"
+    MISSING_INDICATOR = "missing_indicator"
     """One column, 1 where the table's cell was missing."""
-    CATEGORY = "category"
+    CATEGORICAL = "categorical"
     """One column for every level, 1 in that of the row's level and 0 in the others."""
 
 
@@ -76,7 +76,7 @@ class Layout:
     @classmethod
     def of_numbers(cls, names: list[str]) -> Layout:
         """Return the layout of a plain matrix of numbers."""
-        return cls(tuple(Feature(name, Kind.NUMBER, at, at + 1) for at, name in enumerate(names)))
+        return cls(tuple(Feature(name, Kind.NUMERIC, at, at + 1) for at, name in enumerate(names)))
 
     @property
     def n_columns(self) -> int:

@@ -19,12 +19,12 @@ from imboost.tables.cells import (
     MONTH_FIRST,
     TIME_FORMS,
     bare_numbers,
-    is_wordy,
-    levels,
-    numbers,
-    plain,
-    times,
-    truths,
+    is_text,
+    mask_missing,
+    parse_booleans,
+    parse_datetimes,
+    parse_numbers,
+    to_categories,
 )
 
 LARGE_BY_DOTS = r"^[+-]?[1-9]\d{0,2}((\.\d{3})+,\d*|(\.\d{3}){2,})$"
@@ -37,7 +37,7 @@ CLEAR_SHARE = 0.95
 
 
 @dataclass(frozen=True)
-class NumberReader:
+class NumberParser:
     """Reads numbers.
 
     Parameters
@@ -57,10 +57,10 @@ class NumberReader:
         Dots are only if some numbers leave no doubt, or if smaller ones have none. Where cells
         leave it open what commas are, `decimal_commas` says what they are in other columns.
 
-        >>> NumberReader.fit(pa.chunked_array([["1,234", "56"]]))
-        NumberReader(groups=',')
-        >>> NumberReader.fit(pa.chunked_array([["1.234", "567"]]))
-        NumberReader(groups='.')
+        >>> NumberParser.fit(pa.chunked_array([["1,234", "56"]]))
+        NumberParser(groups=',')
+        >>> NumberParser.fit(pa.chunked_array([["1.234", "567"]]))
+        NumberParser(groups='.')
         """
         said = _with_marks(cells)
         if _are_dots_of_thousands(said):
@@ -69,15 +69,15 @@ class NumberReader:
         is_open = group == decimal and either > 0 and not decimal_commas
         return cls("," if group > decimal or is_open else "")
 
-    def read(self, cells: pa.ChunkedArray) -> NDArray[np.float64]:
+    def parse(self, cells: pa.ChunkedArray) -> NDArray[np.float64]:
         """Return numbers; nan where a cell is missing or says none."""
-        return numbers(cells, groups=self.groups)
+        return parse_numbers(cells, groups=self.groups)
 
     def note(self, cells: pa.ChunkedArray) -> str:
         """Return what a user should know about how training cells were read."""
         if self.groups:
             return f"1{self.groups}234 is read as 1234"
-        if pa.types.is_duration(plain(cells).type):
+        if pa.types.is_duration(mask_missing(cells).type):
             return "in seconds"
         said = _with_marks(cells)
         if any(_commas(said)):
@@ -88,7 +88,7 @@ class NumberReader:
 
 
 @dataclass(frozen=True)
-class TimeReader:
+class DatetimeParser:
     """Reads times.
 
     Parameters
@@ -105,18 +105,18 @@ class TimeReader:
     def fit(cls, cells: pa.ChunkedArray) -> Self:
         """Learn the form that suits most cells.
 
-        >>> TimeReader.fit(pa.chunked_array([["03/04/2024", "04/13/2024"]]))
-        TimeReader(form='MM/DD/YYYY')
+        >>> DatetimeParser.fit(pa.chunked_array([["03/04/2024", "04/13/2024"]]))
+        DatetimeParser(form='MM/DD/YYYY')
         """
-        if pa.types.is_time(plain(cells).type):
+        if pa.types.is_time(mask_missing(cells).type):
             return cls(CLOCK)
         other = _without_iso(cells)
         counts = {form: _n_times(other, form) for form in TIME_FORMS} if len(other) else {ISO: 0}
         return cls(max(counts, key=lambda form: counts[form]))
 
-    def read(self, cells: pa.ChunkedArray) -> NDArray[np.float64]:
+    def parse(self, cells: pa.ChunkedArray) -> NDArray[np.float64]:
         """Return seconds since 1970; nan where a cell is missing or says no time."""
-        return times(cells, self.form)
+        return parse_datetimes(cells, self.form)
 
     def note(self, cells: pa.ChunkedArray) -> str:
         """Return what a user should know about how training cells were read."""
@@ -129,7 +129,7 @@ class TimeReader:
 
 
 @dataclass(frozen=True)
-class WordReader:
+class CategoryParser:
     """Reads levels of a category, or yes and no.
 
     Parameters
@@ -147,22 +147,22 @@ class WordReader:
     def fit(cls, cells: pa.ChunkedArray) -> Self:
         """Learn how no and yes are written.
 
-        >>> WordReader.fit(pa.chunked_array([["Y", "N", "y", "N", "Y"]]))
-        WordReader(spelled=('N', 'Y'))
+        >>> CategoryParser.fit(pa.chunked_array([["Y", "N", "y", "N", "Y"]]))
+        CategoryParser(spelled=('N', 'Y'))
         """
-        said, written = truths(cells), levels(cells)
+        said, written = parse_booleans(cells), to_categories(cells)
         no, yes = (
             _most_common(written.filter(pa.array(said == truth)), otherwise)
             for truth, otherwise in ((0.0, "false"), (1.0, "true"))
         )
         return cls((no, yes))
 
-    def read(self, cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    def parse(self, cells: pa.ChunkedArray) -> pa.ChunkedArray:
         """Return text; null where a cell is missing or says neither yes nor no."""
         if self.spelled is None:
-            return levels(cells)
+            return to_categories(cells)
         no, yes = self.spelled
-        said = truths(cells)
+        said = parse_booleans(cells)
         written = pc.if_else(pa.array(said == 1), yes, no)
         return pa.chunked_array([pc.if_else(pa.array(np.isnan(said)), None, written)])
 
@@ -171,19 +171,19 @@ class WordReader:
         return ""
 
 
-Reader = NumberReader | TimeReader | WordReader
+Parser = NumberParser | DatetimeParser | CategoryParser
 
 
-def n_unread(reader: Reader, cells: pa.ChunkedArray) -> int:
-    """Return how many cells say something that a reader cannot read."""
-    kind = plain(cells).type
-    if isinstance(reader, NumberReader) and (
+def n_unread(parser: Parser, cells: pa.ChunkedArray) -> int:
+    """Return how many cells say something that a parser cannot read."""
+    kind = mask_missing(cells).type
+    if isinstance(parser, NumberParser) and (
         pa.types.is_floating(kind) or pa.types.is_integer(kind)
     ):
         return 0
-    found = reader.read(cells)
+    found = parser.parse(cells)
     missing = int(np.isnan(found).sum()) if isinstance(found, np.ndarray) else found.null_count
-    return missing - int(plain(cells).null_count)
+    return missing - int(mask_missing(cells).null_count)
 
 
 def has_decimal_commas(table: pa.Table) -> bool:
@@ -192,14 +192,14 @@ def has_decimal_commas(table: pa.Table) -> bool:
     >>> has_decimal_commas(pa.table({"size": ["1,5", "2,25"], "weight": ["1,234", "2,345"]}))
     True
     """
-    columns = (_with_marks(column) for column in table.columns if is_wordy(column.type))
+    columns = (_with_marks(column) for column in table.columns if is_text(column.type))
     return any(len(said) and _share_like(said, COMMA_BEFORE_DECIMALS) > MOST for said in columns)
 
 
 def _with_marks(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return what text says of numbers; nothing if cells are no text."""
-    cells = plain(cells)
-    if not is_wordy(cells.type):
+    cells = mask_missing(cells)
+    if not is_text(cells.type):
         return pa.chunked_array([], pa.string())
     return bare_numbers(cells).drop_null()
 
@@ -232,12 +232,12 @@ def _share_like(said: pa.ChunkedArray, form: str) -> float:
 
 def _without_iso(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the cells that are there and are no times as in ISO 8601."""
-    cells = plain(cells)
-    return cells.filter(pa.array(np.isnan(times(cells)))).drop_null()
+    cells = mask_missing(cells)
+    return cells.filter(pa.array(np.isnan(parse_datetimes(cells)))).drop_null()
 
 
 def _n_times(cells: pa.ChunkedArray, form: str) -> int:
-    return int((~np.isnan(times(cells, form))).sum())
+    return int((~np.isnan(parse_datetimes(cells, form))).sum())
 
 
 def _most_common(written: pa.ChunkedArray, otherwise: str) -> str:

@@ -13,13 +13,21 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from imboost.errors import DataError, SettingError, UnknownNameError
-from imboost.tables.cells import MISSING_WORDS, is_flat, is_wordy, levels, plain, truths, words
+from imboost.tables.cells import (
+    MISSING_STRINGS,
+    is_supported,
+    is_text,
+    mask_missing,
+    parse_booleans,
+    to_categories,
+    to_text,
+)
 from imboost.tables.parsers import (
     CLEAR_SHARE,
-    NumberReader,
-    Reader,
-    TimeReader,
-    WordReader,
+    CategoryParser,
+    DatetimeParser,
+    NumberParser,
+    Parser,
     has_decimal_commas,
     n_unread,
 )
@@ -134,12 +142,12 @@ def _role_called(name: str) -> Role:
 def _look_at(
     name: str, column: pa.ChunkedArray, given: Role | None, decimal_commas: bool
 ) -> ColumnFacts:
-    if not is_flat(column.type):
+    if not is_supported(column.type):
         if given is not None and given.is_feature:
             raise SettingError(f"Column '{name}' holds {column.type}, which cannot be {given}.")
         note = f"cells of type {column.type} are not looked at"
         return ColumnFacts(name, given or Role.IGNORED, column.null_count, 0, note)
-    cells = plain(column)
+    cells = mask_missing(column)
     n_missing = cells.null_count
     n_distinct = pc.count_distinct(cells).as_py()
     role, note = _find_role(name, cells, n_missing, n_distinct)
@@ -148,24 +156,24 @@ def _look_at(
     if given is not None and given != role:
         role, note = given, "" if given.is_feature else "not looked at"
     note = "; ".join(text for text in (note, _note_on_words(column)) if text)
-    reader = _reader_of(role, cells, decimal_commas)
-    if reader is None:
+    parser = _parser_for(role, cells, decimal_commas)
+    if parser is None:
         return ColumnFacts(name, role, n_missing, n_distinct, note)
-    unread = n_unread(reader, cells)
+    unread = n_unread(parser, cells)
     if n_missing + unread == len(cells):
-        raise SettingError(f"Column '{name}' has no cell that says {reader.wanted}.")
-    notes = (note, reader.note(cells), _note_on(unread, reader.unread))
+        raise SettingError(f"Column '{name}' has no cell that says {parser.wanted}.")
+    notes = (note, parser.note(cells), _note_on(unread, parser.unread))
     note = "; ".join(text for text in notes if text)
     return ColumnFacts(name, role, n_missing, n_distinct, note, unread)
 
 
-def _reader_of(role: Role, cells: pa.ChunkedArray, decimal_commas: bool) -> Reader | None:
+def _parser_for(role: Role, cells: pa.ChunkedArray, decimal_commas: bool) -> Parser | None:
     """Return what reads the cells of a column, if the role wants more than words."""
     if role == Role.NUMERIC:
-        return NumberReader.fit(cells, decimal_commas=decimal_commas)
+        return NumberParser.fit(cells, decimal_commas=decimal_commas)
     if role == Role.DATETIME:
-        return TimeReader.fit(cells)
-    return WordReader.fit(cells) if role == Role.BOOLEAN else None
+        return DatetimeParser.fit(cells)
+    return CategoryParser.fit(cells) if role == Role.BOOLEAN else None
 
 
 def _find_role(
@@ -183,14 +191,14 @@ def _find_role(
         return Role.BOOLEAN, ""
     if _are_codes(cells):
         return _role_of_words(name, cells, n_missing, n_distinct)
-    for role, kind in ((Role.NUMERIC, NumberReader), (Role.DATETIME, TimeReader)):
-        if role == Role.DATETIME and not is_wordy(cells.type):
+    for role, kind in ((Role.NUMERIC, NumberParser), (Role.DATETIME, DatetimeParser)):
+        if role == Role.DATETIME and not is_text(cells.type):
             break
-        values = kind.fit(cells).read(cells)
+        values = kind.fit(cells).parse(cells)
         if _share(values, _without_placeholders(cells)) >= CLEAR_SHARE:
             return _role_of_numbers(name, values) if role == Role.NUMERIC else (role, "")
     mostly_differ = n_distinct > MOSTLY * (len(cells) - n_missing)
-    if mostly_differ and _share(NumberReader.fit(cells).read(cells), cells) > MOSTLY:
+    if mostly_differ and _share(NumberParser.fit(cells).parse(cells), cells) > MOSTLY:
         return Role.NUMERIC, ""
     return _role_of_words(name, cells, n_missing, n_distinct)
 
@@ -213,7 +221,7 @@ def _role_of_numbers(name: str, values: NDArray[np.float64]) -> tuple[Role, str]
 def _role_of_words(
     name: str, cells: pa.ChunkedArray, n_missing: int, n_distinct: int
 ) -> tuple[Role, str]:
-    said = words(cells)
+    said = to_text(cells)
     n_present = len(cells) - n_missing
     mean_words = 1 + pc.mean(pc.count_substring_regex(said, r"\s+")).as_py()
     differ = n_present >= MANY_ROWS and n_distinct > n_present / 2
@@ -230,27 +238,27 @@ def _role_of_words(
 
 def _are_codes(cells: pa.ChunkedArray) -> bool:
     """Whether digits are no numbers: many begin with a zero that a number would not have."""
-    if not is_wordy(cells.type):
+    if not is_text(cells.type):
         return False
-    n_codes = pc.sum(pc.match_substring_regex(words(cells), LEADING_ZERO)).as_py() or 0
+    n_codes = pc.sum(pc.match_substring_regex(to_text(cells), LEADING_ZERO)).as_py() or 0
     return bool(n_codes > (1 - CLEAR_SHARE) * (len(cells) - cells.null_count))
 
 
 def _without_placeholders(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    if not is_wordy(cells.type):
+    if not is_text(cells.type):
         return cells
-    kept = pc.invert(pc.is_in(words(cells), pa.array(PLACEHOLDERS)))
+    kept = pc.invert(pc.is_in(to_text(cells), pa.array(PLACEHOLDERS)))
     without = cells.filter(kept)
     return without if without.null_count < len(without) else cells
 
 
 def _note_on_words(column: pa.ChunkedArray) -> str:
     """Return which words of a column are taken for missing values."""
-    if not is_wordy(column.type):
+    if not is_text(column.type):
         return ""
     said = pc.utf8_trim_whitespace(column)
     said = said.filter(
-        pc.is_in(said, pa.array([word for word in MISSING_WORDS if word], said.type))
+        pc.is_in(said, pa.array([word for word in MISSING_STRINGS if word], said.type))
     )
     counts = pc.value_counts(said).to_pylist()
     return "; ".join(
@@ -270,9 +278,9 @@ def _note_on(unread: int, what: str) -> str:
 
 def _are_truths(cells: pa.ChunkedArray, n_distinct: int) -> bool:
     """Whether cells say yes and no, each in one way but for upper and lower case."""
-    if n_distinct > MANY_ROWS or _share(truths(cells), cells) < 1:
+    if n_distinct > MANY_ROWS or _share(parse_booleans(cells), cells) < 1:
         return False
-    return bool(pc.count_distinct(pc.utf8_lower(levels(cells))).as_py() == 2)
+    return bool(pc.count_distinct(pc.utf8_lower(to_categories(cells))).as_py() == 2)
 
 
 def _share(values: NDArray[np.float64], cells: pa.ChunkedArray) -> float:

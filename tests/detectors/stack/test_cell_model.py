@@ -9,10 +9,10 @@ from imboost.tables.layout import Feature, Kind, Layout
 N = 400
 LAYOUT = Layout(
     (
-        Feature("size", Kind.NUMBER, 0, 1),
-        Feature("weight", Kind.NUMBER, 1, 2),
-        Feature("weight", Kind.GAP, 2, 3),
-        Feature("sort", Kind.CATEGORY, 3, 6),
+        Feature("size", Kind.NUMERIC, 0, 1),
+        Feature("weight", Kind.NUMERIC, 1, 2),
+        Feature("weight", Kind.MISSING_INDICATOR, 2, 3),
+        Feature("sort", Kind.CATEGORICAL, 3, 6),
     )
 )
 

@@ -331,7 +331,7 @@ def test_columns_that_mostly_hold_one_value_do_not_crowd_a_table(rng):
 def test_a_category_crowds_a_table_as_one_cell(rng):
     is_first = rng.random(300) < 0.3
     plain = np.column_stack([rng.normal(size=(300, 2)), is_first])
-    features = [*Layout.of_numbers(["a", "b"]).features, Feature("c", Kind.CATEGORY, 2, 4)]
+    features = [*Layout.of_numbers(["a", "b"]).features, Feature("c", Kind.CATEGORICAL, 2, 4)]
     encoded = np.column_stack([plain, ~is_first]).astype(float)
     as_table = make_quick("stack").fit(encoded, layout=Layout(tuple(features)))
     assert as_table._crowding == pytest.approx(crowding_of(plain))

@@ -57,7 +57,7 @@ class CellSurprise:
         plain = impute(table, self._usual)
         self._halves = RowFolds(table.shape[1], N_HALVES, seed)
         halves = self._halves(plain)
-        n_features = sum(feature.kind != Kind.GAP for feature in layout.features)
+        n_features = sum(feature.kind != Kind.MISSING_INDICATOR for feature in layout.features)
         self._expectations: Expectations = (
             ForestExpectations(plain, known, halves, layout, n_trees, max_rows, seed)
             if n_features <= MOST_FORESTS

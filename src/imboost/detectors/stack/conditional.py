@@ -148,7 +148,7 @@ class ComponentExpectations:
         likely = np.zeros_like(table)
         likely[:, self._columns] = self._scaling.mean + self._scaling.deviation * drawn
         for feature in self.features:
-            if feature.kind == Kind.CATEGORY:
+            if feature.kind == Kind.CATEGORICAL:
                 levels = likely[:, feature.columns]
                 levels[:] = np.eye(levels.shape[1])[levels.argmax(axis=1)]
         return np.maximum.reduceat(cells, starts, axis=1), likely
@@ -165,7 +165,7 @@ def _reach(table: Floats, known: Known, layout: Layout) -> tuple[Floats, Floats]
     """Return the smallest and the largest number of each column that is not very far."""
     lowest = np.full(table.shape[1], -np.inf)
     highest = np.full(table.shape[1], np.inf)
-    for feature in layout.of_kind(Kind.NUMBER):
+    for feature in layout.of_kind(Kind.NUMERIC):
         column = table[known[:, feature.start], feature.start]
         low, high = np.quantile(column, (TAIL, 1 - TAIL)) if len(column) else (0.0, 0.0)
         if low < high:
@@ -174,7 +174,7 @@ def _reach(table: Floats, known: Known, layout: Layout) -> tuple[Floats, Floats]
 
 
 def _expected_features(layout: Layout) -> list[Feature]:
-    return [feature for feature in layout.features if feature.kind != Kind.GAP]
+    return [feature for feature in layout.features if feature.kind != Kind.MISSING_INDICATOR]
 
 
 class _Expectation(ABC):
@@ -306,8 +306,8 @@ class ExpectedLevel(_Expectation):
 
 
 _KINDS: dict[Kind, type[_Expectation]] = {
-    Kind.NUMBER: ExpectedNumber,
-    Kind.CATEGORY: ExpectedLevel,
+    Kind.NUMERIC: ExpectedNumber,
+    Kind.CATEGORICAL: ExpectedLevel,
 }
 
 

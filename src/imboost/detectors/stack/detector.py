@@ -199,7 +199,7 @@ class Stack(ShallowDetector):
 
     def _fit_unsupervised(self, table: Floats) -> None:
         self._fitted_looks, self._fitted_numbers = tuple(self.looks), tuple(self.n_neighbors)
-        gaps = [] if self._layout is None else self._layout.of_kind(Kind.GAP)
+        gaps = [] if self._layout is None else self._layout.of_kind(Kind.MISSING_INDICATOR)
         self._is_content = np.ones(table.shape[1], dtype=bool)
         self._is_content[[gap.start for gap in gaps]] = False
         self._cells: CellSurprise | None = None

@@ -29,10 +29,10 @@ def one_column_each(filled: Floats, layout: Layout | None) -> Floats:
     return np.column_stack(
         [
             filled[:, feature.columns].argmax(axis=1)
-            if feature.kind == Kind.CATEGORY
+            if feature.kind == Kind.CATEGORICAL
             else filled[:, feature.start]
             for feature in layout.features
-            if feature.kind != Kind.GAP
+            if feature.kind != Kind.MISSING_INDICATOR
         ]
     )
 
