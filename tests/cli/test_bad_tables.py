@@ -115,8 +115,8 @@ def test_cells_that_are_no_dates_or_no_truths_count_as_missing_and_are_reported(
     path = write(pa.Table.from_pylist(later, table.schema), tmp_path / "later.csv")
     run_well("report", tmp_path / "days.model", path)
     page = (tmp_path / "later.report.html").read_text()
-    assert "1 cell says no time, taken as missing" in page
-    assert "1 cell says neither yes nor no, taken as missing" in page
+    assert "1 cell holds no time and counts as missing" in page
+    assert "1 cell holds neither yes nor no and counts as missing" in page
 
 
 @pytest.mark.parametrize("command", ["explain", "report"])
@@ -163,7 +163,7 @@ def test_a_detector_that_takes_no_gaps_says_so(tmp_path):
     run_well("fit", write(whole, tmp_path / "whole.csv"), "--detector", "dsad")
     gaps = write(whole.set_column(0, "a", pa.array([None, *[1.5] * 79])), tmp_path / "gaps.csv")
     line = refused("score", tmp_path / "whole.model", gaps)
-    assert "cannot score rows in which numbers or times are missing" in line
+    assert "cannot score rows with missing numbers or dates" in line
 
 
 def test_ten_thousand_columns_are_fitted_scored_and_explained(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from imboost import TableDetector, persistence
 from imboost.cli.report import Survey
 from imboost.reporting import render, score_histogram
-from imboost.scoring.drift import DataProblems
+from imboost.scoring.drift import DriftMonitor
 from page_reading import outside_addresses, tags
 from program_running import orders, run_well, write
 
@@ -79,9 +79,9 @@ def test_the_page_says_what_columns_add(page):
 @pytest.mark.parametrize(
     ("column", "told"),
     [
-        ("amount", "1 cell says no number, taken as missing"),
-        ("weight", "% of the cells are missing; in training"),
-        ("channel", "%) say something that was not there in training"),
+        ("amount", "1 cell holds no number and counts as missing"),
+        ("weight", "% of cells are missing, "),
+        ("channel", "%) hold a value not seen in training"),
     ],
 )
 def test_the_page_tells_what_is_odd_about_the_data(page, column, told):
@@ -90,9 +90,9 @@ def test_the_page_tells_what_is_odd_about_the_data(page, column, told):
 
 
 def test_nothing_is_odd_about_the_training_table(shop):
-    problems = DataProblems(persistence.load(shop / "orders.model"))
-    problems.add(orders())
-    assert problems.found() == []
+    monitor = DriftMonitor(persistence.load(shop / "orders.model"))
+    monitor.add(orders())
+    assert monitor.findings() == []
 
 
 def test_columns_that_are_not_looked_at_are_told(shop, tmp_path):
@@ -101,7 +101,7 @@ def test_columns_that_are_not_looked_at_are_told(shop, tmp_path):
     run_well("fit", tmp_path / "orders.csv", "--detector", "trees")
     run_well("report", tmp_path / "orders.model", tmp_path / "orders.csv")
     page = (tmp_path / "orders.report.html").read_text(encoding="utf-8")
-    assert "<td>nothing</td><td>constant in training, not looked at</td>" in page
+    assert "<td>nothing</td><td>not used: constant in training</td>" in page
     assert "Trees cannot explain its scores" in page
     assert page.count("<tr><td>order_id A") == 20
 
@@ -111,14 +111,14 @@ def test_what_is_said_of_a_column_that_was_constant_is_true_of_any_table(tmp_pat
         {"size": [1.0, 2.0, 3.0, 4.0] * 25, "unit": ["cm"] * 100, "note": ["x"] * 100}
     )
     detector = TableDetector("trees", roles={"note": "ignored"}).fit(table)
-    problems = DataProblems(detector)
-    problems.add(table.set_column(1, "unit", pa.array(["cm", "inch"] * 50)))
-    told = {problem.column: problem.text for problem in problems.found()}
+    monitor = DriftMonitor(detector)
+    monitor.add(table.set_column(1, "unit", pa.array(["cm", "inch"] * 50)))
+    told = {finding.column: finding.text for finding in monitor.findings()}
     assert told == {
-        "unit": "constant in training, not looked at",
-        "note": "ignored: not looked at",
+        "unit": "not used: constant in training",
+        "note": "not used: ignored",
     }
-    assert problems.striking() == []
+    assert monitor.warnings() == []
 
 
 @pytest.mark.parametrize(
@@ -130,10 +130,10 @@ def test_a_share_of_gaps_is_striking_if_it_differs_by_more_than_chance(
 ):
     sizes = [None, *range(1, 10)] * 20
     detector = TableDetector("trees").fit(pa.table({"size": sizes, "kind": ["a", "b"] * 100}))
-    problems = DataProblems(detector)
+    monitor = DriftMonitor(detector)
     sizes = [None] * n_missing + [5] * (n_rows - n_missing)
-    problems.add(pa.table({"size": pa.array(sizes, pa.int64()), "kind": ["a"] * n_rows}))
-    assert [problem.column for problem in problems.striking()] == ["size"] * is_striking
+    monitor.add(pa.table({"size": pa.array(sizes, pa.int64()), "kind": ["a"] * n_rows}))
+    assert [finding.column for finding in monitor.warnings()] == ["size"] * is_striking
 
 
 @pytest.mark.parametrize(("n_words", "is_striking"), [(10, False), (40, True)])
@@ -144,10 +144,10 @@ def test_cells_that_cannot_be_read_are_striking_if_they_are_more_than_in_trainin
     detector = TableDetector("trees").fit(
         pa.table({"size": numbers + 10 * ["-"], "kind": ["a", "b"] * 50})
     )
-    problems = DataProblems(detector)
+    monitor = DriftMonitor(detector)
     cells = numbers[: 100 - n_words] + n_words * ["-"]
-    problems.add(pa.table({"size": cells, "kind": ["a"] * 100}))
-    assert bool(problems.striking()) == is_striking
+    monitor.add(pa.table({"size": cells, "kind": ["a"] * 100}))
+    assert bool(monitor.warnings()) == is_striking
 
 
 @pytest.mark.parametrize(

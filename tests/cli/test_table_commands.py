@@ -17,7 +17,7 @@ from imboost import persistence
 from imboost.cli.explained_rows import ExplainedRow, print_rows
 from imboost.explain import Explanation, Reason
 from imboost.scoring import streaming
-from imboost.scoring.row_selection import ChosenRows
+from imboost.scoring.row_selection import SelectedRows
 from imboost.tables.files import TableFiles
 from imboost.tables.frames import to_arrow
 from page_reading import outside_addresses, tags
@@ -92,7 +92,9 @@ def test_a_column_that_can_no_longer_be_read_is_told(tmp_path, model):
     at = table.column_names.index("amount")
     changed = table.set_column(at, "amount", pa.array(["many"] * table.num_rows))
     said = run_well("score", model, write(changed, tmp_path / "changed.csv")).text
-    assert "Warning: column 'amount': 300 cells (100%) say no number, taken as missing." in said
+    assert (
+        "Warning: column 'amount': 300 cells (100%) hold no number and count as missing." in said
+    )
     assert "Warning" not in run_well("score", model, write(table, tmp_path / "same.csv")).text
 
 
@@ -134,7 +136,7 @@ def test_scores_may_be_compressed(tmp_path, data, model):
     assert len(text.splitlines()) == 301
 
 
-def test_a_table_is_scored_in_pieces_of_bounded_size(tmp_path, data, monkeypatch):
+def test_a_table_is_scored_in_batches_of_bounded_size(tmp_path, data, monkeypatch):
     model = tmp_path / "model"
     run_well("fit", data, "--out", model, "--detector", "imboost")
     parts = tmp_path / "parts"
@@ -144,13 +146,13 @@ def test_a_table_is_scored_in_pieces_of_bounded_size(tmp_path, data, monkeypatch
         write(table.slice(start, 130), parts / f"{number}.parquet")
     seen = []
 
-    def judge(detector, piece):
-        seen.append(piece.num_rows)
-        return judged(detector, piece)
+    def predict_table(detector, batch):
+        seen.append(batch.num_rows)
+        return predict(detector, batch)
 
-    judged = streaming.judge
-    monkeypatch.setattr(streaming, "judge", judge)
-    monkeypatch.setattr(streaming.score_pieces, "__kwdefaults__", {"n_rows": 50, "n_threads": 2})
+    predict = streaming.predict_table
+    monkeypatch.setattr(streaming, "predict_table", predict_table)
+    monkeypatch.setattr(streaming.score_batches, "__kwdefaults__", {"n_rows": 50, "n_threads": 2})
     run_well("score", model, parts)
     assert max(seen) == 50
     assert sum(seen) == 390
@@ -162,7 +164,7 @@ def test_a_table_is_scored_in_pieces_of_bounded_size(tmp_path, data, monkeypatch
     np.testing.assert_allclose(found["score"], expected)
 
 
-def test_few_pieces_are_in_memory_at_a_time():
+def test_few_batches_are_in_memory_at_a_time():
     drawn, done = [], []
 
     def items():
@@ -170,7 +172,7 @@ def test_few_pieces_are_in_memory_at_a_time():
             drawn.append(number)
             yield number
 
-    for result in streaming.in_order(lambda number: number * 2, items(), 2):
+    for result in streaming.map_in_order(lambda number: number * 2, items(), 2):
         done.append(result)
         assert len(drawn) - len(done) <= 3
     assert done == [2 * number for number in range(20)]
@@ -183,11 +185,13 @@ def test_what_was_read_of_a_file_is_not_kept(tmp_path):
     n_bytes = table.nbytes
     del table
     before = pa.total_allocated_bytes()
-    kept = [pa.total_allocated_bytes() - before for _ in streaming.pieces(TableFiles.find(path))]
+    kept = [
+        pa.total_allocated_bytes() - before for _ in streaming.read_batches(TableFiles.find(path))
+    ]
     assert max(kept) < n_bytes / 3
 
 
-def test_an_error_in_a_piece_stops_all():
+def test_an_error_in_a_batch_stops_all():
     drawn = []
 
     def items():
@@ -196,7 +200,7 @@ def test_an_error_in_a_piece_stops_all():
             yield number
 
     with pytest.raises(ZeroDivisionError):
-        list(streaming.in_order(lambda number: 1 // (number - 3), items(), 2))
+        list(streaming.map_in_order(lambda number: 1 // (number - 3), items(), 2))
     assert len(drawn) < 10
 
 
@@ -273,7 +277,7 @@ def test_a_program_that_is_told_to_end_leaves_no_file(tmp_path, data, model):
         "import time\n"
         "from imboost.cli import main as cli\n"
         "from imboost.scoring.writer import ScoreWriter\n"
-        "def write(writer, piece):\n"
+        "def write(writer, batch):\n"
         "    writer._path.touch()\n"
         "    print('writing', flush=True)\n"
         "    time.sleep(60)\n"
@@ -294,9 +298,9 @@ def test_a_program_that_is_told_to_end_leaves_no_file(tmp_path, data, model):
 @pytest.mark.parametrize(
     ("out", "told"),
     [
-        ("scores.xlsx", "ends with .csv"),
+        ("scores.xlsx", "must end with .csv"),
         ("orders.csv", "is the table itself"),
-        ("orders.model", "ends with .csv"),
+        ("orders.model", "must end with .csv"),
     ],
 )
 def test_scores_are_not_written_where_they_should_not_be(shop, data, model, out, told):
@@ -463,7 +467,7 @@ def test_a_row_is_explained_by_its_identifier(tmp_path, data, model):
     assert outside_addresses(html) == []
     assert "script" not in tags(html)
     line = refused("explain", model, data, "--row", "A17")
-    assert "No row has the order_id A17. Rows are named by order_id, such as A0000000." in line
+    assert "No row has the order_id A17. Give a value of order_id, such as A0000000." in line
 
 
 def test_a_row_is_explained_by_its_number_where_there_is_no_identifier(tmp_path):
@@ -471,8 +475,8 @@ def test_a_row_is_explained_by_its_number_where_there_is_no_identifier(tmp_path)
     run_well("fit", data, "--detector", "imboost")
     model = tmp_path / "orders.model"
     assert "row 17: score" in run_well("explain", model, data, "--row", 17).text
-    assert "No row has the number 300" in refused("explain", model, data, "--row", 300)
-    assert "by their number" in refused("explain", model, data, "--row", "A17")
+    assert "There is no row 300" in refused("explain", model, data, "--row", 300)
+    assert "give the number of the row" in refused("explain", model, data, "--row", "A17")
 
 
 def test_an_identifier_may_have_no_name(tmp_path):
@@ -482,7 +486,7 @@ def test_an_identifier_may_have_no_name(tmp_path):
     model = tmp_path / "table.model"
     assert "identifier 17: score" in run_well("explain", model, data, "--row", 17).text
     line = refused("explain", model, data, "--row", 3)
-    assert "No row has the identifier 3. Rows are named by identifier, such as 5." in line
+    assert "No row has the identifier 3. Give a value of identifier, such as 5." in line
 
 
 def test_names_from_the_table_are_no_markup(tmp_path):
@@ -522,4 +526,4 @@ def test_the_metadata_of_a_model_can_be_read_by_anyone(model):
 
 
 def test_a_row_is_called_by_the_number_that_explain_takes():
-    assert ChosenRows(pa.table({"a": [1]}), [1234]).names(None) == ["row 1234"]
+    assert SelectedRows(pa.table({"a": [1]}), [1234]).names(None) == ["row 1234"]

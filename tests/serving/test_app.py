@@ -230,12 +230,12 @@ def slow(monkeypatch):
     """Make every look at rows wait until it is released."""
     release = threading.Event()
 
-    def judge(detector, piece):
+    def predict_table(detector, batch):
         release.wait(20)
-        return judged(detector, piece)
+        return predict(detector, batch)
 
-    judged = scoring.judge
-    monkeypatch.setattr(scoring, "judge", judge)
+    predict = scoring.predict_table
+    monkeypatch.setattr(scoring, "predict_table", predict_table)
     yield release
     release.set()
 
@@ -276,7 +276,7 @@ def test_a_failure_of_the_service_itself_is_told_in_the_same_shape(
     def fail(*_):
         raise RuntimeError("a secret of the machine")
 
-    monkeypatch.setattr(scoring, "judge", fail)
+    monkeypatch.setattr(scoring, "predict_table", fail)
     with served(make_app(detector)) as address:
         answer = httpx.post(f"{address}/score", json={"rows": as_rows(table.slice(0, 1))})
     assert answer.status_code == 500

@@ -15,7 +15,7 @@ from imboost.cli.progress import stage
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
-    from imboost.scoring.row_selection import ChosenRows
+    from imboost.scoring.row_selection import SelectedRows
     from imboost.tables.files import TableFiles
 
 
@@ -64,7 +64,7 @@ def explain(
 
 
 def explain_rows(
-    detector: TableDetector, chosen: ChosenRows, identifier: str | None
+    detector: TableDetector, chosen: SelectedRows, identifier: str | None
 ) -> list[ExplainedRow]:
     """Explain a few rows, in their order."""
     with stage(f"explaining {rows(len(chosen.numbers))}"):
@@ -75,10 +75,10 @@ def explain_rows(
     ]
 
 
-def _highest_scores(detector: TableDetector, files: TableFiles, n: int) -> ChosenRows:
-    from imboost.scoring.row_selection import BestRows
+def _highest_scores(detector: TableDetector, files: TableFiles, n: int) -> SelectedRows:
+    from imboost.scoring.row_selection import TopRows
 
-    best = BestRows(n)
-    for piece in scored(detector, files):
-        best.add(piece.first, piece.table, piece.verdicts.scores)
-    return best.chosen()
+    best = TopRows(n)
+    for batch in scored(detector, files):
+        best.add(batch.first_row, batch.table, batch.predictions.scores)
+    return best.selected()

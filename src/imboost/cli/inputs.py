@@ -11,7 +11,7 @@ from imboost.errors import BundleError, SettingError
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
-    from imboost.scoring.streaming import ScoredPiece
+    from imboost.scoring.streaming import ScoredBatch
     from imboost.tables.files import TableFiles
 
 
@@ -56,12 +56,12 @@ def identifiers(detector: TableDetector) -> list[str]:
     return [fact.name for fact in detector.facts_ if fact.role == Role.IDENTIFIER]
 
 
-def scored(detector: TableDetector, files: TableFiles) -> Iterator[ScoredPiece]:
+def scored(detector: TableDetector, files: TableFiles) -> Iterator[ScoredBatch]:
     """Score a table batch by batch and show how far that is."""
-    from imboost.scoring.streaming import score_pieces
+    from imboost.scoring.streaming import score_batches
 
     with row_bar() as progress:
         task = progress.add_task("scoring", total=files.n_rows)
-        for piece in score_pieces(detector, files):
-            yield piece
-            progress.advance(task, piece.table.num_rows)
+        for batch in score_batches(detector, files):
+            yield batch
+            progress.advance(task, batch.table.num_rows)

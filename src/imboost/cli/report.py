@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from imboost.detectors.table_detector import TableDetector
-    from imboost.scoring.drift import Problem
-    from imboost.scoring.row_selection import ChosenRows
+    from imboost.scoring.drift import DataWarning
+    from imboost.scoring.row_selection import SelectedRows
     from imboost.tables.files import TableFiles
 
 N_TOP = 20
@@ -44,15 +44,15 @@ class Survey:
     scores : array of shape (n_rows,)
         In single precision, since there may be many.
     n_outliers : int
-    top, sampled : ChosenRows
-    problems : list of Problem
+    top, sampled : SelectedRows
+    findings : list of DataWarning
     """
 
     scores: NDArray[np.float32]
     n_outliers: int
-    top: ChosenRows
-    sampled: ChosenRows
-    problems: list[Problem]
+    top: SelectedRows
+    sampled: SelectedRows
+    findings: list[DataWarning]
 
 
 @dataclass(frozen=True)
@@ -112,22 +112,22 @@ def look_over(detector: TableDetector, files: TableFiles) -> Survey:
     """Go over a table of any size once."""
     import numpy as np
 
-    from imboost.scoring.drift import DataProblems
-    from imboost.scoring.row_selection import BestRows
+    from imboost.scoring.drift import DriftMonitor
+    from imboost.scoring.row_selection import TopRows
 
-    top, sampled, problems = BestRows(N_TOP), BestRows(N_SAMPLED), DataProblems(detector)
+    top, sampled, monitor = TopRows(N_TOP), TopRows(N_SAMPLED), DriftMonitor(detector)
     rng = np.random.default_rng(SAMPLING_SEED)
     scores: list[NDArray[np.float32]] = []
     n_outliers = 0
-    for piece in scored(detector, files):
-        verdicts = piece.verdicts
-        scores.append(verdicts.scores.astype(np.float32))
-        n_outliers += int(verdicts.is_outlier.sum())
-        top.add(piece.first, piece.table, verdicts.scores)
-        sampled.add(piece.first, piece.table, rng.random(piece.table.num_rows))
-        problems.add(piece.table)
+    for batch in scored(detector, files):
+        found = batch.predictions
+        scores.append(found.scores.astype(np.float32))
+        n_outliers += int(found.is_outlier.sum())
+        top.add(batch.first_row, batch.table, found.scores)
+        sampled.add(batch.first_row, batch.table, rng.random(batch.table.num_rows))
+        monitor.add(batch.table)
     return Survey(
-        np.concatenate(scores), n_outliers, top.chosen(), sampled.chosen(), problems.found()
+        np.concatenate(scores), n_outliers, top.selected(), sampled.selected(), monitor.findings()
     )
 
 

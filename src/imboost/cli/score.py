@@ -15,8 +15,8 @@ from imboost.cli.options import Model, Table
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
-    from imboost.scoring.drift import DataProblems, Problem
-    from imboost.scoring.streaming import ScoredPiece
+    from imboost.scoring.drift import DataWarning, DriftMonitor
+    from imboost.scoring.streaming import ScoredBatch
     from imboost.tables.files import TableFiles
 
 MOST_WARNINGS = 5
@@ -46,13 +46,13 @@ class Tally:
     model_seconds: float = 0.0
     other_seconds: float = 0.0
 
-    def add(self, piece: ScoredPiece, writing_seconds: float) -> None:
-        """Count a piece that was written."""
-        verdicts = piece.verdicts
-        self.n_rows += piece.table.num_rows
-        self.n_outliers += int(verdicts.is_outlier.sum())
-        self.model_seconds += verdicts.model_seconds
-        self.other_seconds += piece.reading_seconds + verdicts.encoding_seconds + writing_seconds
+    def add(self, batch: ScoredBatch, writing_seconds: float) -> None:
+        """Count a batch that was written."""
+        found = batch.predictions
+        self.n_rows += batch.table.num_rows
+        self.n_outliers += int(found.is_outlier.sum())
+        self.model_seconds += found.model_seconds
+        self.other_seconds += batch.reading_seconds + found.encoding_seconds + writing_seconds
 
     @property
     def model_share(self) -> float:
@@ -75,16 +75,16 @@ def score(
     """Score the rows of a table of any size."""
     from imboost.labels import OUTLIER
     from imboost.persistence.atomic_file import beside, whole
-    from imboost.scoring.drift import DataProblems
+    from imboost.scoring.drift import DriftMonitor
     from imboost.scoring.writer import check_score_path
 
     detector, files = open_inputs(model, data)
     out = out or beside(data, ".scores.csv" if files.is_csv else ".scores.parquet")
     check_score_path(out, files.paths)
-    problems = DataProblems(detector)
+    monitor = DriftMonitor(detector)
     start = perf_counter()
     with whole(out) as partial:
-        tally = _write_scores(detector, files, partial, problems)
+        tally = _write_scores(detector, files, partial, monitor)
     seconds = perf_counter() - start
     say(
         f"{rows(tally.n_rows)} in {seconds:,.1f} s: {tally.n_rows / seconds:,.0f} rows per "
@@ -92,7 +92,7 @@ def score(
         called(tally.n_outliers, detector.threshold_),
     )
     _warn_of_outliers(tally, float((detector.labels_ == OUTLIER).mean()))
-    _warn(problems.striking())
+    _warn(monitor.warnings())
     say(f"Scores: {out}")
 
 
@@ -110,29 +110,29 @@ def _warn_of_outliers(tally: Tally, then: float) -> None:
         )
 
 
-def _warn(problems: list[Problem]) -> None:
+def _warn(warnings: list[DataWarning]) -> None:
     """Say which columns are so unlike training that scores may mean little."""
-    for problem in problems[:MOST_WARNINGS]:
-        say(f"Warning: column '{problem.column}': {problem.text}.")
-    if len(problems) > MOST_WARNINGS:
-        say(f"Warning: {len(problems) - MOST_WARNINGS:,} more such things were found.")
-    if problems:
+    for warning in warnings[:MOST_WARNINGS]:
+        say(f"Warning: column '{warning.column}': {warning.text}.")
+    if len(warnings) > MOST_WARNINGS:
+        say(f"Warning: {len(warnings) - MOST_WARNINGS:,} more such things were found.")
+    if warnings:
         say("Scores of such rows may say little; 'imboost report' shows more.")
 
 
 def _write_scores(
-    detector: TableDetector, files: TableFiles, out: Path, problems: DataProblems
+    detector: TableDetector, files: TableFiles, out: Path, monitor: DriftMonitor
 ) -> Tally:
     from imboost.scoring.writer import ScoreWriter
 
     tally = Tally()
     writer = ScoreWriter(out, identifiers(detector))
     try:
-        for piece in scored(detector, files):
+        for batch in scored(detector, files):
             start = perf_counter()
-            writer.write(piece)
-            problems.add(piece.table)
-            tally.add(piece, perf_counter() - start)
+            writer.write(batch)
+            monitor.add(batch.table)
+            tally.add(batch, perf_counter() - start)
     finally:
         writer.close()
     return tally

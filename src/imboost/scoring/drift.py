@@ -1,4 +1,4 @@
-"""What a table has that its model's training table had not, counted piece by piece."""
+"""Compare the cells of a table with those of the training table, batch by batch."""
 
 from __future__ import annotations
 
@@ -16,23 +16,20 @@ from imboost.tables.encoder import CategoryEncoder
 from imboost.tables.parsers import CategoryParser, n_unread
 from imboost.tables.roles import ColumnFacts, Role
 
-CHANGED_SHARE = 0.05
-"""A share of missing cells that differs by more from that in training is told."""
-
-CHANCE = 3
-"""Shares of few rows differ by chance: so many standard errors are not striking yet."""
+CHANGED_SHARE = 0.05  # smallest difference of a share of cells from training that is reported
+N_STANDARD_ERRORS = 3  # smaller differences in missing values may be due to chance
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Something that a parser should know about a column."""
+class DataWarning:
+    """A difference between a column and the training table, or why the column is not used."""
 
     column: str
     text: str
 
 
-class DataProblems:
-    """Counts what is odd about the cells of a table, compared with the training table.
+class DriftMonitor:
+    """Counts missing, unreadable and unseen values of a table that is read in batches.
 
     Parameters
     ----------
@@ -58,34 +55,35 @@ class DataProblems:
         self._unseen: Counter[str] = Counter()
 
     def add(self, table: pa.Table) -> None:
-        """Look at some rows."""
+        """Count the cells of a batch."""
         self._n_rows += table.num_rows
         for fact in self._facts:
             if fact.name not in table.column_names:
                 self._absent.add(fact.name)
             elif is_supported(table.column(fact.name).type):
-                self._look_at(fact, mask_missing(table.column(fact.name)))
+                self._count(fact, mask_missing(table.column(fact.name)))
 
-    def found(self) -> list[Problem]:
-        """Return all problems, column by column."""
-        return [
-            Problem(fact.name, text) for fact in self._facts for text in self._problems_of(fact)
-        ]
+    def findings(self) -> list[DataWarning]:
+        """Return everything found, column by column."""
+        return [DataWarning(fact.name, text) for fact in self._facts for text in self._texts(fact)]
 
-    def striking(self) -> list[Problem]:
-        """Return what is odd about so many cells of a column that scores may mean little."""
+    def warnings(self) -> list[DataWarning]:
+        """Return findings about columns that changed so much that scores may be unreliable."""
         if not self._n_rows:
             return []
-        many = {fact.name for fact in self._facts if self._is_odd(fact)}
-        many |= {fact.name for fact in self._facts if self._is_gap_striking(fact)}
-        return [problem for problem in self.found() if problem.column in many]
+        changed = {
+            fact.name
+            for fact in self._facts
+            if self._has_new_values(fact) or self._has_other_missing_share(fact)
+        }
+        return [finding for finding in self.findings() if finding.column in changed]
 
-    def _is_odd(self, fact: ColumnFacts) -> bool:
-        """Whether many more cells than in training cannot be read, or say something new."""
+    def _has_new_values(self, fact: ColumnFacts) -> bool:
+        """Whether many more cells than in training are unreadable or hold unseen values."""
         now = (self._unreadable[fact.name] + self._unseen[fact.name]) / self._n_rows
         return now - fact.n_unread / self._n_training > CHANGED_SHARE
 
-    def _look_at(self, fact: ColumnFacts, cells: pa.ChunkedArray) -> None:
+    def _count(self, fact: ColumnFacts, cells: pa.ChunkedArray) -> None:
         self._missing[fact.name] += cells.null_count
         if fact.name not in self._parsers:
             return
@@ -96,9 +94,9 @@ class DataProblems:
             known = pc.is_in(present, value_set=self._levels[fact.name])
             self._unseen[fact.name] += len(present) - (pc.sum(known).as_py() or 0)
 
-    def _problems_of(self, fact: ColumnFacts) -> list[str]:
+    def _texts(self, fact: ColumnFacts) -> list[str]:
         if fact.name in self._absent:
-            return ["is not in this table; it is not needed"]
+            return ["not in this table; the model does not need it"]
         if not fact.role.is_feature:
             return [_why_unused(fact)] if fact.role != Role.IDENTIFIER else []
         texts = []
@@ -106,31 +104,32 @@ class DataProblems:
         if now == 1:
             texts.append("all cells are missing")
         elif abs(now - then) > CHANGED_SHARE:
-            texts.append(f"{now:.0%} of the cells are missing; in training {then:.0%} were")
+            texts.append(f"{percent(now)} of cells are missing, {percent(then)} in training")
         if n := self._unreadable[fact.name]:
-            texts.append(f"{self._cells(n)} {self._parsers[fact.name].unread}, taken as missing")
+            unread = self._parsers[fact.name].unread
+            texts.append(f"{self._cells(n)} {unread} and count{'s' * (n == 1)} as missing")
         if n := self._unseen[fact.name]:
-            texts.append(f"{self._cells(n)} something that was not there in training")
+            texts.append(f"{self._cells(n)} a value not seen in training")
         return texts
 
     def _missing_shares(self, fact: ColumnFacts) -> tuple[float, float]:
-        """Return the share of a column's cells that are missing now, and that in training."""
+        """Return the share of missing cells of a column, now and in training."""
         return self._missing[fact.name] / self._n_rows, fact.n_missing / self._n_training
 
-    def _is_gap_striking(self, fact: ColumnFacts) -> bool:
-        """Whether far more or fewer cells are missing than in training, and not by chance."""
+    def _has_other_missing_share(self, fact: ColumnFacts) -> bool:
+        """Whether the share of missing cells differs from training by more than chance."""
         if not fact.role.is_feature:
             return False
         now, then = self._missing_shares(fact)
-        by_chance = CHANCE * sqrt(then * (1 - then) / self._n_rows)
-        return abs(now - then) > max(CHANGED_SHARE, by_chance)
+        standard_error = sqrt(then * (1 - then) / self._n_rows)
+        return abs(now - then) > max(CHANGED_SHARE, N_STANDARD_ERRORS * standard_error)
 
     def _cells(self, n: int) -> str:
-        return "1 cell says" if n == 1 else f"{n:,} cells ({percent(n / self._n_rows)}) say"
+        return "1 cell holds" if n == 1 else f"{n:,} cells ({percent(n / self._n_rows)}) hold"
 
 
 def _why_unused(fact: ColumnFacts) -> str:
-    """Say why a column is not looked at; its note is about the training table alone."""
+    """Return why a column is not used; its own note is about the training table alone."""
     if fact.role == Role.CONSTANT and fact.n_distinct <= 1:
-        return "constant in training, not looked at"
-    return f"{fact.role}: not looked at"
+        return "not used: constant in training"
+    return f"not used: {fact.role}"

@@ -1,4 +1,4 @@
-"""What a detector says of rows: score, probability and decision, from one look at them."""
+"""Scores, probabilities and decisions for the rows of a table."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from imboost.labels import INLIER, OUTLIER
 
 
 @dataclass(frozen=True, eq=False)
-class Verdicts:
-    """What is said of some rows, and how long that took.
+class Predictions:
+    """Predictions for some rows, and the time they took.
 
     Parameters
     ----------
     scores, probabilities : array of shape (n_rows,)
     is_outlier : array of bool of shape (n_rows,)
     encoding_seconds, model_seconds : float
-        Spent on turning cells into numbers, and in the model itself.
+        Time spent on encoding the table, and in the model itself.
     """
 
     scores: NDArray[np.float64]
@@ -34,18 +34,18 @@ class Verdicts:
     model_seconds: float = 0.0
 
 
-def judge(detector: TableDetector, table: pa.Table) -> Verdicts:
-    """Score rows once, and say all that follows from the scores."""
+def predict_table(detector: TableDetector, table: pa.Table) -> Predictions:
+    """Score rows once and derive probabilities and decisions from the scores."""
     if table.num_rows == 0:
-        return Verdicts(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_))
+        return Predictions(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_))
     start = perf_counter()
     matrix = detector.encode(table)
     if not detector.detector_.allow_nan and np.isnan(matrix).any():
         name = type(detector.detector_).__name__
-        raise DataError(f"{name} cannot score rows in which numbers or times are missing.")
+        raise DataError(f"{name} cannot score rows with missing numbers or dates.")
     encoded = perf_counter()
     scores = detector.detector_.decision_function(matrix)
-    return Verdicts(
+    return Predictions(
         scores=scores,
         probabilities=detector.detector_.scores_to_proba(scores)[:, 1],
         is_outlier=scores > detector.threshold_,
@@ -55,7 +55,7 @@ def judge(detector: TableDetector, table: pa.Table) -> Verdicts:
 
 
 def is_threshold_guessed(detector: TableDetector) -> bool:
-    """Whether neither a share of outliers nor labels of both kinds were given in training."""
+    """Whether neither a contamination nor labels of both classes were given in training."""
     inner = detector.detector_
     has_both = {INLIER, OUTLIER} <= set(np.unique(inner.training_labels_).tolist())
     return bool(inner.contamination == AUTO) and not has_both

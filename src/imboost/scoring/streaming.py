@@ -1,4 +1,4 @@
-"""Tables larger than memory, scored piece by piece on all cores, in the order of their rows."""
+"""Score tables larger than memory: batch by batch, on all cores, in row order."""
 
 from __future__ import annotations
 
@@ -12,76 +12,87 @@ from typing import TypeVar
 import pyarrow as pa
 
 from imboost.detectors.table_detector import TableDetector
-from imboost.scoring.predictions import Verdicts, judge
+from imboost.errors import DataError
+from imboost.scoring.predictions import Predictions, predict_table
 from imboost.scoring.threads import n_cores, scoring_threads
 from imboost.tables.files import TableFiles
 
-PIECE_ROWS = 4096
-"""Rows that are scored at a time: what a detector keeps of them fits a small machine."""
+BATCH_ROWS = 4096  # rows scored at a time; what a detector computes for them fits a small machine
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredPiece:
-    """Some rows that follow each other, and what is said of them.
+class ScoredBatch:
+    """Consecutive rows of a table and their predictions.
 
     Parameters
     ----------
-    first : int
-        Number of the first row in the whole table.
+    first_row : int
+        Number of the first row in the table, from 0.
     table : Arrow table
-        The rows; there may be none.
-    verdicts : Verdicts
+        The rows; may be empty.
+    predictions : Predictions
     reading_seconds : float
-        Spent on reading them.
+        Time spent on reading the rows.
     """
 
-    first: int
+    first_row: int
     table: pa.Table
-    verdicts: Verdicts
+    predictions: Predictions
     reading_seconds: float
 
 
-def score_pieces(
+def score_batches(
     detector: TableDetector,
     files: TableFiles,
     *,
-    n_rows: int = PIECE_ROWS,
+    n_rows: int = BATCH_ROWS,
     n_threads: int | None = None,
-) -> Iterator[ScoredPiece]:
-    """Score a table of any size, at most `n_rows` rows at a time; the first piece may hold none.
+) -> Iterator[ScoredBatch]:
+    """Score a table of any size, at most `n_rows` rows at a time; the first batch may be empty.
 
-    Only a few pieces are in memory at any time.
+    Only a few batches are in memory at any time.
+
+    Raises
+    ------
+    DataError
+        At the end, if fewer or more rows were scored than Parquet files declare.
     """
 
-    def score(piece: tuple[int, pa.Table, float]) -> ScoredPiece:
-        first, table, seconds = piece
-        return ScoredPiece(first, table, judge(detector, table), seconds)
+    def score(batch: tuple[int, pa.Table, float]) -> ScoredBatch:
+        first_row, table, seconds = batch
+        return ScoredBatch(first_row, table, predict_table(detector, table), seconds)
 
-    return in_order(score, pieces(files, n_rows), n_threads or n_cores())
-
-
-def pieces(files: TableFiles, n_rows: int = PIECE_ROWS) -> Iterator[tuple[int, pa.Table, float]]:
-    """Yield number of the first row, rows and seconds of reading for every piece of a table."""
-    first, start = 0, perf_counter()
-    for batch in files.batches():
-        for place in range(0, max(batch.num_rows, 1), n_rows):
-            piece = batch.slice(place, n_rows)
-            yield first, piece, perf_counter() - start
-            first, start = first + piece.num_rows, perf_counter()
+    n_scored = 0
+    for batch in map_in_order(score, read_batches(files, n_rows), n_threads or n_cores()):
+        n_scored += len(batch.predictions.scores)
+        yield batch
+    check_row_counts(files.n_rows, n_scored, "scored")
 
 
-def in_order(
-    work: Callable[[Item], Result], items: Iterable[Item], n_threads: int
+def read_batches(
+    files: TableFiles, n_rows: int = BATCH_ROWS
+) -> Iterator[tuple[int, pa.Table, float]]:
+    """Yield the number of the first row, the rows and the seconds of reading of every batch."""
+    first_row, start = 0, perf_counter()
+    for table in files.batches():
+        for offset in range(0, max(table.num_rows, 1), n_rows):
+            batch = table.slice(offset, n_rows)
+            yield first_row, batch, perf_counter() - start
+            first_row, start = first_row + batch.num_rows, perf_counter()
+
+
+def map_in_order(
+    function: Callable[[Item], Result], items: Iterable[Item], n_threads: int
 ) -> Iterator[Result]:
-    """Yield what `work` makes of items, in their order; a few are worked on at the same time."""
+    """Yield the results of a function in the order of its items, a few computed at a time."""
     waiting: deque[Future[Result]] = deque()
     with scoring_threads(n_threads) as pool:
         try:
             for item in items:
-                waiting.append(pool.submit(work, item))
+                waiting.append(pool.submit(function, item))
                 if len(waiting) > n_threads:  # one more, so that no thread has to wait
                     yield waiting.popleft().result()
             while waiting:
@@ -89,3 +100,17 @@ def in_order(
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def check_row_counts(n_read: int | None, n_done: int, what: str) -> None:
+    """Raise unless as many rows were processed as were read.
+
+    >>> check_row_counts(400, 399, "scored")
+    Traceback (most recent call last):
+    imboost.errors.DataError: Read 400 rows but scored 399. Rows were lost or repeated; ...
+    """
+    if n_read is not None and n_read != n_done:
+        raise DataError(
+            f"Read {n_read:,} rows but {what} {n_done:,}. Rows were lost or repeated; check "
+            "whether the file changed while it was read."
+        )

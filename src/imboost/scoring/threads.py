@@ -1,4 +1,4 @@
-"""Threads that score, each on one core of its own."""
+"""Threads for scoring, one core each."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-SHARED_FILTERS = "`sklearn.utils.parallel.delayed` should be used with"
-"""How scikit-learn's forests begin to complain when two threads use them at a time: they change
-the list of warning filters, which all threads share, and find it empty. Scores are the same."""
+HARMLESS_WARNING = "`sklearn.utils.parallel.delayed` should be used with"
+"""Start of a warning by scikit-learn's forests when two threads use them at the same time. Warning
+filters are shared by all threads, and one resets those of the other; scores are not affected."""
 
 MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1
-KEPT_BYTES = {MMAP_THRESHOLD: 32 << 20, TRIM_THRESHOLD: 128 << 20}
-"""Settings of glibc's malloc, by their numbers there, and the free memory that is kept."""
+MALLOC_OPTIONS = {MMAP_THRESHOLD: 32 << 20, TRIM_THRESHOLD: 128 << 20}
+"""Options of glibc's `mallopt` (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD) and their values in bytes."""
 
 
 def scoring_threads(n_threads: int) -> ThreadPoolExecutor:
-    """Return threads in which libraries start none of their own."""
-    keep_memory()
-    if not isinstance(warnings.showwarning, _Show):
-        warnings.showwarning = _Show(warnings.showwarning)
+    """Return a thread pool in which numeric libraries start no threads of their own."""
+    _keep_memory()
+    if not isinstance(warnings.showwarning, _ShowWarning):
+        warnings.showwarning = _ShowWarning(warnings.showwarning)
     return ThreadPoolExecutor(n_threads, initializer=_use_one_core)
 
 
 def n_cores() -> int:
-    """Return how many cores this program may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def keep_memory() -> None:
-    """Let arrays of every piece of a table reuse the memory of those of the piece before.
+def _keep_memory() -> None:
+    """Let the arrays of a batch reuse the memory of the previous batch.
 
-    Otherwise glibc gives it back and asks for it again a thousand times a second; half of the
-    time of scoring went there. Other systems are left as they are.
+    By default glibc returns it to the system and requests it again for every batch, which took
+    half of the time of scoring. Does nothing on systems other than Linux.
     """
     change = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if change is not None:
-        for setting, n_bytes in KEPT_BYTES.items():
+        for setting, n_bytes in MALLOC_OPTIONS.items():
             change(setting, n_bytes)
 
 
@@ -54,12 +54,12 @@ def _use_one_core() -> None:
     threadpool_limits(limits=1)
 
 
-class _Show:
-    """Shows all warnings but the one that says nothing about scores."""
+class _ShowWarning:
+    """Shows all warnings except the harmless one of scikit-learn's forests."""
 
     def __init__(self, show: Any) -> None:
         self._show = show
 
     def __call__(self, message: Warning | str, *where: Any, **more: Any) -> None:
-        if not str(message).startswith(SHARED_FILTERS):
+        if not str(message).startswith(HARMLESS_WARNING):
             self._show(message, *where, **more)

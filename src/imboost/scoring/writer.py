@@ -1,4 +1,4 @@
-"""Files of scores: the identifiers of rows and what is said of them, written piece by piece."""
+"""Write scores to a CSV or Parquet file, batch by batch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from imboost.errors import DataError, SettingError
-from imboost.scoring.streaming import ScoredPiece
+from imboost.scoring.streaming import ScoredBatch
 from imboost.tables.cells import mask_missing
 from imboost.tables.files import CSV_ENDINGS, PARQUET_ENDINGS
 
@@ -23,21 +23,25 @@ OWN_COLUMNS = (
     ("probability", pa.float64()),
     ("is_outlier", pa.bool_()),
 )
-"""What stands beside the identifiers of every row."""
+"""Columns written after the identifiers of a row."""
 
-GROUP_ROWS = 1 << 17
-"""Rows that are written at a time, so that Parquet files have few groups of rows."""
+GROUP_ROWS = 1 << 17  # rows written at a time: the size of a Parquet row group
 
 
 class ScoreWriter:
-    """Writes scored pieces into a CSV or Parquet file.
+    """Writes scored batches to a CSV or Parquet file.
 
     Parameters
     ----------
     path : Path
-        Its ending says the kind.
+        Its extension decides the format.
     identifiers : sequence of str
-        Columns that are kept, as far as the table has them.
+        Columns to copy from the table, if it has them.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows written to the file so far.
     """
 
     def __init__(self, path: Path, identifiers: Sequence[str]) -> None:
@@ -45,14 +49,15 @@ class ScoreWriter:
         self._identifiers = identifiers
         self._schema: pa.Schema | None = None
         self._waiting: list[pa.Table] = []
+        self.n_rows = 0
         self._open = ExitStack()
 
-    def write(self, piece: ScoredPiece) -> None:
-        """Write what is said of some rows; the first piece decides which identifiers there are."""
+    def write(self, batch: ScoredBatch) -> None:
+        """Write the predictions of a batch; the first one decides which identifiers are copied."""
         if self._schema is None:
-            self._schema = self._schema_of(piece.table)
+            self._schema = self._schema_of(batch.table)
             self._file: Any = self._open.enter_context(_writer(self._path, self._schema))
-        self._waiting.append(self._lines(piece, self._schema))
+        self._waiting.append(self._lines(batch, self._schema))
         if sum(lines.num_rows for lines in self._waiting) >= GROUP_ROWS:
             self._write_waiting()
 
@@ -63,7 +68,9 @@ class ScoreWriter:
         self._open.close()
 
     def _write_waiting(self) -> None:
-        self._file.write_table(pa.concat_tables(self._waiting))
+        lines = pa.concat_tables(self._waiting)
+        self._file.write_table(lines)
+        self.n_rows += lines.num_rows
         self._waiting = []
 
     def _schema_of(self, table: pa.Table) -> pa.Schema:
@@ -72,29 +79,25 @@ class ScoreWriter:
         own = [(_free_name(name, kept), kind) for name, kind in OWN_COLUMNS]
         return pa.schema([*zip(kept, types, strict=True), *own])
 
-    def _lines(self, piece: ScoredPiece, schema: pa.Schema) -> pa.Table:
-        verdicts = piece.verdicts
-        own = [
-            np.arange(piece.first, piece.first + piece.table.num_rows),
-            verdicts.scores,
-            verdicts.probabilities,
-            verdicts.is_outlier,
-        ]
+    def _lines(self, batch: ScoredBatch, schema: pa.Schema) -> pa.Table:
+        found = batch.predictions
+        numbers = np.arange(batch.first_row, batch.first_row + batch.table.num_rows)
+        own = [numbers, found.scores, found.probabilities, found.is_outlier]
         kept = schema.names[: -len(OWN_COLUMNS)]
-        columns = [mask_missing(piece.table.column(name)) for name in kept]
+        columns = [mask_missing(batch.table.column(name)) for name in kept]
         try:
             return pa.table([*columns, *own], names=schema.names).cast(schema)
         except pa.ArrowException as error:
-            raise DataError(f"The identifiers {kept} change their type: {error}.") from error
+            raise DataError(
+                f"The type of an identifier column changes within the table: {error}."
+            ) from error
 
 
 def check_score_path(out: Path, data: Sequence[Path]) -> None:
-    """Raise unless scores can be written to `out` without losing data."""
+    """Raise unless scores can be written to `out` without overwriting the table."""
     if not out.name.lower().endswith(CSV_ENDINGS + PARQUET_ENDINGS):
         endings = ", ".join(CSV_ENDINGS + PARQUET_ENDINGS)
-        raise SettingError(
-            f"Scores are written to a file whose name ends with {endings}; got {out}."
-        )
+        raise SettingError(f"The name of the file for scores must end with {endings}; got {out}.")
     if out.is_dir():
         raise SettingError(f"{out} is a folder: name a file with --out.")
     if out.exists() and any(out.samefile(path) for path in data):
@@ -119,5 +122,5 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[Any]:
 
 
 def _free_name(name: str, taken: Sequence[str]) -> str:
-    """Return a name that no identifier has."""
+    """Append underscores until no identifier has the name."""
     return _free_name(f"{name}_", taken) if name in taken else name

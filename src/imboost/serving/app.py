@@ -18,16 +18,16 @@ from pydantic import BaseModel
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import IMBoostError
-from imboost.scoring.predictions import judge
+from imboost.scoring.predictions import predict_table
 from imboost.serving.limits import Limits
 from imboost.serving.middleware import Gate
 from imboost.serving.schemas import (
-    ErrorGiven,
+    ErrorBody,
     ExplainedScore,
     Explanations,
     Health,
     Metadata,
-    ReasonGiven,
+    ReasonBody,
     RowModel,
     Score,
     Scores,
@@ -35,7 +35,7 @@ from imboost.serving.schemas import (
 )
 from imboost.serving.workers import Deadline, Jobs
 
-PIECE_ROWS, PIECE_EXPLAINED = 1000, 20
+BATCH_ROWS, BATCH_EXPLAINED = 1000, 20
 """Rows after which work asks whether there is time left."""
 
 MOST_SHOWN = 3
@@ -46,12 +46,12 @@ MOST_LETTERS = 50
 
 Problems = dict[int | str, dict[str, Any]]
 PROBLEMS: Problems = {
-    400: {"model": ErrorGiven, "description": "The body is no JSON."},
-    401: {"model": ErrorGiven, "description": "The token is missing or wrong."},
-    413: {"model": ErrorGiven, "description": "The body is too large."},
-    422: {"model": ErrorGiven, "description": "The rows do not fit the table of the model."},
-    503: {"model": ErrorGiven, "description": "Too many requests are waiting."},
-    504: {"model": ErrorGiven, "description": "The request took too long."},
+    400: {"model": ErrorBody, "description": "The body is no JSON."},
+    401: {"model": ErrorBody, "description": "The token is missing or wrong."},
+    413: {"model": ErrorBody, "description": "The body is too large."},
+    422: {"model": ErrorBody, "description": "The rows do not fit the table of the model."},
+    503: {"model": ErrorBody, "description": "Too many requests are waiting."},
+    504: {"model": ErrorBody, "description": "The request took too long."},
 }
 
 
@@ -146,18 +146,18 @@ def score_request(
 ) -> Scores:
     """Score the rows of a request."""
     scores: list[Score] = []
-    for start in range(0, len(sent), PIECE_ROWS):
+    for start in range(0, len(sent), BATCH_ROWS):
         deadline.check()
-        piece = sent[start : start + PIECE_ROWS]
-        verdicts = judge(detector, rows.table(piece))
+        batch = sent[start : start + BATCH_ROWS]
+        found = predict_table(detector, rows.table(batch))
         scores += [
             Score(
                 identifiers=rows.identifiers(row),
-                score=verdicts.scores[at],
-                probability=verdicts.probabilities[at],
-                is_outlier=verdicts.is_outlier[at],
+                score=found.scores[at],
+                probability=found.probabilities[at],
+                is_outlier=found.is_outlier[at],
             )
-            for at, row in enumerate(piece)
+            for at, row in enumerate(batch)
         ]
     return Scores(scores=scores)
 
@@ -167,9 +167,9 @@ def explain_request(
 ) -> Explanations:
     """Explain the rows of a request."""
     explanations: list[ExplainedScore] = []
-    for start in range(0, len(sent), PIECE_EXPLAINED):
+    for start in range(0, len(sent), BATCH_EXPLAINED):
         deadline.check()
-        piece = sent[start : start + PIECE_EXPLAINED]
+        batch = sent[start : start + BATCH_EXPLAINED]
         explanations += [
             ExplainedScore(
                 identifiers=rows.identifiers(row),
@@ -178,9 +178,9 @@ def explain_request(
                 baseline=told.baseline,
                 residual=told.residual,
                 is_exact=told.is_exact,
-                reasons=[ReasonGiven(**asdict(reason)) for reason in told.reasons],
+                reasons=[ReasonBody(**asdict(reason)) for reason in told.reasons],
             )
-            for row, told in zip(piece, detector.explain(rows.table(piece)), strict=True)
+            for row, told in zip(batch, detector.explain(rows.table(batch)), strict=True)
         ]
     return Explanations(explanations=explanations)
 

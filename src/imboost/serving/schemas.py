@@ -54,7 +54,7 @@ HINTS = {
 }
 
 
-class ErrorGiven(BaseModel):
+class ErrorBody(BaseModel):
     """Why there is no other answer."""
 
     detail: str
@@ -81,7 +81,7 @@ class Scores(BaseModel):
     scores: list[Score]
 
 
-class ReasonGiven(BaseModel):
+class ReasonBody(BaseModel):
     """What one column adds to a row's score."""
 
     column: str
@@ -102,7 +102,7 @@ class ExplainedScore(BaseModel):
     baseline: float
     residual: float
     is_exact: bool
-    reasons: list[ReasonGiven]
+    reasons: list[ReasonBody]
 
 
 class Explanations(BaseModel):
@@ -111,7 +111,7 @@ class Explanations(BaseModel):
     explanations: list[ExplainedScore]
 
 
-class ColumnGiven(BaseModel):
+class ColumnBody(BaseModel):
     """A column of the training table."""
 
     name: str
@@ -130,7 +130,7 @@ class Metadata(BaseModel):
     threshold: float
     n_training_rows: int
     n_training_outliers: int
-    columns: list[ColumnGiven]
+    columns: list[ColumnBody]
     max_rows: int
     max_explained_rows: int
 
@@ -206,7 +206,7 @@ def describe(detector: TableDetector, version: str, n_rows: int, n_explained: in
         n_training_rows=len(detector.decision_scores_),
         n_training_outliers=int(detector.labels_.sum()),
         columns=[
-            ColumnGiven(
+            ColumnBody(
                 name=fact.name,
                 role=str(fact.role),
                 is_looked_at=fact.role.is_feature,
