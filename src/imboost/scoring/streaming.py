@@ -103,12 +103,7 @@ def map_in_order(
 
 
 def check_row_counts(n_read: int | None, n_done: int, what: str) -> None:
-    """Raise unless as many rows were processed as were read.
-
-    >>> check_row_counts(400, 399, "scored")
-    Traceback (most recent call last):
-    imboost.errors.DataError: Read 400 rows but scored 399. Rows were lost or repeated; ...
-    """
+    """Raise unless as many rows were processed as were read; None is an unknown number."""
     if n_read is not None and n_read != n_done:
         raise DataError(
             f"Read {n_read:,} rows but {what} {n_done:,}. Rows were lost or repeated; check "
