@@ -3,7 +3,7 @@
 import csv
 import re
 
-from imboost.benchmark import ResultFile
+from imboost.benchmark import ResultFile, RoundResult
 from imboost.benchmark.report import write_report
 from result_lines import run_lines, trouble_line
 
@@ -42,7 +42,7 @@ LINES = [
 
 
 def report_on(folder, lines):
-    ResultFile(folder / "results.csv").append(lines)
+    ResultFile(folder / "results.csv", RoundResult).append(lines)
     written = write_report(folder)
     assert written == [folder / "report.html", folder / "report.md", folder / "tables"]
     return folder

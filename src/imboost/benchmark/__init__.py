@@ -1,8 +1,8 @@
-"""The paper's experiment: protocol, plan, runner, tables and report."""
+"""The paper's experiment: run it, analyse the results and report on them."""
 
 from imboost.benchmark.run.budget import Budget
 from imboost.benchmark.run.plan import Method, Plan, make_plan
-from imboost.benchmark.run.protocol import RoundResult, RunSpec, run
+from imboost.benchmark.run.protocol import RoundResult, RunLine, RunSpec, run
 from imboost.benchmark.run.results import ResultFile
 from imboost.benchmark.run.runner import run_all
 from imboost.benchmark.run.settings import Settings
@@ -13,6 +13,7 @@ __all__ = [
     "Plan",
     "ResultFile",
     "RoundResult",
+    "RunLine",
     "RunSpec",
     "Settings",
     "make_plan",

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from imboost.cli.bench_run import run_plan
+from imboost.cli.bench_run import run_benchmark
 from imboost.cli.options import (
     BenchmarkData,
     Datasets,
@@ -30,7 +30,7 @@ def ablate(
     jobs: Jobs = 1,
     device: Device = "auto",
 ) -> None:
-    """Run IMBoost with one setting changed, over the values that the paper tried."""
+    """Run IMBoost with one setting changed, over the paper's values."""
     from imboost.benchmark import make_plan
     from imboost.benchmark.run.ablation import find_ablations
     from imboost.benchmark.run.plan import SEEDS
@@ -45,4 +45,4 @@ def ablate(
         jobs=jobs,
         device=device,
     )
-    run_plan(plan, out)
+    run_benchmark(plan, out)

@@ -9,19 +9,21 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from imboost.cli.bench_run import run_plan
 from imboost.cli.options import (
     DEFAULT_DETECTOR,
     BenchmarkData,
     Datasets,
+    Device,
     Jobs,
     QuestionBudget,
     Rounds,
     Seeds,
+    TimeLimit,
 )
-from imboost.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from imboost.benchmark.run.decisions import DecisionResult, Verdict
+    from imboost.benchmark.analysis.decision_summary import DecisionSummary
 
 
 def decisions(
@@ -32,14 +34,18 @@ def decisions(
     seed: Seeds = None,
     rounds: Rounds = 5,
     budget: QuestionBudget = "paper",
+    time_limit: TimeLimit = None,
     jobs: Jobs = 1,
+    device: Device = "auto",
 ) -> None:
     """Check probabilities, intervals and the advice to stop against the true labels.
 
-    A tenth of the questions are an audit: rows drawn at random.
+    A tenth of the questions are random rows. Finished runs are not repeated; the exit code is 1
+    if a run failed.
     """
-    from imboost.benchmark import Budget, Method, make_plan
-    from imboost.benchmark.run.decisions import judge_all, sum_up, write_decisions
+    from imboost.benchmark import Budget, Method, ResultFile, make_plan
+    from imboost.benchmark.analysis.decision_summary import summarize_decisions
+    from imboost.benchmark.run.decisions import DecisionResult, evaluate_decisions
     from imboost.benchmark.run.plan import SEEDS
 
     plan = make_plan(
@@ -49,33 +55,33 @@ def decisions(
         seeds=seed or SEEDS,
         rounds=rounds,
         budget=Budget.parse(budget),
+        time_limit=time_limit,
         jobs=jobs,
+        device=device,
     )
-    out.mkdir(parents=True, exist_ok=True)
-    lines: list[DecisionResult] = []
-    with progress_bar(Console(stderr=True)) as progress:
-        task = progress.add_task("runs", total=len(plan.specs))
-        for results in judge_all(plan):
-            lines += results
-            progress.advance(task)
-    write_decisions(lines, out / "decisions.csv")
-    _print(sum_up(lines))
-    Console().print(f"wrote {out / 'decisions.csv'}", markup=False, soft_wrap=True)
+    results = ResultFile(out / "decisions.csv", DecisionResult)
+    succeeded = run_plan(evaluate_decisions, plan, results)
+    planned = set(plan.specs)
+    lines = [line for line in results.read() if line.status == "ok" and line.spec in planned]
+    if lines:
+        _print(summarize_decisions(lines))
+    if not succeeded:
+        raise typer.Exit(1)
 
 
-def _print(verdict: Verdict) -> None:
+def _print(summary: DecisionSummary) -> None:
     from imboost.reporting import percent
 
-    table = Table(title=f"{verdict.n_runs} runs, after the last round", title_justify="left")
-    table.add_column("what was promised")
-    table.add_column("measured", justify="right")
+    table = Table(title=f"{summary.n_runs} runs, after the last round", title_justify="left")
+    table.add_column("metric")
+    table.add_column("value", justify="right")
     for text, value in (
-        ("expected calibration error of probabilities", f"{verdict.calibration_error:.3f}"),
-        ("precision within its 90% interval", percent(verdict.precision_covered)),
-        ("unfound outliers within their 90% interval", percent(verdict.unfound_covered)),
-        ("found of what can be found, when advised to stop", percent(verdict.share_found)),
-        ("runs advised to stop before the last round", percent(verdict.stopped_runs)),
-        ("data sets where half of the runs are", percent(verdict.stopped_sets)),
+        ("expected calibration error", f"{summary.calibration_error:.3f}"),
+        ("coverage of the 90% interval: precision", percent(summary.precision_coverage)),
+        ("coverage of the 90% interval: outliers not found", percent(summary.unfound_coverage)),
+        ("outliers found at the advice to stop", percent(summary.share_found)),
+        ("runs with advice to stop before the last round", percent(summary.stopped_runs)),
+        ("data sets where at least half of the runs have it", percent(summary.stopped_datasets)),
     ):
         table.add_row(text, value)
     Console().print(table, highlight=False)

@@ -13,12 +13,12 @@ def report(
     against: Annotated[
         str | None,
         typer.Option(
-            help="The method that others are compared with, such as stack/spread, or stack for "
+            help="The reference method, such as stack/spread, or stack for "
             "stack with its own query strategy. Default: imboost/mm."
         ),
     ] = None,
 ) -> None:
-    """Write the tables and figures of a benchmark beside the paper's figures."""
+    """Write the tables and figures of a benchmark next to the paper's values."""
     from imboost.benchmark.report import write_report
 
     for path in write_report(out, against):

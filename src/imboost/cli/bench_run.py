@@ -26,7 +26,9 @@ from imboost.cli.progress import progress_bar
 from imboost.errors import SettingError
 
 if TYPE_CHECKING:
-    from imboost.benchmark import Plan, RoundResult, RunSpec
+    from imboost.benchmark import Plan, ResultFile, RunSpec
+    from imboost.benchmark.run.results import Line
+    from imboost.benchmark.run.runner import Experiment
 
 
 def run(
@@ -42,8 +44,8 @@ def run(
         str | None,
         typer.Option(
             help="Run a list of methods in place of --detector: paper (the 19 columns of its "
-            "tables), queries, peers, all (of these), leaders (stack and its strongest rivals), "
-            "ingredients (stack, and stack with one ingredient removed at a time)."
+            "tables), queries, peers, all (of these), leaders (stack and the strongest others), "
+            "stack-ablation (stack with one component removed at a time)."
         ),
     ] = None,
     setting: Annotated[
@@ -52,7 +54,7 @@ def run(
             "--set",
             help="A setting of the detector, such as n_trees=50, of the query strategy, such as "
             "query__distance_power=0, or of the table: table__scaling (robust, quantile or "
-            "minmax), table__missing=0.2 (fraction of values to remove), table__filling=mean; "
+            "minmax), table__missing=0.2 (fraction of values to remove), table__imputation=mean; "
             "may be repeated.",
         ),
     ] = None,
@@ -96,23 +98,31 @@ def run(
         jobs=jobs,
         device=device,
     )
-    run_plan(plan, out)
+    run_benchmark(plan, out)
 
 
-def run_plan(plan: Plan, out: Path) -> None:
-    """Do what is left of a plan, with a progress bar; exit with code 1 if a run failed."""
-    from imboost.benchmark import ResultFile, run_all
+def run_benchmark(plan: Plan, out: Path) -> None:
+    """Run the paper's protocol; exit with code 1 if a run failed."""
+    from imboost.benchmark import ResultFile, RoundResult, run
 
-    out.mkdir(parents=True, exist_ok=True)
-    results = ResultFile(out / "results.csv")
-    settled = results.settled(plan.time_limit)
-    n_before = sum(spec in settled for spec in plan.specs)
+    succeeded = run_plan(run, plan, ResultFile(out / "results.csv", RoundResult))
+    Console(stderr=True).print(f"Next: imboost bench report {out}", markup=False, soft_wrap=True)
+    if not succeeded:
+        raise typer.Exit(1)
+
+
+def run_plan(experiment: Experiment[Line], plan: Plan, results: ResultFile[Line]) -> bool:
+    """Do the unfinished runs of a plan with a progress bar; return whether none failed."""
+    from imboost.benchmark import run_all
+
+    finished = results.finished(plan.time_limit)
+    n_before = sum(spec in finished for spec in plan.specs)
     console = Console(stderr=True)
     counts: Counter[str] = Counter()
     with progress_bar(console) as progress:
         task = progress.add_task("runs", total=len(plan.specs), completed=n_before)
 
-        def on_done(spec: RunSpec, last: RoundResult) -> None:
+        def on_done(spec: RunSpec, last: Line) -> None:
             counts[last.status] += 1
             progress.advance(task)
             progress.update(task, description=f"{spec.dataset}, seed {spec.seed}")
@@ -120,7 +130,7 @@ def run_plan(plan: Plan, out: Path) -> None:
                 text = f"{last.status}: {spec}: {last.reason}"
                 progress.console.print(text, markup=False, soft_wrap=True)
 
-        run_all(plan, results, on_done)
+        run_all(experiment, plan, results, on_done)
         progress.update(task, description="runs")
     console.print(
         f"{counts['ok']} runs done, {n_before} were done before, {counts['failed']} failed, "
@@ -129,6 +139,4 @@ def run_plan(plan: Plan, out: Path) -> None:
         highlight=False,
         soft_wrap=True,
     )
-    console.print(f"Next: imboost bench report {out}", markup=False, soft_wrap=True)
-    if counts["failed"]:
-        raise typer.Exit(1)
+    return counts["failed"] == 0

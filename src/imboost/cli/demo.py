@@ -60,7 +60,7 @@ def demo(
 def _run_session(dataset: Dataset, rounds: int, seed: int) -> list[DemoRound]:
     import numpy as np
 
-    from imboost.benchmark.run.metrics import quality
+    from imboost.benchmark.run.metrics import auc_and_ap
     from imboost.detectors import Stack
     from imboost.session import Answer, Oracle, Session, run_rounds
 
@@ -76,7 +76,7 @@ def _run_session(dataset: Dataset, rounds: int, seed: int) -> list[DemoRound]:
     for number in progress:
         scores = session.detector.decision_scores_
         ranked = np.argsort(-scores)
-        auc, ap = quality(dataset.y, scores)
+        auc, ap = auc_and_ap(dataset.y, scores)
         answered = set(session.answers)
         results.append(
             DemoRound(

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from imboost.benchmark import ResultFile
+from imboost.benchmark import ResultFile, RoundResult
 from imboost.benchmark.report import write_report
 from imboost.benchmark.report.figures import time_panel
 from imboost.benchmark.report.study import Study
@@ -50,13 +50,15 @@ def test_a_report_without_results_says_what_to_run_first(tmp_path):
 
 
 def test_a_report_on_failures_alone_gives_their_reason(tmp_path):
-    ResultFile(tmp_path / "results.csv").append([trouble_line("pima", 1, "failed", "DataError")])
+    ResultFile(tmp_path / "results.csv", RoundResult).append(
+        [trouble_line("pima", 1, "failed", "DataError")]
+    )
     with pytest.raises(ResultsError, match=r"no finished run\. Of 1 run none went well: DataErr"):
         write_report(tmp_path)
 
 
 def write_results(folder, lines):
-    file = ResultFile(folder / "results.csv")
+    file = ResultFile(folder / "results.csv", RoundResult)
     for line in lines:
         file.append([line])
     return write_report(folder)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from imboost.benchmark import ResultFile
+from imboost.benchmark import ResultFile, RoundResult
 from imboost.benchmark.report import write_report
 from imboost.benchmark.report.study import FAMILY_ORDER, Study
 from imboost.errors import UnknownNameError
@@ -14,7 +14,7 @@ from result_lines import run_lines
 
 
 def test_methods_are_compared_with_the_one_that_is_named(tmp_path):
-    ResultFile(tmp_path / "results.csv").append(LINES)
+    ResultFile(tmp_path / "results.csv", RoundResult).append(LINES)
     write_report(tmp_path, against="oc-nce/ab")
     assert sheet(tmp_path, "summary")["imboost/mm"]["AUC against oc-nce/ab"] == "better"
     gains = sheet(tmp_path, "paired_differences")
@@ -55,7 +55,7 @@ def test_the_reference_is_found_by_its_short_name_too(against, others, name):
 def test_a_reference_that_is_not_compared_is_an_error_before_anything_is_written(
     tmp_path, against, told
 ):
-    ResultFile(tmp_path / "results.csv").append(LINES)
+    ResultFile(tmp_path / "results.csv", RoundResult).append(LINES)
     with pytest.raises(UnknownNameError, match=re.escape(told)):
         write_report(tmp_path, against)
     assert [path.name for path in tmp_path.iterdir()] == ["results.csv"]

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from adbench_folder import write_planted
-from imboost.benchmark import Method, ResultFile, make_plan, run_all
+from imboost.benchmark import Method, ResultFile, RoundResult, make_plan, run, run_all
 
 SEEDS = (1, 2, 3, 4, 5)
 PROGRAM = [sys.executable, "-c", "from imboost.cli.main import main; main()"]
@@ -23,7 +23,7 @@ def data(tmp_path):
 
 @pytest.fixture
 def results(tmp_path):
-    return ResultFile(tmp_path / "out" / "results.csv")
+    return ResultFile(tmp_path / "out" / "results.csv", RoundResult)
 
 
 def start_benchmark(data, results):
@@ -67,7 +67,7 @@ def test_a_killed_benchmark_loses_no_finished_run_and_repeats_none(data, results
     assert 0 < len(before) < len(plan.specs)
 
     done = []
-    run_all(plan, results, lambda spec, *_: done.append(spec))
+    run_all(run, plan, results, lambda spec, *_: done.append(spec))
     assert set(done) == set(plan.specs) - before
     assert results.finished() == set(plan.specs)
     whole_lines = left[: left.rfind(b"\n") + 1]
@@ -76,6 +76,6 @@ def test_a_killed_benchmark_loses_no_finished_run_and_repeats_none(data, results
         ends = [row for row in csv.DictReader(file) if row["round"] == "1"]
     assert len(ends) == len(plan.specs)
 
-    uninterrupted = ResultFile(results.path.with_name("uninterrupted.csv"))
-    run_all(plan, uninterrupted, lambda *_: None)
+    uninterrupted = ResultFile(results.path.with_name("uninterrupted.csv"), RoundResult)
+    run_all(run, plan, uninterrupted, lambda *_: None)
     assert figures_of(results) == figures_of(uninterrupted)

@@ -165,7 +165,7 @@ def test_every_suite_names_methods_that_exist():
 
 
 def test_every_ingredient_is_removed_once_and_the_others_stay():
-    whole, *parts, questions = find_suite("ingredients")
+    whole, *parts, questions = find_suite("stack-ablation")
     assert not whole.settings.values
     assert (questions.detector, questions.query, questions.settings) == ("stack", "rd", Settings())
     assert len({str(part.settings) for part in parts}) == len(parts)

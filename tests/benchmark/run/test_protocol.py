@@ -8,7 +8,7 @@ import pytest
 
 from imboost.benchmark import Budget, RunSpec, Settings, run
 from imboost.benchmark.run import protocol
-from imboost.benchmark.run.metrics import quality
+from imboost.benchmark.run.metrics import auc_and_ap
 from imboost.datasets import Dataset, planted_outliers
 
 SPEC = RunSpec("imboost", "mm", "small", seed=100, rounds=2)
@@ -71,12 +71,12 @@ def test_seconds_count_up(results):
 def test_judging_the_scores_does_not_count_as_time_spent(monkeypatch):
     clock = SimpleNamespace(now=0.0)
 
-    def slow_quality(y, scores):
+    def slow_metrics(y, scores):
         clock.now += 100.0
-        return quality(y, scores)
+        return auc_and_ap(y, scores)
 
     monkeypatch.setattr(protocol, "time", SimpleNamespace(perf_counter=lambda: clock.now))
-    monkeypatch.setattr(protocol, "quality", slow_quality)
+    monkeypatch.setattr(protocol, "auc_and_ap", slow_metrics)
     lines = list(run(replace(SPEC, rounds=1), SMALL))
     assert clock.now == 400.0
     assert [line.seconds for line in lines] == [0.0, 0.0]

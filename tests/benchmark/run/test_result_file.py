@@ -29,7 +29,7 @@ def comparable(lines):
 
 @pytest.fixture
 def file(tmp_path):
-    return ResultFile(tmp_path / "deep" / "results.csv")
+    return ResultFile(tmp_path / "deep" / "results.csv", RoundResult)
 
 
 def test_what_is_appended_is_read_back(file):
@@ -159,9 +159,9 @@ def test_a_foreign_file_is_refused_and_left_as_it_was(tmp_path, content):
     path = tmp_path / "results.csv"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ResultsError, match="not a result file"):
-        ResultFile(path).repair()
+        ResultFile(path, RoundResult).repair()
     with pytest.raises(ResultsError, match="not a result file"):
-        ResultFile(path).read()
+        ResultFile(path, RoundResult).read()
     assert path.read_text(encoding="utf-8") == content
 
 
@@ -199,5 +199,5 @@ def test_a_time_limit_is_read_back_in_full(file):
     spec = RunSpec("imboost", "mm", "thyroid", 100)
     skipped = {"round": -1, "status": "skipped", "seconds": 100 / 3}
     file.append([RoundResult.of(spec, "thyroid", **skipped)])
-    assert file.settled(100 / 3) == {spec}
-    assert file.settled(34.0) == set()
+    assert file.finished(100 / 3) == {spec}
+    assert file.finished(34.0) == set()

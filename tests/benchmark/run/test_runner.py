@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from adbench_folder import write_planted, write_set
-from imboost.benchmark import Method, ResultFile, make_plan, run_all
+from imboost.benchmark import Method, ResultFile, RoundResult, make_plan, run, run_all
 from imboost.errors import DataError, SettingError, UnknownNameError
 
 
@@ -17,7 +17,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture
 def results(tmp_path):
-    return ResultFile(tmp_path / "results.csv")
+    return ResultFile(tmp_path / "results.csv", RoundResult)
 
 
 def plan_for(data, detector="imboost", query=None, **settings):
@@ -33,7 +33,7 @@ def run_and_tell(plan, results):
         assert last.spec == spec
         told[spec.dataset] = (last.status, last.reason)
 
-    run_all(plan, results, on_done)
+    run_all(run, plan, results, on_done)
     return told
 
 
@@ -150,7 +150,7 @@ def test_a_run_that_failed_is_tried_again_and_then_counts(tmp_path, results):
 
 def test_parallel_runs_give_the_same_lines(data, results, tmp_path):
     run_and_tell(plan_for(data, jobs=1), results)
-    parallel = ResultFile(tmp_path / "parallel.csv")
+    parallel = ResultFile(tmp_path / "parallel.csv", RoundResult)
     told = run_and_tell(plan_for(data, jobs=2), parallel)
     assert told == {"ash": ("ok", ""), "birch": ("ok", "")}
     assert outcome(parallel) == outcome(results)
@@ -207,6 +207,6 @@ def test_a_skipped_run_is_tried_again_only_with_a_longer_limit(data, results):
 
 def test_a_run_within_its_time_limit_is_what_it_is_without(data, results, tmp_path):
     run_and_tell(plan_for(data, datasets=("ash",)), results)
-    limited = ResultFile(tmp_path / "limited.csv")
+    limited = ResultFile(tmp_path / "limited.csv", RoundResult)
     run_and_tell(plan_for(data, datasets=("ash",), time_limit=300), limited)
     assert outcome(limited) == outcome(results)

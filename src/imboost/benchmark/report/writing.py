@@ -18,6 +18,7 @@ from imboost.benchmark.report.rounds import round_tables
 from imboost.benchmark.report.steps import step_tables
 from imboost.benchmark.report.study import Study
 from imboost.benchmark.run.ablation import ABLATIONS
+from imboost.benchmark.run.protocol import RoundResult
 from imboost.benchmark.run.results import ResultFile
 from imboost.errors import ResultsError
 from imboost.reporting import Matrix, Table, render
@@ -37,7 +38,7 @@ def write_report(folder: Path, against: str | None = None) -> list[Path]:
     list of Path
         What was written: ``report.html``, ``report.md`` and the folder ``tables``.
     """
-    study = Study(ResultFile(folder / "results.csv").read(), against)
+    study = Study(ResultFile(folder / "results.csv", RoundResult).read(), against)
     if not study.tables:
         raise ResultsError(f"{folder / 'results.csv'} holds no finished run.{_why(study)}")
     matrices = {metric: _matrices(study, metric) for metric in PAPER_TABLES}

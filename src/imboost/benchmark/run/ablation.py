@@ -11,18 +11,18 @@ from imboost.errors import UnknownNameError
 
 @dataclass(frozen=True)
 class Ablation:
-    """A setting, the values tried and what the paper measured with them.
+    """A setting, its values and the paper's test AUC with each of them.
 
     Parameters
     ----------
     symbol : str
-        What the paper calls the setting.
+        Symbol of the setting in the paper.
     table : str
-        Its table in the paper.
+        Number of the paper's table.
     setting : str
-        Its name here, with the prefix of `Settings` if it belongs to the query strategy.
+        Name in `Settings`, with the prefix if it belongs to the query strategy.
     default : float
-        The value of the method.
+        Its default value.
     paper : dict
         Mean test AUC over the paper's 57 data sets, by value.
     """
@@ -34,7 +34,7 @@ class Ablation:
     paper: dict[float, float]
 
     def method(self, value: float) -> Method:
-        """Return IMBoost with that value; with the default, it is the method itself."""
+        """Return IMBoost with that value."""
         changed = Settings() if value == self.default else Settings(((self.setting, value),))
         return Method.named("imboost", "mm", changed)
 
@@ -83,13 +83,10 @@ ABLATIONS: dict[str, Ablation] = {
 }
 
 
-ALL = "all"
-
-
 def find_ablations(name: str) -> list[Ablation]:
-    """Return the ablation called `name`, or all of them; raise and suggest a near name."""
-    if name == ALL:
+    """Return the ablation called `name`, or every ablation for "all"."""
+    if name == "all":
         return list(ABLATIONS.values())
     if name not in ABLATIONS:
-        raise UnknownNameError("ablation", name, [*ABLATIONS, ALL])
+        raise UnknownNameError("ablation", name, [*ABLATIONS, "all"])
     return [ABLATIONS[name]]

@@ -1,4 +1,4 @@
-"""How many questions a round may ask."""
+"""Number of questions per round."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Budget:
     Parameters
     ----------
     share : float, optional
-        Share of the training rows asked in a round; at least one row is.
+        Share of the training rows asked per round, at least one row.
     rows : int, optional
-        Rows asked in a round. Without either, the paper's budget.
+        Rows asked per round. Without either, the paper's budget.
 
     Examples
     --------
@@ -35,12 +35,12 @@ class Budget:
 
     @classmethod
     def parse(cls, text: str) -> Budget:
-        """Read "paper", a share such as "0.002", or a number such as "20rows".
+        """Parse "paper", a share such as "0.002", or a number such as "20rows".
 
         Raises
         ------
         SettingError
-            If the text is none of these.
+            If it is none of these.
         """
         if text == PAPER:
             return cls()
@@ -56,7 +56,7 @@ class Budget:
         return budget
 
     def check(self) -> None:
-        """Raise if a number is out of its range, or there are two."""
+        """Raise if a number is out of range, or both are set."""
         if self.share is not None and self.rows is not None:
             raise SettingError("A budget is a share of the rows or a number of rows, not both.")
         if self.share is not None:
@@ -65,7 +65,7 @@ class Budget:
             check_number("budget", self.rows, minimum=1, whole=True)
 
     def questions(self, n_rows: int) -> int:
-        """Return the questions of a round about a table of `n_rows` training rows."""
+        """Return the questions per round for `n_rows` training rows."""
         if self.rows is not None:
             return min(self.rows, n_rows)
         if self.share is not None:

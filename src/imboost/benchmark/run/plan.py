@@ -1,4 +1,4 @@
-"""What a call of the benchmark is to do, checked before anything runs."""
+"""The runs of a benchmark call, checked before anything runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from imboost.benchmark.run.budget import Budget
-from imboost.benchmark.run.preparation import Preparation
+from imboost.benchmark.run.preprocessing import Preprocessing
 from imboost.benchmark.run.protocol import RunSpec
 from imboost.benchmark.run.settings import Settings
 from imboost.datasets.adbench import ADBenchFile, count_rows, find_datasets
@@ -18,10 +18,7 @@ from imboost.query import make_strategy
 from imboost.validation import check_number
 
 SEEDS = (100, 200, 300)
-"""The paper's."""
-
-OWN_SETTINGS = {"random_state", "device"}
-"""Settings of detectors that a run gives."""
+"""The paper's seeds."""
 
 
 @dataclass(frozen=True)
@@ -36,39 +33,39 @@ class Method:
     def named(
         cls, detector: str, query: str | None = None, settings: Settings | None = None
     ) -> Method:
-        """Check names and settings; without `query` the detector's own default is taken."""
+        """Check names and settings; `query` defaults to the detector's own strategy."""
         settings = settings or Settings()
-        for name in OWN_SETTINGS & settings.of_detector.keys():
+        for name in {"random_state", "device"} & settings.of_detector.keys():
             raise SettingError(f"The benchmark itself sets {name}: leave it out of the settings.")
-        made = make_detector(detector, **settings.of_detector)
-        made.check_settings()
-        query = query or made.default_query
+        instance = make_detector(detector, **settings.of_detector)
+        instance.check_settings()
+        query = query or instance.default_query
         make_strategy(query, **settings.of_query)
         try:
-            Preparation(**settings.of_table)  # type: ignore[arg-type]
+            Preprocessing(**settings.of_table)  # type: ignore[arg-type]
         except TypeError as error:
             raise SettingError(
-                f"Settings of a table are scaling, missing and filling: {error}."
+                f"Settings of a table are scaling, missing and imputation: {error}."
             ) from None
         return cls(detector, query, settings)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a call of the benchmark is to do.
+    """The runs of a benchmark call.
 
     Parameters
     ----------
     files : dict
         Data sets by name.
     specs : tuple of RunSpec
-        All runs asked for.
+        All runs, finished or not.
     device : str
-        Where detectors compute.
+        "auto", "cpu" or "cuda".
     jobs : int
         Worker processes.
     time_limit : float, optional
-        Seconds after which a run is given up.
+        Seconds after which a run is stopped and skipped.
     """
 
     files: dict[str, ADBenchFile]
@@ -100,9 +97,9 @@ def make_plan(
     data : Path
         Folder with ADBench files.
     methods : iterable of Method
-        What to compare.
+        Methods to compare.
     datasets : sequence of str
-        Names of data sets, or of groups such as "MVTec-AD"; all below `data` if empty.
+        Names of data sets, or of groups such as "MVTec-AD"; all in `data` if empty.
     seeds : sequence of int
     large_seeds : sequence of int, optional
         Seeds for the data sets of more than `large_rows` rows; `seeds` if not given.
@@ -112,13 +109,13 @@ def make_plan(
     budget : Budget, optional
         Questions per round; the paper's if not given.
     oracle_noise : float
-        Share of the rows about which the oracle is wrong.
+        Share of the rows that the oracle labels wrongly.
     device : str
-        Where detectors compute.
+        "auto", "cpu" or "cuda".
     jobs : int
         Worker processes.
     time_limit : float, optional
-        Seconds after which a run is given up.
+        Seconds after which a run is stopped and skipped.
     """
     budget = budget or Budget()
     budget.check()
@@ -129,11 +126,11 @@ def make_plan(
         check_number("time_limit", time_limit, above=0.0)
     resolve_device(device)
     files = find_datasets(data)
-    wanted = [part for name in datasets for part in _parts(name, files)] or files
-    # The largest first: the last worker then has little left when the others are done.
+    wanted = [part for name in datasets for part in _matching(name, files)] or files
+    # Largest first, so that no worker is left with a long run at the end.
     chosen = sorted(dict.fromkeys(wanted), key=lambda name: -files[name].path.stat().st_size)
 
-    compared = list(dict.fromkeys(methods))
+    methods = list(dict.fromkeys(methods))
 
     def seeds_for(name: str) -> Sequence[int]:
         if large_seeds is None or count_rows(files[name]) <= large_rows:
@@ -153,16 +150,16 @@ def make_plan(
         )
         for name in chosen
         for seed in dict.fromkeys(seeds_for(name))
-        for method in compared
+        for method in methods
     )
     if not specs:
-        raise SettingError("Nothing to run: name a method, a data set and a seed at least.")
+        raise SettingError("Nothing to run: name at least one method, one data set and one seed.")
     return Plan(files, specs, device, jobs, time_limit)
 
 
-def _parts(name: str, files: dict[str, ADBenchFile]) -> list[str]:
-    """Return the data set called `name`, or all parts of the group called so."""
-    parts = [own for own, file in files.items() if name in (own, file.group)]
-    if not parts:
+def _matching(name: str, files: dict[str, ADBenchFile]) -> list[str]:
+    """Return the data set called `name`, or all data sets of that group."""
+    matching = [own for own, file in files.items() if name in (own, file.group)]
+    if not matching:
         raise UnknownNameError("data set", name, files)
-    return parts
+    return matching

@@ -6,14 +6,14 @@ import hashlib
 import platform
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Self
 
 from imboost.benchmark.paper import PAPER_ROUNDS
 from imboost.benchmark.run.budget import Budget
-from imboost.benchmark.run.metrics import quality
-from imboost.benchmark.run.preparation import Preparation
+from imboost.benchmark.run.metrics import auc_and_ap
+from imboost.benchmark.run.preprocessing import Preprocessing
 from imboost.benchmark.run.settings import Settings
 from imboost.datasets.dataset import Dataset
 from imboost.datasets.split import split_dataset
@@ -26,7 +26,7 @@ from imboost.session import Oracle, Session, run_rounds
 
 @dataclass(frozen=True)
 class RunSpec:
-    """What identifies a run; two runs with equal specifications give equal results.
+    """What identifies a run; runs with equal specifications give equal results.
 
     Parameters
     ----------
@@ -37,16 +37,15 @@ class RunSpec:
     dataset : str
         Name of the data set.
     seed : int
-        Of the split; the other random choices are seeded by it and the rest of the
-        specification, see `seed_of`.
+        Seed of the split. The other seeds are derived from it, see `seed_of`.
     rounds : int
         Rounds of questions.
     budget : Budget
         Questions per round.
     oracle_noise : float
-        Share of the rows about which the oracle is wrong.
+        Share of the rows that the oracle labels wrongly.
     settings : Settings
-        What differs from the defaults of detector and strategy.
+        Settings of detector, strategy and table that differ from the defaults.
     """
 
     detector: str
@@ -61,9 +60,9 @@ class RunSpec:
     def seed_of(self, part: str) -> int:
         """Return the seed of the "detector", the "strategy", the "oracle" or the "table".
 
-        It is made of the data set, the seed and, for a strategy, its name. Methods compared
-        on a data set and a seed thus see the same split and the same wrong answers, share
-        what they have in common (a warm-up, random questions) and differ in the rest alone.
+        It is a hash of the data set, the seed and, for a strategy, its name. Methods compared
+        on a data set and a seed thus share the split, the wrong answers, the warm-up of a
+        detector and the random questions of a strategy.
         """
         own = self.query if part == "strategy" else ""
         text = "\n".join([part, self.dataset, str(self.seed), own])
@@ -80,11 +79,12 @@ class RunSpec:
 
 
 @dataclass(frozen=True)
-class RoundResult:
-    """One line of the results: a run after one of its rounds (0 is before any answer).
+class RunLine:
+    """A line of a result file: the run, the round, and how the run ended.
 
-    A run without a result is one line with `round` -1, status "failed" or "skipped" and the
-    reason; of a skipped one, `seconds` is the time limit that it met.
+    Round 0 is before any answer. A run without a result is one line with round -1, status
+    "failed" or "skipped" and the reason; `seconds` of a skipped run is the time limit it
+    exceeded.
     """
 
     detector: str
@@ -97,14 +97,7 @@ class RoundResult:
     oracle_noise: float
     settings: str
     round: int
-    n_train: int = 0
-    n_features: int = 0
-    n_labelled: int = 0
-    n_outliers_found: int = 0
-    train_auc: float = float("nan")
-    train_ap: float = float("nan")
-    test_auc: float = float("nan")
-    test_ap: float = float("nan")
+    _: KW_ONLY
     seconds: float = 0.0
     device: str = ""
     host: str = ""
@@ -113,8 +106,8 @@ class RoundResult:
     reason: str = ""
 
     @classmethod
-    def of(cls, spec: RunSpec, group: str, **values: Any) -> RoundResult:
-        """Make a line of a run from what was measured."""
+    def of(cls, spec: RunSpec, group: str, **values: Any) -> Self:
+        """Return a line of a run; `values` are the columns that are not known from it."""
         return cls(
             detector=spec.detector,
             query=spec.query,
@@ -132,7 +125,7 @@ class RoundResult:
 
     @property
     def spec(self) -> RunSpec:
-        """The run the line belongs to."""
+        """The run that the line belongs to."""
         return RunSpec(
             self.detector,
             self.query,
@@ -146,7 +139,7 @@ class RoundResult:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """The columns that make up the specification, as they are written."""
+        """The columns that make up the specification, unparsed."""
         return (
             self.detector,
             self.query,
@@ -160,22 +153,36 @@ class RoundResult:
 
     @property
     def ends_run(self) -> bool:
-        """Whether this is the last line of a run that went well."""
+        """Whether this is the last line of a successful run."""
         return self.status == "ok" and self.round == self.rounds
+
+
+@dataclass(frozen=True)
+class RoundResult(RunLine):
+    """The metrics of a run after one of its rounds."""
+
+    n_train: int = 0
+    n_features: int = 0
+    n_labelled: int = 0
+    n_outliers_found: int = 0
+    train_auc: float = float("nan")
+    train_ap: float = float("nan")
+    test_auc: float = float("nan")
+    test_ap: float = float("nan")
 
 
 def run(spec: RunSpec, dataset: Dataset, device: str = "cpu") -> Iterator[RoundResult]:
     """Run one experiment and yield a result after every round.
 
-    `seconds` counts the work of the detector and the strategy since the start, not the
-    judging of the scores.
+    `seconds` counts the work of the detector and the strategy since the start, without the
+    computation of the metrics.
     """
-    preparation = Preparation(**spec.settings.of_table)  # type: ignore[arg-type]
-    split = preparation.take_cells(split_dataset(dataset, spec.seed), spec.seed_of("table"))
+    preprocessing = Preprocessing(**spec.settings.of_table)  # type: ignore[arg-type]
+    split = preprocessing.remove_cells(split_dataset(dataset, spec.seed), spec.seed_of("table"))
     detector = make_detector(spec.detector, **spec.settings.of_detector)
     detector.set_params(random_state=spec.seed_of("detector"), device=device)
     session = Session(
-        preparation.wrap(detector, dataset.n_features),
+        preprocessing.wrap(detector, dataset.n_features),
         split.train_X,
         query=make_strategy(spec.query, **spec.settings.of_query),
         random_state=spec.seed_of("strategy"),
@@ -185,22 +192,22 @@ def run(spec: RunSpec, dataset: Dataset, device: str = "cpu") -> Iterator[RoundR
     spent, started = 0.0, time.perf_counter()
     for round_number in run_rounds(session, oracle, spec.rounds, n_questions):
         spent += time.perf_counter() - started
-        labels = session.labels
-        train = quality(split.train_y, session.detector.decision_scores_)
-        test = quality(split.test_y, session.detector.decision_function(split.test_X))
-        known = labels != UNLABELLED
+        train_auc, train_ap = auc_and_ap(split.train_y, session.detector.decision_scores_)
+        test_scores = session.detector.decision_function(split.test_X)
+        test_auc, test_ap = auc_and_ap(split.test_y, test_scores)
+        is_labelled = session.labels != UNLABELLED
         yield RoundResult.of(
             spec,
             dataset.group,
             round=round_number,
             n_train=len(split.train_y),
             n_features=dataset.n_features,
-            n_labelled=int(known.sum()),
-            n_outliers_found=int((split.train_y[known] == OUTLIER).sum()),
-            train_auc=train.auc,
-            train_ap=train.ap,
-            test_auc=test.auc,
-            test_ap=test.ap,
+            n_labelled=int(is_labelled.sum()),
+            n_outliers_found=int((split.train_y[is_labelled] == OUTLIER).sum()),
+            train_auc=train_auc,
+            train_ap=train_ap,
+            test_auc=test_auc,
+            test_ap=test_ap,
             seconds=round(spent, 3),
             device=resolve_device(device).type,
         )

@@ -1,4 +1,4 @@
-"""The result file: one line per run and round, appended when a run ends."""
+"""A result file: one line per run and round, appended when a run ends."""
 
 from __future__ import annotations
 
@@ -6,32 +6,47 @@ import csv
 import io
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from imboost.benchmark.run.protocol import RoundResult, RunSpec
+from imboost.benchmark.run.protocol import RunLine, RunSpec
 from imboost.errors import ResultsError
 
-COLUMNS = [field.name for field in fields(RoundResult)]
-_HEADER = (",".join(COLUMNS) + "\n").encode()
-_TYPES: dict[str, type] = {"int": int, "float": float, "str": str}
-_READERS = {field.name: _TYPES[str(field.type)] for field in fields(RoundResult)}
+Line = TypeVar("Line", bound=RunLine)
+
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "bool": lambda text: text == "True",
+}
 
 
-class ResultFile:
+class ResultFile(Generic[Line]):
     """Results in a CSV file that survives an interrupted writer.
 
-    The lines of a run are written together and reach the disk before the next run's; a line
+    The lines of a run are written together and reach the disk before the next run's. A line
     cut short by a crash is dropped when the file is opened again, and its run repeated.
+
+    Parameters
+    ----------
+    path : Path
+    line_type : type
+        The dataclass of the lines; its fields are the columns.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, line_type: type[Line]) -> None:
         self.path = path
+        self.line_type = line_type
+        # Keyword-only fields describe how the run ended and are the last columns.
+        ordered = sorted(fields(line_type), key=lambda field: bool(field.kw_only))
+        self._parsers = {field.name: _PARSERS[str(field.type)] for field in ordered}
+        self._header = (",".join(self._parsers) + "\n").encode()
 
-    def read(self) -> list[RoundResult]:
-        """Return the lines of all runs; of a run that was repeated, those of the last time.
+    def read(self) -> list[Line]:
+        """Return the lines of all runs, the latest where a run was repeated.
 
         Raises
         ------
@@ -42,25 +57,22 @@ class ResultFile:
             raise ResultsError(f"No results at {self.path}. Run 'imboost bench run' first.")
         self._check_header()
         with self.path.open(newline="", encoding="utf-8", errors="replace") as file:
-            lines = [_parse(row) for row in csv.DictReader(file)]
-        # The columns that make up the specification tell runs apart, cheaper than it would.
+            lines = [self._parse(row) for row in csv.DictReader(file)]
+        # The unparsed columns identify a run at a lower cost than its specification.
         latest = {(line.identity, line.round): line for line in lines if line is not None}
         finished = {line.identity for line in latest.values() if line.ends_run}
-        # A failure counts only until the run has gone well.
+        # A failure counts only until the run succeeds.
         return [
             line
             for line in latest.values()
             if (line.identity in finished) == (line.status == "ok")
         ]
 
-    def finished(self) -> set[RunSpec]:
-        """Return the runs that need not be done again."""
-        if self._is_empty():
-            return set()
-        return {line.spec for line in self.read() if line.ends_run}
+    def finished(self, time_limit: float | None = None) -> set[RunSpec]:
+        """Return the runs that need not be repeated.
 
-    def settled(self, time_limit: float | None) -> set[RunSpec]:
-        """Return the runs that are finished, or met this time limit or a longer one."""
+        These are the successful runs, and those skipped at this time limit or a longer one.
+        """
         if self._is_empty():
             return set()
         limit = math.inf if time_limit is None else time_limit
@@ -70,17 +82,17 @@ class ResultFile:
             if line.ends_run or (line.status == "skipped" and line.seconds >= limit)
         }
 
-    def append(self, lines: Sequence[RoundResult]) -> None:
+    def append(self, lines: Sequence[Line]) -> None:
         """Write the lines of one run; they are on disk when this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        text = _format(lines, header=self._is_empty())
+        text = self._format(lines)
         with self.path.open("a", newline="", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
 
     def repair(self) -> None:
-        """Cut off a last line that a crash left unfinished."""
+        """Cut off a last line that a crash left incomplete."""
         if self._is_empty():
             return
         self._check_header()
@@ -91,10 +103,10 @@ class ResultFile:
                 file.truncate(end)
 
     def _check_header(self) -> None:
-        """Raise unless the file begins as a result file does; a crash may have cut it short."""
+        """Raise unless the file starts with the header; a crash may have cut it short."""
         with self.path.open("rb") as file:
-            start = file.read(len(_HEADER))
-        if not _HEADER.startswith(start):
+            start = file.read(len(self._header))
+        if not self._header.startswith(start):
             columns = start.split(b"\n")[0].decode("utf-8", errors="replace")
             raise ResultsError(
                 f"{self.path} is not a result file of this version: it begins with "
@@ -105,30 +117,29 @@ class ResultFile:
         """Whether there is no file yet, or one whose writer died before the first line."""
         return not self.path.is_file() or self.path.stat().st_size == 0
 
+    def _format(self, lines: Sequence[Line]) -> str:
+        buffer = io.StringIO(newline="")
+        writer = csv.DictWriter(buffer, list(self._parsers), lineterminator="\n")
+        if self._is_empty():
+            writer.writeheader()
+        for line in lines:
+            values: dict[str, Any] = asdict(line)
+            # Values that identify a run are written in full, metrics with six digits.
+            exact = {"oracle_noise"} | ({"seconds"} if line.status == "skipped" else set())
+            for name, value in values.items():
+                if isinstance(value, float) and name not in exact:
+                    values[name] = f"{value:.6g}"
+            values["reason"] = " ".join(line.reason.split())
+            writer.writerow(values)
+        return buffer.getvalue()
 
-def _format(lines: Iterable[RoundResult], *, header: bool) -> str:
-    buffer = io.StringIO(newline="")
-    writer = csv.DictWriter(buffer, COLUMNS, lineterminator="\n")
-    if header:
-        writer.writeheader()
-    for line in lines:
-        values: dict[str, Any] = asdict(line)
-        # What tells runs apart is written in full; figures have six digits.
-        full = {"oracle_noise"} | ({"seconds"} if line.status == "skipped" else set())
-        for name, value in values.items():
-            if isinstance(value, float) and name not in full:
-                values[name] = f"{value:.6g}"
-        values["reason"] = " ".join(line.reason.split())
-        writer.writerow(values)
-    return buffer.getvalue()
-
-
-def _parse(row: dict[str | Any, str | Any]) -> RoundResult | None:
-    """Read a line; None for one that is not whole."""
-    if None in row or None in row.values():
-        return None
-    try:
-        values = {name: read(row[name]) for name, read in _READERS.items()}
-    except (TypeError, ValueError, KeyError):
-        return None
-    return RoundResult(**values)
+    def _parse(self, row: dict[str | Any, str | Any]) -> Line | None:
+        """Return a line, or None if it is incomplete."""
+        if None in row or None in row.values():
+            return None
+        try:
+            return self.line_type(
+                **{name: parse(row[name]) for name, parse in self._parsers.items()}
+            )
+        except (TypeError, ValueError, KeyError):
+            return None

@@ -1,4 +1,4 @@
-"""Settings of a run that differ from the defaults of its detector, query strategy and table."""
+"""Settings of a run that differ from the defaults of its detector, strategy and table."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from imboost.errors import SettingError
 
 QUERY_PREFIX = "query__"
-"""Marks a setting of the query strategy, as scikit-learn marks those of a nested estimator."""
+"""Prefix of the query strategy's settings, like scikit-learn's for a nested estimator."""
 
 TABLE_PREFIX = "table__"
-"""Marks what is done to the table, see `Preparation`."""
+"""Prefix of the settings of `Preprocessing`."""
 
 Value = int | float | bool | str | tuple[int | float, ...] | None
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Named values, in alphabetical order.
+    """Setting names and values, sorted by name.
 
     Examples
     --------
@@ -34,24 +34,24 @@ class Settings:
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Settings:
-        """Read settings such as "inlier_weight=0"; a later one replaces an earlier one.
+        """Parse settings such as "inlier_weight=0"; the last value of a name counts.
 
         Raises
         ------
         SettingError
-            If a text has no name or no value.
+            If a name or a value is missing.
         """
         values: dict[str, Value] = {}
         for text in texts:
             name, equals, value = (part.strip() for part in text.partition("="))
             if not (name and equals and value):
                 raise SettingError(f"A setting is written name=value, got '{text}'.")
-            values[name] = _read_value(value)
+            values[name] = _parse_value(value)
         return cls(tuple(sorted(values.items())))
 
     @classmethod
     def from_line(cls, text: str) -> Settings:
-        """Read what `str` has written."""
+        """Parse the result of `str`."""
         return cls.parse(text.split(";")) if text else cls()
 
     @property
@@ -67,7 +67,7 @@ class Settings:
 
     @property
     def of_table(self) -> dict[str, Value]:
-        """Keyword arguments of the preparation of the table."""
+        """Keyword arguments of `Preprocessing`."""
         return self._with(TABLE_PREFIX)
 
     def _with(self, prefix: str) -> dict[str, Value]:
@@ -81,8 +81,8 @@ class Settings:
         return ";".join(f"{name}={value}" for name, value in self.values)
 
 
-def _read_value(text: str) -> Value:
-    """Read a number, several in brackets, True, False or None; anything else is a word."""
+def _parse_value(text: str) -> Value:
+    """Parse a number, a tuple of numbers, True, False or None; anything else is a string."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):

@@ -1,4 +1,4 @@
-"""Methods that belong together: the columns of the paper, the peers, our own and its parts."""
+"""Suites: named lists of methods that are compared with each other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from imboost.benchmark.run.settings import Settings
 from imboost.errors import UnknownNameError
 
 PEERS = (("aad", "rd"), ("aad", "hc"), ("pine", "rd"), ("pine", "hc"), ("trees", "mix"))
-"""Active detectors outside the paper, with the questions their users would ask."""
+"""Active detectors that the paper does not compare, with their typical query strategies."""
 
 QUERIES = (("imboost", "rd"), ("imboost", "cp"), ("imboost", "mm"))
 """The paper's comparison of query strategies (tables C.6 and C.7)."""
@@ -21,9 +21,9 @@ LEADERS = (
     ("aad", "rd"),
     ("xgbod", "rd"),
 )
-"""Our own detector beside the paper's and the strongest rivals."""
+"""`stack`, the paper's method and the strongest other methods."""
 
-REMOVED = (
+STACK_SETTINGS = (
     "looks=('distances', 'rest', 'loneliness')",
     "looks=('isolation', 'rest', 'loneliness')",
     "looks=('isolation', 'distances', 'loneliness')",
@@ -40,14 +40,14 @@ REMOVED = (
     "query__doubt_power=0",
     "query__distance_power=0",
 )
-"""Settings of `stack` that take one ingredient away."""
+"""Settings of `stack` that each remove one component."""
 
-INGREDIENTS = (
+STACK_ABLATION = (
     ("stack", "spread"),
-    *(("stack", "spread", removed) for removed in REMOVED),
+    *(("stack", "spread", setting) for setting in STACK_SETTINGS),
     ("stack", "rd"),
 )
-"""Our own detector, with one ingredient taken away, and with random questions."""
+"""`stack`, `stack` with one component removed at a time, and `stack` with random questions."""
 
 SUITES: dict[str, tuple[tuple[str, ...], ...]] = {
     "paper": tuple(METHODS),
@@ -55,13 +55,13 @@ SUITES: dict[str, tuple[tuple[str, ...], ...]] = {
     "peers": PEERS,
     "all": tuple(dict.fromkeys([*METHODS, *QUERIES, *PEERS])),
     "leaders": LEADERS,
-    "ingredients": INGREDIENTS,
+    "stack-ablation": STACK_ABLATION,
 }
-"""Detector, query and settings of every method, by the name of the suite."""
+"""Detector, query strategy and settings of every method, by suite."""
 
 
 def find_suite(name: str) -> list[Method]:
-    """Return the methods of the suite called `name`, or raise and suggest a near name."""
+    """Return the methods of the suite called `name`."""
     if name not in SUITES:
         raise UnknownNameError("suite", name, SUITES)
     return [

@@ -1,4 +1,4 @@
-"""Tables as users have them: numbers scaled in some way, and cells that are missing."""
+"""Preprocessing of a run's table: removed cells, imputation and the scaling of numbers."""
 
 from __future__ import annotations
 
@@ -6,45 +6,44 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from imboost.datasets.split import Split
 from imboost.errors import UnknownNameError
 from imboost.tables.number_scaling import SCALINGS
 from imboost.validation import check_number
 
-FILLINGS = ("none", "mean")
+IMPUTATIONS = ("none", "mean")
 
 
 @dataclass(frozen=True)
-class Preparation:
-    """What is done to the table of a run; nothing at all without a setting.
+class Preprocessing:
+    """What happens to the table before a run; nothing by default.
 
     Parameters
     ----------
     scaling : str, optional
-        Let `TableDetector` look at the table, with this scaling of numbers. The paper's own
-        scaling, which networks and trees do themselves, if not given and nothing is missing.
+        Wrap the detector in a `TableDetector` with this scaling of numbers. Without it, and
+        without missing values, detectors scale numbers themselves, as in the paper.
     missing : float
-        Share of the cells that are taken away, at random.
-    filling : {"none", "mean"}
-        What stands in their place: nothing, or the mean of the column in the training rows.
+        Share of the cells removed at random.
+    imputation : {"none", "mean"}
+        Whether removed cells stay missing or become the training mean of their column.
     """
 
     scaling: str | None = None
     missing: float = 0.0
-    filling: str = "none"
+    imputation: str = "none"
 
     def __post_init__(self) -> None:
         """Check the settings."""
         if self.scaling is not None and self.scaling not in SCALINGS:
             raise UnknownNameError("scaling", self.scaling, SCALINGS)
-        if self.filling not in FILLINGS:
-            raise UnknownNameError("filling", self.filling, FILLINGS)
+        if self.imputation not in IMPUTATIONS:
+            raise UnknownNameError("imputation", self.imputation, IMPUTATIONS)
         check_number("missing", self.missing, minimum=0.0, maximum=0.9)
 
-    def take_cells(self, split: Split, seed: int) -> Split:
-        """Return the tables with cells missing, or filled."""
+    def remove_cells(self, split: Split, seed: int) -> Split:
+        """Return the split with cells removed at random, and imputed if so set."""
         if self.missing == 0:
             return split
         rng = np.random.default_rng(seed)
@@ -52,13 +51,14 @@ class Preparation:
             np.where(rng.random(table.shape) < self.missing, np.nan, table)
             for table in (split.train_X, split.test_X)
         )
-        if self.filling == "mean":
-            means = _column_means(train)
+        if self.imputation == "mean":
+            n_known = (~np.isnan(train)).sum(axis=0)
+            means = np.nansum(train, axis=0) / np.maximum(n_known, 1)
             train, test = (np.where(np.isnan(table), means, table) for table in (train, test))
         return replace(split, train_X=train, test_X=test)
 
     def wrap(self, detector: Any, n_columns: int) -> Any:
-        """Return the detector, or a `TableDetector` around it where it should prepare tables."""
+        """Return the detector, inside a `TableDetector` if the settings need one."""
         if self.scaling is None and self.missing == 0:
             return detector
         from imboost.detectors.table_detector import TableDetector
@@ -69,9 +69,3 @@ class Preparation:
             roles={str(number): "numeric" for number in range(n_columns)},
             contamination=None,
         )
-
-
-def _column_means(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of the known cells of every column; 0 where there are none."""
-    known = ~np.isnan(table)
-    return np.asarray(np.nansum(table, axis=0) / np.maximum(known.sum(axis=0), 1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from imboost.benchmark.run.plan import Method
-from imboost.benchmark.run.preparation import Preparation
+from imboost.benchmark.run.preprocessing import Preprocessing
 from imboost.benchmark.run.protocol import RunSpec, run
 from imboost.benchmark.run.settings import Settings
 from imboost.datasets import planted_outliers, split_dataset
@@ -19,31 +19,31 @@ def split():
 
 
 def test_without_a_setting_nothing_is_done(split):
-    preparation, detector = Preparation(), Stack()
-    assert preparation.take_cells(split, 0) is split
-    assert preparation.wrap(detector, 3) is detector
+    preprocessing, detector = Preprocessing(), Stack()
+    assert preprocessing.remove_cells(split, 0) is split
+    assert preprocessing.wrap(detector, 3) is detector
 
 
 def test_a_share_of_the_cells_is_missing_and_the_same_for_all_methods(split):
-    blanked = Preparation(missing=0.2).take_cells(split, 7)
+    blanked = Preprocessing(missing=0.2).remove_cells(split, 7)
     for table, whole in ((blanked.train_X, split.train_X), (blanked.test_X, split.test_X)):
         gaps = np.isnan(table)
         assert gaps.mean() == pytest.approx(0.2, abs=0.05)
         np.testing.assert_array_equal(table[~gaps], whole[~gaps])
-    again = Preparation(missing=0.2, scaling="minmax").take_cells(split, 7)
+    again = Preprocessing(missing=0.2, scaling="minmax").remove_cells(split, 7)
     np.testing.assert_array_equal(again.train_X, blanked.train_X)
 
 
 def test_means_of_the_training_rows_fill_both_tables(split):
-    gaps = np.isnan(Preparation(missing=0.3).take_cells(split, 7).test_X)
-    filled = Preparation(missing=0.3, filling="mean").take_cells(split, 7)
-    known = Preparation(missing=0.3).take_cells(split, 7).train_X
+    gaps = np.isnan(Preprocessing(missing=0.3).remove_cells(split, 7).test_X)
+    filled = Preprocessing(missing=0.3, imputation="mean").remove_cells(split, 7)
+    known = Preprocessing(missing=0.3).remove_cells(split, 7).train_X
     means = np.broadcast_to(np.nanmean(known, axis=0), gaps.shape)
     np.testing.assert_allclose(filled.test_X[gaps], means[gaps])
 
 
 def test_tables_are_looked_at_as_users_would():
-    wrapped = Preparation(scaling="quantile").wrap(Stack(), 2)
+    wrapped = Preprocessing(scaling="quantile").wrap(Stack(), 2)
     assert isinstance(wrapped, TableDetector)
     assert (wrapped.scaling, wrapped.roles) == ("quantile", {"0": "numeric", "1": "numeric"})
 
@@ -55,7 +55,7 @@ def test_a_run_with_missing_cells_goes_through():
 
 
 @pytest.mark.parametrize(
-    "setting", ["table__scaling=log", "table__missing=1", "table__filling=x", "table__gaps=1"]
+    "setting", ["table__scaling=log", "table__missing=1", "table__imputation=x", "table__gaps=1"]
 )
 def test_bad_settings_are_named_before_anything_runs(setting):
     name = setting.removeprefix("table__").split("=")[0]
