@@ -39,8 +39,8 @@ class DataError(IMBoostError):
     """A data file that is missing, damaged or not of the expected layout."""
 
 
-class BundleError(IMBoostError):
-    """A saved detector that is damaged, of another format or not what it says."""
+class PersistenceError(IMBoostError):
+    """A saved model that is damaged, has another format or cannot be reproduced."""
 
 
 class SessionError(IMBoostError):

@@ -501,9 +501,9 @@ def test_names_from_the_table_are_no_markup(tmp_path):
 
 def test_a_folder_without_a_model_is_told(tmp_path, data):
     for command in ("score", "explain", "report"):
-        assert "is no bundle" in refused(command, tmp_path, data)
-    assert "is no bundle" in refused("serve", tmp_path)
-    assert "is no bundle" in refused("export", tmp_path, "--onnx", tmp_path / "model.onnx")
+        assert "is not a saved model" in refused(command, tmp_path, data)
+    assert "is not a saved model" in refused("serve", tmp_path)
+    assert "is not a saved model" in refused("export", tmp_path, "--onnx", tmp_path / "model.onnx")
 
 
 def test_a_detector_of_matrices_is_no_model_for_tables(tmp_path, data, planted):
@@ -522,7 +522,7 @@ def test_a_model_is_exported(tmp_path, data):
 
 
 def test_the_metadata_of_a_model_can_be_read_by_anyone(model):
-    assert json.loads((model / "bundle.json").read_text())["training"]["rows"] == 300
+    assert json.loads((model / "model.json").read_text())["training"]["rows"] == 300
 
 
 def test_a_row_is_called_by_the_number_that_explain_takes():

@@ -14,7 +14,7 @@ import onnx
 from conftest import make_quick
 from imboost import TableDetector, persistence
 from imboost.datasets.orders import mixed_table
-from imboost.errors import BundleError, MissingPackageError, SettingError
+from imboost.errors import MissingPackageError, PersistenceError, SettingError
 from imboost.onnx import columns, export_onnx, network, onnx_inputs
 from imboost.onnx.graph import Graph
 from imboost.tables.number_scaling import SCALINGS, fit_scaling
@@ -69,7 +69,7 @@ def test_a_graph_takes_the_columns_of_a_table(name, scaling, made, frame, tmp_pa
     assert_same(tmp_path / "model.onnx", detector, frame.head(1))
 
 
-def test_a_bundle_loaded_and_exported_in_another_process_scores_the_same(made, frame, tmp_path):
+def test_a_model_loaded_and_exported_in_another_process_scores_the_same(made, frame, tmp_path):
     detector = quick().fit(made.table)
     persistence.save(detector, tmp_path / "model")
     command = [sys.executable, "-c", EXPORT_IN_ANOTHER_PROCESS]
@@ -155,7 +155,9 @@ def test_a_graph_that_scores_otherwise_is_not_written(planted, monkeypatch, tmp_
     detector = make_quick("imboost").fit(planted.X)
     right = network.mean_loss
     monkeypatch.setattr(network, "mean_loss", lambda *parts: right(*parts) * 1.01)
-    with pytest.raises(BundleError, match=r"graph of IMBoost does not score .* was not written"):
+    with pytest.raises(
+        PersistenceError, match=r"graph of IMBoost does not score .* was not written"
+    ):
         export_onnx(detector, tmp_path / "model.onnx")
     assert not any(tmp_path.iterdir())
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from imboost.persistence.codec import NUMBER_TYPES, CannotEncodeError, Decoder, Encoder
-from imboost.persistence.serializers import attributes, choice, record
+from imboost.state import Stateful
 
 
 class Colour(Enum):
@@ -25,26 +25,26 @@ class Colour(Enum):
 
 @dataclass(frozen=True)
 class Spot:
-    place: tuple
+    position: tuple
     colour: Colour
 
 
-class Holder:
-    unsaved_attributes = ("rows",)
+class Holder(Stateful):
+    unsaved_attributes = ("rows", "search")
 
     def __init__(self, **parts):
         vars(self).update(parts)
 
 
-CLASSES = {Colour: choice(), Spot: record(), Holder: attributes(without=("search",))}
+CLASSES = {"Colour": Colour, "Spot": Spot, "Thing": Holder}
 
 
 def through(value):
-    """Return what becomes of a value that is written and read."""
+    """Return a value after writing and reading it."""
     encoder = Encoder(CLASSES)
     text = json.dumps(encoder.encode(value, "top"), allow_nan=False)
     arrays = safetensors.numpy.load(safetensors.numpy.save(encoder.arrays))
-    return Decoder(CLASSES, arrays).decode(json.loads(text))
+    return Decoder(CLASSES, arrays, encoder.forests).decode(json.loads(text))
 
 
 def assert_equal(found, value):
@@ -99,7 +99,7 @@ def test_every_value_comes_back(value):
 
 
 @pytest.mark.parametrize("name", NUMBER_TYPES)
-def test_numbers_of_numpy_keep_their_type(name):
+def test_numpy_scalars_keep_their_type(name):
     assert_equal(through(np.ones(1, name)[0]), np.ones(1, name)[0])
     assert through({"a": np.float32(0.1)}) == {"a": np.float32(0.1)}
     assert np.isnan(through(np.float64("nan")))
@@ -114,20 +114,20 @@ def test_numbers_of_numpy_keep_their_type(name):
         np.array([], dtype=object),
     ],
 )
-def test_arrays_of_text_come_back(array):
+def test_arrays_of_strings_come_back(array):
     assert_equal(through(array), array)
 
 
-def test_arrays_lie_in_memory_as_before():
+def test_arrays_keep_their_memory_order():
     table = np.arange(12.0).reshape(3, 4)
     for array in (table, table.T, table.T[:2], np.asfortranarray(table)[:, 1:]):
         found = through(array)
         np.testing.assert_array_equal(found, array)
-        lies = np.argsort(np.abs(array.strides))
-        assert np.argsort(np.abs(found.strides)).tolist() == lies.tolist()
+        order = np.argsort(np.abs(array.strides))
+        assert np.argsort(np.abs(found.strides)).tolist() == order.tolist()
 
 
-def test_an_array_with_two_names_is_stored_once_and_stays_one():
+def test_an_array_with_two_names_is_stored_once_and_shared():
     array = np.arange(3)
     encoder = Encoder(CLASSES)
     encoder.encode([array, array], "top")
@@ -144,10 +144,27 @@ def test_tensors_come_back_without_gradient():
     assert torch.equal(found, tensor)
 
 
-def test_objects_come_back_without_what_training_alone_needs():
+def test_objects_come_back_without_their_unsaved_attributes():
     holder = Holder(spot=Spot((1, 2), Colour.BLUE), rows=np.ones(3), search=object())
     found = through(holder)
     assert vars(found) == {"spot": holder.spot}
+
+
+def test_a_random_state_comes_back_in_its_state():
+    source = np.random.RandomState(3)
+    source.normal(size=5)
+    found = through(source)
+    assert_equal(found.normal(size=3), source.normal(size=3))
+
+
+def test_a_random_state_outside_its_numbers_is_refused():
+    encoder = Encoder(CLASSES)
+    source = np.random.RandomState(3)
+    state = source.get_state(legacy=False)
+    state["state"]["pos"] = 10**6
+    coded = {"random_state": encoder.encode(state, "top")}
+    with pytest.raises(ValueError, match="impossible position"):
+        Decoder(CLASSES, encoder.arrays, {}).decode(coded)
 
 
 @pytest.mark.parametrize(
@@ -156,10 +173,10 @@ def test_objects_come_back_without_what_training_alone_needs():
         (object(), r"top is of type object"),
         ([b"bytes"], r"top\.0 is of type bytes"),
         ({"a": {1, 2}}, r"top\.0 is of type set"),
-        (Holder(way=Path("a")), r"top\.way is of type PosixPath"),
+        (Holder(folder=Path("a")), r"top\.folder is of type PosixPath"),
         (Holder, "top is of type type"),
         (print, "top is of type builtin_function_or_method"),
-        (np.array([None, "a"]), "objects that are not text"),
+        (np.array([None, "a"]), "objects that are not strings"),
         (np.array([1j]), "an array of complex128"),
         (np.datetime64("2024-01-01"), "of type datetime64"),
     ],

@@ -1,16 +1,22 @@
-"""What is damaged, or not what it says, is refused with one clear line."""
+"""Damaged and foreign files are refused with one clear line."""
 
 import hashlib
+import io
 import json
 import pickle
+import zipfile
 
 import numpy as np
 import pytest
 import safetensors.numpy
+import skops.io
+from sklearn.linear_model import LogisticRegression
 
 from conftest import make_quick
 from imboost import persistence
-from imboost.errors import BundleError
+from imboost.errors import PersistenceError
+
+FILES = ["model.json", "arrays.safetensors", "forests.skops"]
 
 
 class Trap:
@@ -22,7 +28,7 @@ class Trap:
 
 @pytest.fixture(scope="module")
 def content(planted, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bundles") / "model"
+    folder = tmp_path_factory.mktemp("models") / "model"
     persistence.save(make_quick("stack", n_trees=3).fit(planted.X, planted.y), folder)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
@@ -37,7 +43,7 @@ def folder(content, tmp_path):
 
 
 def refused(folder, message):
-    with pytest.raises(BundleError, match=message) as caught:
+    with pytest.raises(PersistenceError, match=message) as caught:
         persistence.load(folder)
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(".")
@@ -52,69 +58,70 @@ def seal(folder):
 
 
 def rewrite(folder, change):
-    """Change the structure of a bundle, with checksums that fit."""
-    path = folder / "bundle.json"
+    """Change the JSON of a model folder, with checksums that fit."""
+    path = folder / "model.json"
     structure = json.loads(path.read_text())
     change(structure)
     path.write_text(json.dumps(structure))
     seal(folder)
 
 
-def rewrite_tensors(folder, change):
-    path = folder / "tensors.safetensors"
+def rewrite_arrays(folder, change):
+    path = folder / "arrays.safetensors"
     tensors = safetensors.numpy.load_file(path)
     change(tensors)
     safetensors.numpy.save_file(tensors, path)
     seal(folder)
 
 
-def test_an_untouched_bundle_is_loaded(folder):
+def test_an_untouched_model_is_loaded(folder):
     persistence.load(folder)
 
 
-def test_a_folder_that_is_no_bundle_is_refused(tmp_path):
-    refused(tmp_path / "nowhere", "is no bundle: it is no folder")
-    refused(tmp_path, "is no bundle: it has no checksums.txt")
+def test_a_folder_without_a_model_is_refused(tmp_path):
+    refused(tmp_path / "nowhere", "is not a saved model: it is not a folder")
+    refused(tmp_path, "is not a saved model: it has no checksums.txt")
 
 
 def test_a_pickle_that_was_slipped_in_is_refused(folder):
     (folder / "model.pkl").write_bytes(pickle.dumps(Trap()))
-    refused(folder, "holds 'model.pkl', which is not in checksums.txt. Remove it")
+    refused(folder, "contains 'model.pkl', which is not in checksums.txt. Remove it")
     seal(folder)
-    refused(folder, "must hold bundle.json and tensors.safetensors alone")
+    refused(folder, "must contain model.json, arrays.safetensors, .* and nothing else")
 
 
-@pytest.mark.parametrize("name", ["bundle.json", "tensors.safetensors"])
+@pytest.mark.parametrize("name", FILES)
 def test_a_pickle_in_the_place_of_a_file_is_refused(folder, name):
     (folder / name).write_bytes(pickle.dumps(Trap()))
     refused(folder, f"{name} in .* is damaged: it does not have the checksum")
     seal(folder)
-    refused(folder, "no readable bundle.json|cannot be read")
+    refused(folder, "no readable model.json|cannot be read")
 
 
 def test_a_folder_within_is_refused(folder):
     (folder / "more").mkdir()
-    refused(folder, "holds 'more'")
+    refused(folder, "contains 'more'")
 
 
-@pytest.mark.parametrize("name", ["bundle.json", "tensors.safetensors"])
+@pytest.mark.parametrize("name", FILES)
 def test_a_missing_file_is_named(folder, name):
     (folder / name).unlink()
-    refused(folder, f"lacks '{name}'. Copy the bundle again")
+    refused(folder, f"lacks '{name}'. Copy the whole folder again")
     seal(folder)
-    refused(folder, "no readable bundle.json|must hold bundle.json and tensors.safetensors alone")
+    refused(folder, "no readable model.json|must contain model.json, arrays|lacks 'detector")
 
 
+@pytest.mark.parametrize("name", ["arrays.safetensors", "forests.skops"])
 @pytest.mark.parametrize("kept", [0, 7, 100, -1])
-def test_a_truncated_tensor_file_is_refused(folder, kept):
-    path = folder / "tensors.safetensors"
+def test_a_truncated_file_is_refused(folder, name, kept):
+    path = folder / name
     path.write_bytes(path.read_bytes()[:kept])
-    refused(folder, "tensors.safetensors in .* is damaged")
+    refused(folder, f"{name} in .* is damaged")
     seal(folder)
-    refused(folder, "cannot be read: .* Load it with what wrote it")
+    refused(folder, "cannot be read: .* Load it with the versions that saved it")
 
 
-@pytest.mark.parametrize("name", ["bundle.json", "tensors.safetensors", "checksums.txt"])
+@pytest.mark.parametrize("name", [*FILES, "checksums.txt"])
 def test_a_changed_byte_anywhere_is_refused(folder, content, name):
     data = content[name]
     for place in np.linspace(0, len(data) - 1, 60).astype(int):
@@ -124,29 +131,29 @@ def test_a_changed_byte_anywhere_is_refused(folder, content, name):
             refused(folder, "is damaged|lacks|which is not in")
 
 
-def test_another_format_is_named_with_what_wrote_it(folder):
+def test_another_format_is_named_with_the_versions_that_wrote_it(folder):
     def become_newer(structure):
         structure["format"] = 2
         structure["versions"]["imboost"] = "9.8"
 
     rewrite(folder, become_newer)
-    refused(folder, r"has the bundle format 2, .* reads 1\. Load it with .* \(imboost 9\.8, ")
+    refused(folder, r"has the format 2, .* reads 1\. Load it with .* \(imboost 9\.8, ")
     rewrite(folder, lambda structure: structure.pop("versions"))
-    refused(folder, "has the bundle format 2, .* Copy the bundle again")
+    refused(folder, "has the format 2, .* Copy the whole folder again")
     rewrite(folder, lambda structure: structure.pop("format"))
-    refused(folder, "no readable bundle.json")
+    refused(folder, "no readable model.json")
 
 
 @pytest.mark.parametrize("name", ["os.system", "builtins.eval", "Popen", "Session"])
-def test_a_class_that_is_not_listed_is_never_made(folder, name):
+def test_a_class_that_is_not_registered_is_never_created(folder, name):
     rewrite(folder, lambda structure: structure["detector"].update({"class": name}))
-    refused(folder, f"names the class '{name}', which no bundle holds")
+    refused(folder, f"names the class '{name}', which models do not contain")
 
 
-def test_something_else_than_a_detector_is_refused(folder):
-    other = {"class": "MinMaxScaling", "fields": {"offset": 0.0, "factor": 1.0}}
+def test_an_object_that_is_not_a_detector_is_refused(folder):
+    other = {"class": "MinMaxScaling", "state": {"offset": 0.0, "factor": 1.0}}
     rewrite(folder, lambda structure: structure.update(detector=other))
-    refused(folder, "it holds a MinMaxScaling, which is no detector")
+    refused(folder, "it holds a MinMaxScaling, which is not a detector")
 
 
 @pytest.mark.parametrize(
@@ -157,10 +164,10 @@ def test_something_else_than_a_detector_is_refused(folder):
         {},
         {"module": "os"},
         {"class": "Stack"},
-        {"class": "Stack", "fields": {}},
-        {"class": ["Stack"], "fields": {}},
-        {"class": "Layout", "fields": {"system": "ls"}},
-        {"class": "IsolationForest", "fields": {}},
+        {"class": "Stack", "state": {}},
+        {"class": ["Stack"], "state": {}},
+        {"class": "Layout", "state": {"system": "ls"}},
+        {"class": "IsolationForest", "state": {}},
         {"array": "nowhere", "order": "C"},
         {"scalar": ["object", 1]},
         {"float": "ten"},
@@ -172,49 +179,77 @@ def test_a_structure_that_makes_no_sense_is_refused(folder, wrong):
 
 
 def test_a_structure_that_never_ends_is_refused(folder):
-    (folder / "bundle.json").write_text("[" * 200_000)
+    (folder / "model.json").write_text("[" * 200_000)
     seal(folder)
-    refused(folder, "no readable bundle.json")
+    refused(folder, "no readable model.json")
+
+
+def rewrite_forests(folder, change):
+    """Change the entries of the skops file, which are bytes by name, with checksums that fit."""
+    path = folder / "forests.skops"
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    change(entries)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+    seal(folder)
 
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("left_child", 0, "leads nowhere"),
-        ("right_child", 10**6, "leads nowhere"),
-        ("right_child", -7, "leads nowhere"),
+        ("left_child", 0, "impossible child"),
+        ("right_child", 10**6, "impossible child"),
+        ("right_child", -7, "impossible child"),
         ("feature", 99, "column that does not exist"),
-        ("sizes", 10**15, "do not have the nodes"),
-        ("value_places", 10**7, "out of bounds"),
     ],
 )
-def test_trees_that_lead_out_of_themselves_are_refused(folder, field, value, message):
-    def lead_astray(tensors):
-        [name] = [name for name in tensors if f"_surroundings._forest.{field}" in name]
-        tensors[name][0] = value
+def test_trees_with_impossible_nodes_are_refused(folder, field, value, message):
+    def damage_one_tree(entries):
+        for name in entries:
+            nodes = np.load(io.BytesIO(entries[name])) if name.endswith(".npy") else np.zeros(0)
+            if nodes.dtype.names and len(nodes) > 1:
+                nodes[field][0] = value
+                buffer = io.BytesIO()
+                np.save(buffer, nodes)
+                entries[name] = buffer.getvalue()
+                return
 
-    rewrite_tensors(folder, lead_astray)
+    rewrite_forests(folder, damage_one_tree)
     refused(folder, message)
 
 
-def test_a_tree_without_nodes_is_refused(folder):
-    def starve(tensors):
-        [name] = [name for name in tensors if "_surroundings._forest.sizes" in name]
-        tensors[name][1] += tensors[name][0]
-        tensors[name][0] = 0
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("os", "system"), ("builtins", "eval"), ("subprocess", "Popen"), ("test_damage", "Trap")],
+)
+def test_an_untrusted_type_among_the_forests_is_refused(folder, module, name):
+    def replace_a_forest(entries):
+        schema = json.loads(entries["schema.json"])
+        forest = next(iter(schema["content"].values()))
+        forest.update({"__module__": module, "__class__": name})
+        entries["schema.json"] = json.dumps(schema).encode()
 
-    rewrite_tensors(folder, starve)
-    refused(folder, "do not have the nodes")
+    rewrite_forests(folder, replace_a_forest)
+    refused(folder, f"cannot be read: .*{module}.{name}")
 
 
-def test_a_detector_that_scores_otherwise_is_refused(folder):
+def test_another_estimator_among_the_forests_is_refused(folder):
+    forests = skops.io.dumps({"detector": LogisticRegression()})
+    (folder / "forests.skops").write_bytes(forests)
+    seal(folder)
+    refused(folder, "LogisticRegression is not a forest")
+
+
+def test_a_detector_that_scores_differently_is_refused(folder):
     def change(tensors):
         tensors["check.scores"] += 0.01
 
-    rewrite_tensors(folder, change)
-    refused(folder, "does not score as it did when it was saved. Load it with what wrote it")
+    rewrite_arrays(folder, change)
+    refused(folder, "does not reproduce the scores it had when it was saved. Load it with")
 
 
-def test_attributes_that_an_older_version_did_not_have_are_missed(folder):
-    rewrite(folder, lambda structure: structure["detector"]["fields"].pop("_surroundings"))
+def test_a_state_without_an_attribute_is_refused(folder):
+    rewrite(folder, lambda structure: structure["detector"]["state"].pop("_surroundings"))
     refused(folder, "cannot be read: .*_surroundings")

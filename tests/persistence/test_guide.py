@@ -1,12 +1,12 @@
-"""The guide to bundles is true."""
+"""The code in the guide to model folders runs."""
 
 import re
 from pathlib import Path
 
 import imboost.persistence
-from imboost.persistence.directories import CHECKSUMS, STRUCTURE, TENSORS
+from imboost.persistence.model_folder import ARRAYS, CHECKSUMS, FORESTS, STRUCTURE
 
-GUIDE = Path(__file__).parents[2] / "docs" / "bundle.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "model-folder.md"
 
 
 def test_the_guides_code_runs(tmp_path, monkeypatch):
@@ -20,5 +20,5 @@ def test_the_guides_code_runs(tmp_path, monkeypatch):
 
 def test_the_guide_names_every_file_and_function():
     text = GUIDE.read_text(encoding="utf-8")
-    for name in (CHECKSUMS, STRUCTURE, TENSORS, *imboost.persistence.__all__):
+    for name in (ARRAYS, CHECKSUMS, FORESTS, STRUCTURE, *imboost.persistence.__all__):
         assert f"`{name}`" in text

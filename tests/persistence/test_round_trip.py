@@ -1,9 +1,11 @@
-"""A detector that was saved and loaded is the one that was saved."""
+"""A loaded detector equals the saved one."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,11 +17,11 @@ from conftest import make_quick
 from imboost import TableDetector, persistence
 from imboost.datasets.orders import mixed_table
 from imboost.detectors import DETECTORS
-from imboost.errors import BundleError, IMBoostError, SettingError
+from imboost.errors import IMBoostError, PersistenceError, SettingError
 from imboost.persistence.class_registry import DETECTORS as SAVABLE
 
-FILES = {"bundle.json", "tensors.safetensors", "checksums.txt"}
-NAMES = sorted(name for name, make in DETECTORS.items() if type(make()) in SAVABLE)
+FILES = {"model.json", "arrays.safetensors", "forests.skops", "checksums.txt"}
+NAMES = sorted(name for name, make in DETECTORS.items() if type(make()) in SAVABLE.values())
 
 CASES = ["stack", "stack, answered", "imboost", "imboost, answered"]
 
@@ -28,7 +30,7 @@ import pickle, sys
 import numpy as np
 from imboost import persistence
 from imboost.tables.frames import to_arrow
-pickle.load = pickle.loads = pickle.Unpickler = None  # whoever calls them fails
+pickle.load = pickle.loads = pickle.Unpickler = None  # so that a call fails
 table, *folders = sys.argv[1:]
 scores = [persistence.load(folder).decision_function(to_arrow(table)) for folder in folders]
 np.save(f"{table}.npy", scores)
@@ -47,8 +49,8 @@ def answers(made):
 
 @pytest.fixture(scope="module")
 def saved(made, answers, tmp_path_factory):
-    """Trained detectors of tables and where they were saved, with answers and without."""
-    folder = tmp_path_factory.mktemp("bundles")
+    """Trained table detectors and their model folders, with answers and without."""
+    folder = tmp_path_factory.mktemp("models")
     saved = {}
     for name in CASES:
         detector = TableDetector(make_quick(name.split(",")[0]), contamination=0.06)
@@ -68,7 +70,7 @@ def assert_same(loaded, saved, rows):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_loaded_detector_of_tables_is_the_one_that_was_saved(case, saved, made):
+def test_a_loaded_table_detector_equals_the_saved_one(case, saved, made):
     fitted, folder = saved[case]
     loaded = persistence.load(folder)
     frame = made.table.to_pandas().head(50)
@@ -100,7 +102,7 @@ def test_a_loaded_detector_can_be_saved_but_not_refined(case, saved, made, answe
     loaded = persistence.load(folder)
     persistence.save(loaded, tmp_path / "again")
     first, again = (
-        safetensors.numpy.load_file(where / "tensors.safetensors")
+        safetensors.numpy.load_file(where / "arrays.safetensors")
         for where in (folder, tmp_path / "again")
     )
     assert first.keys() == again.keys()
@@ -110,19 +112,19 @@ def test_a_loaded_detector_can_be_saved_but_not_refined(case, saved, made, answe
         loaded.refine(made.table, answers)
 
 
-def test_a_bundle_says_what_it_holds_and_since_when(saved, made):
+def test_a_model_folder_describes_its_training(saved, made):
     fitted, folder = saved["stack, answered"]
     assert {path.name for path in folder.iterdir()} == FILES
-    told = json.loads((folder / "bundle.json").read_text())
-    assert told["format"] == 1
-    assert told["made"].startswith("20")
-    assert {"imboost", "numpy", "scikit-learn", "torch", "python"} <= told["versions"].keys()
-    assert told["training"]["detector"] == "Stack"
-    assert told["training"]["rows"] == 300
-    assert told["training"]["labels"] == 100
-    assert told["training"]["threshold"] == fitted.threshold_
-    assert list(told["training"]["roles"]) == made.table.column_names
-    assert told["training"]["roles"]["shipped"] == "datetime"
+    facts = json.loads((folder / "model.json").read_text())
+    assert facts["format"] == 1
+    assert facts["saved_at"].startswith("20")
+    assert {"imboost", "numpy", "scikit-learn", "torch", "python"} <= facts["versions"].keys()
+    assert facts["training"]["detector"] == "Stack"
+    assert facts["training"]["rows"] == 300
+    assert facts["training"]["labels"] == 100
+    assert facts["training"]["threshold"] == fitted.threshold_
+    assert list(facts["training"]["roles"]) == made.table.column_names
+    assert facts["training"]["roles"]["shipped"] == "datetime"
 
 
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="a tool of GNU")
@@ -152,7 +154,7 @@ def test_a_flow_is_saved_too(planted, tmp_path, dtype):
     assert_same(persistence.load(tmp_path / "model"), detector, X)
 
 
-def test_odd_settings_and_columns_are_kept(tmp_path):
+def test_unusual_settings_and_column_names_are_kept(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"": rng.normal(size=200), "a\n'ü\"": rng.normal(size=200)})
     frame["2"] = rng.choice(["", "nan", "x y", None], 200)
@@ -186,18 +188,38 @@ def test_a_part_that_cannot_be_saved_is_named(planted, tmp_path):
     with pytest.raises(SettingError, match=r"saved: detector\.detector is of type AAD"):
         persistence.save(table, tmp_path / "model")
     detector = make_quick("imboost").fit(planted.X)
-    detector.way_ = print
-    with pytest.raises(SettingError, match=r"IMBoost cannot be saved: detector\.way_ is of type"):
+    detector.callback_ = print
+    with pytest.raises(
+        SettingError, match=r"IMBoost cannot be saved: detector\.callback_ is of type"
+    ):
         persistence.save(detector, tmp_path / "model")
     assert not any(tmp_path.iterdir())
 
 
-def test_what_is_not_trained_cannot_be_saved(tmp_path):
+def test_an_unfitted_detector_cannot_be_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted yet"):
         persistence.save(make_quick("stack"), tmp_path / "model")
 
 
-def test_an_older_bundle_is_replaced_and_nothing_else_is(planted, tmp_path):
+def test_a_failed_save_keeps_the_previous_model(planted, tmp_path, monkeypatch):
+    detector = make_quick("imboost").fit(planted.X)
+    persistence.save(detector, tmp_path / "model")
+    rename = os.rename
+
+    def fail_once(source, target):
+        if Path(target) == tmp_path / "model":
+            monkeypatch.setattr(os, "rename", rename)
+            raise OSError("disk failure")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", fail_once)
+    with pytest.raises(OSError, match="disk failure"):
+        persistence.save(detector, tmp_path / "model")
+    assert_same(persistence.load(tmp_path / "model"), detector, planted.X)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_only_saved_models_and_empty_folders_are_replaced(planted, tmp_path):
     detector = make_quick("imboost").fit(planted.X)
     (tmp_path / "empty").mkdir()
     for name in ("new/model", "empty"):
@@ -208,7 +230,7 @@ def test_an_older_bundle_is_replaced_and_nothing_else_is(planted, tmp_path):
     (tmp_path / "notes" / "precious.txt").write_text("kept")
     (tmp_path / "file").write_text("kept")
     for name in ("notes", "file"):
-        with pytest.raises(BundleError, match="exists and is no bundle"):
+        with pytest.raises(PersistenceError, match="exists and is not a saved model"):
             persistence.save(detector, tmp_path / name)
     assert (tmp_path / "notes" / "precious.txt").read_text() == "kept"
     assert {path.name for path in tmp_path.iterdir()} == {"new", "empty", "notes", "file"}

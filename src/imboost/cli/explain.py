@@ -35,7 +35,7 @@ def explain(
     out: Annotated[Path | None, typer.Option(help="HTML file to write as well.")] = None,
 ) -> None:
     """Explain why rows score as they do, column by column."""
-    from imboost.persistence.atomic_file import whole
+    from imboost.persistence.atomic_write import atomic_write
     from imboost.reporting import render
     from imboost.scoring.row_selection import find_rows
 
@@ -58,8 +58,8 @@ def explain(
             "shorten": shorten,
             "how_known": how_known(explained[0]),
         }
-        with whole(out) as partial:
-            partial.write_text(render("explain.html.j2", context), encoding="utf-8")
+        with atomic_write(out) as draft:
+            draft.write_text(render("explain.html.j2", context), encoding="utf-8")
         say(f"Page: {out}")
 
 

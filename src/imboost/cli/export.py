@@ -17,9 +17,9 @@ def export(
     """Write a model in ONNX format, to run it without this package."""
     from imboost import persistence
     from imboost.onnx import export_onnx
-    from imboost.persistence.atomic_file import whole
+    from imboost.persistence.atomic_write import atomic_write
 
     detector = persistence.load(model)
-    with whole(onnx) as partial:
-        export_onnx(detector, partial)
+    with atomic_write(onnx) as draft:
+        export_onnx(detector, draft)
     typer.echo(f"wrote {onnx}")

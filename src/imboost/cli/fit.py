@@ -71,15 +71,15 @@ def fit(
 ) -> None:
     """Train a detector on a table and save it as a model folder."""
     from imboost import persistence
+    from imboost.cli.output_path import default_output
     from imboost.detectors.table_detector import TableDetector
     from imboost.labels import tell_meanings
-    from imboost.persistence.atomic_file import beside
     from imboost.tables.cells import to_text
     from imboost.tables.files import TableFiles
     from imboost.tables.roles import find_roles
 
     roles, share = parse_roles(role or ()), parse_contamination(contamination)
-    out = out or beside(data, ".model")
+    out = out or default_output(data, ".model")
     _check_free(out, force)
     inner = _savable(detector)
     with stage(f"reading {data}"):
@@ -177,7 +177,7 @@ def _savable(name: str) -> BaseDetector:
     from imboost.persistence.class_registry import DETECTORS
 
     detector = make_detector(name)
-    if type(detector) not in DETECTORS:
+    if type(detector) not in DETECTORS.values():
         raise SettingError(f"{name} cannot be saved: choose another detector with --detector.")
     return detector
 

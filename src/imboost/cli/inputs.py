@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from imboost.cli.progress import row_bar, stage
-from imboost.errors import BundleError, SettingError
+from imboost.errors import PersistenceError, SettingError
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
@@ -21,11 +21,11 @@ def load_model(folder: Path) -> TableDetector:
     from imboost.detectors.table_detector import TableDetector
 
     if not folder.exists():
-        raise BundleError(f"The model {folder} does not exist: 'imboost fit' writes models.")
+        raise PersistenceError(f"The model {folder} does not exist: 'imboost fit' writes models.")
     with stage(f"loading {folder}"):
         detector = persistence.load(folder)
     if not isinstance(detector, TableDetector):
-        raise BundleError(
+        raise PersistenceError(
             f"{folder} holds a {type(detector).__name__}, which looks at matrices: commands need "
             "a TableDetector, such as 'imboost fit' makes."
         )
@@ -44,7 +44,7 @@ def open_inputs(model: Path, data: Path) -> tuple[TableDetector, TableFiles]:
 
 def is_model(folder: Path) -> bool:
     """Whether a folder looks like a saved model."""
-    from imboost.persistence.directories import CHECKSUMS
+    from imboost.persistence.model_folder import CHECKSUMS
 
     return (folder / CHECKSUMS).is_file()
 

@@ -81,11 +81,12 @@ def report(
     ] = None,
 ) -> None:
     """Write a page about the scores of a table, the highest of them and the data itself."""
-    from imboost.persistence.atomic_file import beside, whole
+    from imboost.cli.output_path import default_output
+    from imboost.persistence.atomic_write import atomic_write
     from imboost.reporting import render, score_histogram
     from imboost.scoring.predictions import is_threshold_guessed
 
-    out = out or beside(data, ".report.html")
+    out = out or default_output(data, ".report.html")
     if out.is_dir():
         raise SettingError(f"{out} is a folder: name a file with --out.")
     detector, files = open_inputs(model, data)
@@ -103,8 +104,8 @@ def report(
         "shorten": shorten,
         **_explanations(detector, survey),
     }
-    with whole(out) as partial:
-        partial.write_text(render("scores.html.j2", context), encoding="utf-8")
+    with atomic_write(out) as draft:
+        draft.write_text(render("scores.html.j2", context), encoding="utf-8")
     say(f"Report: {out}")
 
 

@@ -73,18 +73,19 @@ def score(
     ] = None,
 ) -> None:
     """Score the rows of a table of any size."""
+    from imboost.cli.output_path import default_output
     from imboost.labels import OUTLIER
-    from imboost.persistence.atomic_file import beside, whole
+    from imboost.persistence.atomic_write import atomic_write
     from imboost.scoring.drift import DriftMonitor
     from imboost.scoring.writer import check_score_path
 
     detector, files = open_inputs(model, data)
-    out = out or beside(data, ".scores.csv" if files.is_csv else ".scores.parquet")
+    out = out or default_output(data, ".scores.csv" if files.is_csv else ".scores.parquet")
     check_score_path(out, files.paths)
     monitor = DriftMonitor(detector)
     start = perf_counter()
-    with whole(out) as partial:
-        tally = _write_scores(detector, files, partial, monitor)
+    with atomic_write(out) as draft:
+        tally = _write_scores(detector, files, draft, monitor)
     seconds = perf_counter() - start
     say(
         f"{rows(tally.n_rows)} in {seconds:,.1f} s: {tally.n_rows / seconds:,.0f} rows per "

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from imboost.errors import DataError, SettingError
+from imboost.models.stacked import with_weights
 from imboost.tables.layout import Kind, Layout
 
 N_TRANSFORMS = 3
@@ -72,6 +73,17 @@ class NormalisingFlow(nn.Module):
             self.register_buffer(_flat(name), value)
         # The skeleton owns no memory: it gets each member's parameters at every call.
         self._skeleton = [copy.deepcopy(members[0]).to("meta")]
+
+    def state(self) -> dict[str, Any]:
+        """Return the arguments of the constructor and the weights."""
+        sizes = {"n_features": self.n_features, "n_members": self.n_members}
+        return {**sizes, "weights": self.state_dict()}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> NormalisingFlow:
+        """Return a model that has been saved, for scoring."""
+        model = cls(state["n_features"], torch.Generator(), n_members=state["n_members"])
+        return with_weights(model, state["weights"])
 
     def draw_noise(
         self, n_rows: int, generator: torch.Generator, n_samples: int | None = None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from imboost.models.mlp_vae import Widths
-from imboost.models.stacked import HiddenLayer, LinearLayer
+from imboost.models.stacked import HiddenLayer, LinearLayer, with_weights
 
 MIN_WIDTHS = Widths(outer=128, inner=64, latent=32)
 """Narrower encoders, such as the generative models have on tables of few columns, find fewer
@@ -83,6 +85,17 @@ class Hypersphere(nn.Module):
         self.register_buffer("centre", centre.unsqueeze(-1))
         self.level = nn.Parameter(torch.zeros(len(centre), device=centre.device))
         """Logarithm of the normaliser that noise-contrastive estimation learns, (members,)."""
+
+    def state(self) -> dict[str, Any]:
+        """Return the number of columns and the weights."""
+        return {"n_features": self.encoder.outer.weight.shape[-1], "weights": self.state_dict()}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Hypersphere:
+        """Return a model that has been saved, for scoring."""
+        centre = state["weights"]["centre"].squeeze(-1)
+        encoder = MLPEncoder(state["n_features"], torch.Generator(), len(centre))
+        return with_weights(cls(encoder, centre), state["weights"])
 
     @property
     def n_members(self) -> int:

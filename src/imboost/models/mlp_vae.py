@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from imboost.models.likelihood import CellDensity
-from imboost.models.stacked import GaussianHead, HiddenLayer
+from imboost.models.stacked import GaussianHead, HiddenLayer, with_weights
 from imboost.tables.layout import Layout
 
 
@@ -75,6 +76,8 @@ class MLPVAE(nn.Module):
         super().__init__()
         self.n_members = n_members
         self.n_samples = n_samples
+        self.logvar_weight = logvar_weight
+        self.layout = layout
         self.log_density = CellDensity(layout, logvar_weight)
         filling = torch.full((n_features,), 0.5) if usual is None else usual.float()
         self.register_buffer("usual", filling.reshape(1, -1, 1).repeat(n_members, 1, 1))
@@ -94,6 +97,23 @@ class MLPVAE(nn.Module):
             ]
         )
         self.output_head = GaussianHead(n_members, width.outer, n_features, generator)
+
+    def state(self) -> dict[str, Any]:
+        """Return the arguments of the constructor and the weights."""
+        return {
+            "n_features": self.usual.shape[1],
+            "n_members": self.n_members,
+            "n_samples": self.n_samples,
+            "logvar_weight": self.logvar_weight,
+            "layout": self.layout,
+            "weights": self.state_dict(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> MLPVAE:
+        """Return a model that has been saved, for scoring."""
+        settings = {name: value for name, value in state.items() if name != "weights"}
+        return with_weights(cls(generator=torch.Generator(), **settings), state["weights"])
 
     def draw_noise(
         self, n_rows: int, generator: torch.Generator, n_samples: int | None = None

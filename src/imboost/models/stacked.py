@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -12,6 +14,15 @@ BATCH_NORM_EPS = 1e-4
 BATCH_NORM_MOMENTUM = 0.1
 LEAKY_SLOPE = 0.01
 LOGVAR_RANGE = (-6.0, 2.0)
+
+
+Module = TypeVar("Module", bound=nn.Module)
+
+
+def with_weights(module: Module, weights: Mapping[str, Tensor]) -> Module:
+    """Return a new module with saved weights, in their precision; it takes no gradient."""
+    module.load_state_dict(weights, assign=True)
+    return module.requires_grad_(False)
 
 
 def _uniform_weight(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from imboost.detectors import BaseDetector
 from imboost.detectors.deep.generative import GenerativeDetector
 from imboost.detectors.table_detector import TableDetector
-from imboost.errors import BundleError, MissingPackageError, SettingError
+from imboost.errors import MissingPackageError, PersistenceError, SettingError
 from imboost.models import MLPVAE
 from imboost.onnx.inputs import MATRIX, like_training, onnx_inputs
 
@@ -43,7 +43,7 @@ def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> Non
     ------
     SettingError
         If a part of the detector has no ONNX operators.
-    BundleError
+    PersistenceError
         If the graph does not score as the detector does.
     MissingPackageError
         If onnx or onnxruntime is not installed.
@@ -96,7 +96,7 @@ def _check(detector: TableDetector | BaseDetector, model: bytes) -> None:
     expected = detector.decision_function(rows)
     misses = np.abs(found - expected) / np.maximum(np.abs(expected), 1.0)
     if not misses.max() <= TOLERANCE:
-        raise BundleError(
+        raise PersistenceError(
             f"The graph of {type(detector).__name__} does not score as the detector does: one "
             f"score is {misses.max():.2g} off. It was not written."
         )

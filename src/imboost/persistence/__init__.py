@@ -1,5 +1,6 @@
 """Save and load trained detectors without pickle."""
 
-from imboost.persistence.saving import load, save
+from imboost.persistence.loading import load
+from imboost.persistence.saving import save
 
 __all__ = ["load", "save"]

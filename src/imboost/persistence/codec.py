@@ -1,31 +1,36 @@
-"""Values as JSON and named arrays, and back; nothing else is read or made.
+"""Values as JSON and named arrays, and back.
 
-None, truths, whole numbers, finite numbers, text and lists are themselves in JSON. Everything
-else is an object that says what it is:
+None, booleans, integers, finite floats, strings and lists are themselves in JSON. Every other
+value is a JSON object whose first key is its kind:
 
 ======================================  =====================================================
-``{"float": "nan"}``                    a number that JSON does not know: nan, inf or -inf
+``{"float": "nan"}``                    nan, inf or -inf, which JSON does not have
 ``{"tuple": [...]}``                    a tuple
 ``{"dict": [[key, value], ...]}``       a dictionary, in its order
-``{"scalar": ["int64", 3]}``            a number of numpy's
-``{"strings": [...], "shape": [...]}``  an array of text
-``{"array": NAME, "order": "C"}``       an array of numbers, and how it lay in memory
+``{"scalar": ["int64", 3]}``            a numpy scalar
+``{"strings": [...], "shape": [...]}``  an array of strings
+``{"array": NAME, "order": "C"}``       a numeric array and its memory order
 ``{"tensor": NAME}``                    a torch tensor
-``{"class": NAME, "fields": {...}}``    an object of a class in `CLASSES`
+``{"forest": NAME}``                    a random forest of scikit-learn
+``{"device": "cpu"}``                   a torch device; loaded detectors are on the CPU
+``{"random_state": {...}}``             a numpy RandomState
+``{"class": NAME, "state": {...}}``     an object of a registered class, see `imboost.state`
 ======================================  =====================================================
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from imboost.persistence.serializers import Way
+from imboost.persistence.forests import FORESTS
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -34,41 +39,43 @@ NUMBER_TYPES = (
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
     *(f"float{bits}" for bits in (16, 32, 64)),
 )
-"""What numpy arrays and numbers may be made of."""
+"""The numpy types of arrays and scalars."""
 
 
 class CannotEncodeError(TypeError):
-    """A value of a kind that bundles do not hold."""
+    """A value of a type that cannot be saved."""
 
 
 class Encoder:
-    """Turns values into JSON and gathers their arrays.
+    """Turns values into JSON and collects their arrays and forests.
 
     Parameters
     ----------
-    classes : dict of type to Way
-        The classes of objects that are taken apart.
+    classes : dict of str to type
+        The classes of objects that may be encoded, by name.
 
     Attributes
     ----------
     arrays : dict of str to array
-        All arrays of the values encoded so far, C-contiguous.
+        The arrays of all values encoded so far, C-contiguous.
+    forests : dict of str to estimator
+        Their random forests.
     """
 
-    def __init__(self, classes: Mapping[type, Way]) -> None:
+    def __init__(self, classes: Mapping[str, type]) -> None:
         self.arrays: Arrays = {}
-        self._classes = classes
+        self.forests: dict[str, Any] = {}
+        self._names = {cls: name for name, cls in classes.items()}
         self._seen: dict[int, tuple[Any, str]] = {}  # arrays by identity, kept alive
 
     def encode(self, value: Any, path: str) -> Any:
-        """Return a value as JSON; `path` says where it stands, and names its arrays."""
-        if type(value) in self._classes:
-            way = self._classes[type(value)]
-            fields = {
+        """Return a value as JSON; `path` names its arrays and appears in errors."""
+        if type(value) in self._names:
+            state = {
                 name: self.encode(part, f"{path}.{name}")
-                for name, part in way.take_apart(value).items()
+                for name, part in _state_of(value).items()
             }
-            return {"class": type(value).__name__, "fields": fields}
+            return {"class": self._names[type(value)], "state": state}
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
@@ -81,6 +88,13 @@ class Encoder:
             return self._array(value, path)
         if isinstance(value, torch.Tensor):
             return {"tensor": self._store(value.detach().cpu().numpy(), path)}
+        if isinstance(value, torch.device):
+            return {"device": "cpu"}
+        if isinstance(value, np.random.RandomState):
+            return {"random_state": self.encode(value.get_state(legacy=False), path)}
+        if type(value) in FORESTS:
+            self.forests[path] = value
+            return {"forest": path}
         if type(value) in (list, tuple):
             parts = [self.encode(part, f"{path}.{at}") for at, part in enumerate(value)]
             return parts if type(value) is list else {"tuple": parts}
@@ -96,16 +110,16 @@ class Encoder:
         if array.dtype.kind in "OU":
             strings = array.ravel().tolist()
             if not all(isinstance(string, str) for string in strings):
-                raise CannotEncodeError(f"{path} is an array of objects that are not text")
+                raise CannotEncodeError(f"{path} is an array of objects that are not strings")
             kind = "object" if array.dtype.kind == "O" else "str"
             shape = list(array.shape)
             return {"strings": [str(string) for string in strings], "shape": shape, "type": kind}
-        # Products of matrices depend, in their last digits, on how these lie in memory.
-        is_turned = array.ndim > 1 and abs(array.strides[0]) < abs(array.strides[-1])
+        # The last digits of matrix products depend on the memory order of the matrices.
+        is_transposed = array.ndim > 1 and abs(array.strides[0]) < abs(array.strides[-1])
         if id(array) not in self._seen:
-            name = self._store(array.T if is_turned else array, path)
+            name = self._store(array.T if is_transposed else array, path)
             self._seen[id(array)] = (array, name)
-        return {"array": self._seen[id(array)][1], "order": "F" if is_turned else "C"}
+        return {"array": self._seen[id(array)][1], "order": "F" if is_transposed else "C"}
 
     def _store(self, array: NDArray[Any], path: str) -> str:
         if array.dtype.name not in NUMBER_TYPES:
@@ -116,22 +130,25 @@ class Encoder:
 
 
 class Decoder:
-    """Makes values from JSON and arrays.
+    """Turns JSON, arrays and forests into values.
 
-    Whatever does not fit raises one of `KeyError`, `TypeError` and `ValueError`.
+    Invalid input raises `KeyError`, `TypeError` or `ValueError`.
 
     Parameters
     ----------
-    classes : dict of type to Way
-        The classes of objects that may be made; no other is looked up anywhere.
+    classes : dict of str to type
+        The only classes of which objects are created, by name.
     arrays : dict of str to array
-        The arrays by name.
+    forests : dict of str to estimator
     """
 
-    def __init__(self, classes: Mapping[type, Way], arrays: Arrays) -> None:
-        self._classes = {made.__name__: (made, way) for made, way in classes.items()}
+    def __init__(
+        self, classes: Mapping[str, type], arrays: Arrays, forests: Mapping[str, Any]
+    ) -> None:
+        self._classes = classes
         self._arrays = arrays
-        self._made: dict[tuple[str, str], NDArray[Any]] = {}
+        self._forests = forests
+        self._decoded: dict[tuple[str, str], NDArray[Any]] = {}
 
     def decode(self, coded: Any) -> Any:
         """Return the value that was encoded."""
@@ -154,7 +171,7 @@ class Decoder:
     def _scalar(self, coded: dict[str, Any]) -> Any:
         name, value = coded["scalar"]
         if name not in NUMBER_TYPES:
-            raise ValueError(f"no number is of type {name}")
+            raise ValueError(f"'{name}' is not a numeric type")
         return np.dtype(name).type(self.decode(value))
 
     def _strings(self, coded: dict[str, Any]) -> NDArray[Any]:
@@ -163,21 +180,34 @@ class Decoder:
 
     def _array(self, coded: dict[str, Any]) -> NDArray[Any]:
         key = (coded["array"], coded["order"])
-        if key not in self._made:
+        if key not in self._decoded:
             array = np.array(self._arrays[key[0]], order="C")
-            self._made[key] = array.T if key[1] == "F" else array
-        return self._made[key]
+            self._decoded[key] = array.T if key[1] == "F" else array
+        return self._decoded[key]
 
     def _tensor(self, coded: dict[str, Any]) -> torch.Tensor:
         return torch.from_numpy(np.array(self._arrays[coded["tensor"]], order="C"))
 
+    def _forest(self, coded: dict[str, Any]) -> Any:
+        return self._forests[coded["forest"]]
+
+    def _device(self, _coded: dict[str, Any]) -> torch.device:
+        return torch.device("cpu")
+
+    def _random_state(self, coded: dict[str, Any]) -> np.random.RandomState:
+        state = self.decode(coded["random_state"])
+        if not 0 <= state["state"]["pos"] <= len(state["state"]["key"]):
+            raise ValueError("a RandomState has an impossible position")  # numpy does not check
+        source = np.random.RandomState()
+        source.set_state(state)
+        return source
+
     def _object(self, coded: dict[str, Any]) -> Any:
         name = coded["class"]
         if name not in self._classes:
-            raise ValueError(f"it names the class '{name}', which no bundle holds")
-        made, way = self._classes[name]
-        fields = {field: self.decode(part) for field, part in coded["fields"].items()}
-        return way.put_together(made, fields)
+            raise ValueError(f"it names the class '{name}', which models do not contain")
+        state = {field: self.decode(part) for field, part in coded["state"].items()}
+        return _from_state(self._classes[name], state)
 
     _KINDS: ClassVar[dict[str, Callable[[Any, dict[str, Any]], Any]]] = {
         "float": _float,
@@ -187,5 +217,23 @@ class Decoder:
         "strings": _strings,
         "array": _array,
         "tensor": _tensor,
+        "forest": _forest,
+        "device": _device,
+        "random_state": _random_state,
         "class": _object,
     }
+
+
+def _state_of(value: Any) -> dict[str, Any]:
+    if isinstance(value, Enum):
+        return {"value": value.value}
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    state: dict[str, Any] = value.state()
+    return state
+
+
+def _from_state(cls: Any, state: dict[str, Any]) -> Any:
+    if issubclass(cls, Enum) or dataclasses.is_dataclass(cls):
+        return cls(**state)
+    return cls.from_state(state)

@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from imboost.detectors.shallow.base import Floats
 from imboost.detectors.stack.forest import mean_of_trees
+from imboost.state import Stateful
 from imboost.stats.logistic import fit_map_logistic
 
 Answers = NDArray[np.int8]
@@ -71,7 +72,7 @@ class Expert(Protocol):
         ...
 
 
-class ViewExpert:
+class ViewExpert(Stateful):
     """Logistic regression on unsupervised views, drawn to a mean of them.
 
     Answers change the trust in each view. The coefficients are those of the largest posterior,
@@ -111,7 +112,7 @@ class ViewExpert:
         return _probability(_with_intercept(views), self._coefficients)
 
 
-class ViewOpinion:
+class ViewOpinion(Stateful):
     """What the views say, as one expert among others.
 
     Parameters
@@ -128,7 +129,7 @@ class ViewOpinion:
         return first_opinion
 
 
-class ForestExpert:
+class ForestExpert(Stateful):
     """A forest; a row is judged, held out, by the trees that never saw it.
 
     Parameters
@@ -172,7 +173,7 @@ class ForestExpert:
         return mean_of_trees(self._forest, features)[:, 1]
 
 
-class LinearExpert:
+class LinearExpert(Stateful):
     """Logistic regression; a row is judged, held out, by a fit without its fold.
 
     Parameters
@@ -203,7 +204,7 @@ class LinearExpert:
         return _probability(_with_intercept(features), self._coefficients)
 
 
-class ResidualProcess:
+class ResidualProcess(Stateful):
     """A Gaussian process on what a first opinion got wrong.
 
     Near answered rows it corrects the first opinion; far from all of them it leaves it as it

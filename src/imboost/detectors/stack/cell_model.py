@@ -12,6 +12,7 @@ from imboost.detectors.stack.conditional import (
     Expectations,
     ForestExpectations,
 )
+from imboost.state import Stateful
 from imboost.stats.folds import RowFolds
 from imboost.tables.layout import Kind, Layout
 
@@ -24,7 +25,7 @@ USUAL_GAPS = 0.05
 """In a column with a larger share of missing cells, a missing one is no surprise."""
 
 
-class CellSurprise:
+class CellSurprise(Stateful):
     """Expects every cell of a table, given the others of its row.
 
     A number is the more surprising the further it is from what is expected, in the usual errors

@@ -13,6 +13,7 @@ from imboost.detectors.base import column_medians
 from imboost.detectors.shallow.base import Floats
 from imboost.detectors.stack.forest import mean_of_trees
 from imboost.detectors.stack.pca import Rotation
+from imboost.state import Stateful
 from imboost.stats.scaling import StandardScaling
 from imboost.tables.layout import Feature, Kind, Layout
 
@@ -54,7 +55,7 @@ class Expectations(Protocol):
         ...
 
 
-class ForestExpectations:
+class ForestExpectations(Stateful):
     """Two forests for every feature, on the columns of all other sources.
 
     Parameters
@@ -110,7 +111,7 @@ class ForestExpectations:
         return np.clip(table, self._lowest, self._highest)
 
 
-class ComponentExpectations:
+class ComponentExpectations(Stateful):
     """Rows as the strongest principal components of the other half draw them.
 
     For tables of many columns, where forests for all of them would take too long, and a cell
@@ -177,7 +178,7 @@ def _expected_features(layout: Layout) -> list[Feature]:
     return [feature for feature in layout.features if feature.kind != Kind.MISSING_INDICATOR]
 
 
-class _Expectation(ABC):
+class _Expectation(Stateful, ABC):
     """What is expected of one feature, by forests on the others."""
 
     def __init__(self, feature: Feature) -> None:

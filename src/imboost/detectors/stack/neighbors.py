@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from imboost.detectors.shallow.base import Floats
+from imboost.state import Stateful
 
 CHUNK_VALUES = 20_000_000
 """Numbers held at a time while distances are computed."""
@@ -21,7 +22,7 @@ FEW_COLUMNS = 5
 """Up to so many columns a search tree is quicker than comparing all rows."""
 
 
-class NeighbourDistances:
+class NeighbourDistances(Stateful):
     """Finds the rows of a reference that are nearest to given rows.
 
     Parameters
@@ -31,6 +32,8 @@ class NeighbourDistances:
     n_neighbors : int
         How many neighbours; fewer where the reference has no more.
     """
+
+    unsaved_attributes = ("_search",)
 
     def __init__(self, reference: Floats, n_neighbors: int) -> None:
         self._reference = reference

@@ -8,6 +8,7 @@ from scipy.linalg import eigh
 from threadpoolctl import threadpool_limits
 
 from imboost.detectors.shallow.base import Floats
+from imboost.state import Stateful
 from imboost.stats.folds import RowFolds
 
 NO_LENGTH = 1e-6
@@ -23,7 +24,7 @@ PLENTY = 50
 """With so many rows for each explaining component none of them fits a single row."""
 
 
-class Rotation:
+class Rotation(Stateful):
     """Principal components of places, and how much of a row the strongest leave unexplained.
 
     Values are rounded: the last digits of a matrix product depend on how rows are batched.
@@ -65,7 +66,7 @@ class Rotation:
         return np.asarray((places - self._middle) @ self._axes[:number].T)
 
 
-class Rest:
+class Rest(Stateful):
     """How much of a row the strongest components of other rows leave unexplained.
 
     Where there are few rows for so many components, they explain the rows they were found with

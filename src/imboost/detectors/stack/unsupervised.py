@@ -11,6 +11,7 @@ from sklearn.ensemble import IsolationForest
 
 from imboost.detectors.shallow.base import Floats
 from imboost.detectors.stack.neighbors import NeighbourDistances
+from imboost.state import Stateful
 
 N_COMPANY = 20
 """Nearest rows that a row's loneliness is measured among."""
@@ -19,7 +20,7 @@ SMALL = 1e-6
 """Added to distances that may be 0, in columns from 0 to 1."""
 
 
-class Surroundings:
+class Surroundings(Stateful):
     """Two looks at rows without labels: how soon they are isolated, and how far others are.
 
     Parameters
