@@ -26,6 +26,10 @@ def _one_thread():
     torch.set_num_threads(1)
 
 
+DEEP = ("imboost", "altbi", "odim", "oc", "sb", "oc-nce", "sb-nce", "dsad")
+"""Detectors that train a neural network."""
+
+
 def make_quick(name, **settings):
     """Return a detector of the registry that trains in an instant."""
     return DETECTORS[name](**{**QUICK.get(name, {}), "random_state": 0, **settings})

@@ -162,6 +162,26 @@ def test_answered_risks_are_zero_without_rows_and_leave_running_averages_alone(w
     assert all(torch.equal(state[name], value) for name, value in model.state_dict().items())
 
 
+class TwoWeights:
+    """A backbone whose two latent samples of every row have the weights 1 and 3."""
+
+    n_members = 1
+
+    def draw_noise(self, n_rows, generator, n_samples=None):
+        return torch.zeros(1, 1, 2, n_rows)
+
+    def log_weights(self, x, noise, *, batch_statistics):
+        return torch.tensor([1.0, 3.0]).log().reshape(1, 2, 1).expand(1, 2, x.shape[-1])
+
+
+def test_answered_inliers_have_the_iwae_bound_and_answered_outliers_the_cubo_bound(world):
+    rows, _ = world
+    known = [np.arange(5), np.arange(5, 12)]
+    inlier_risk, outlier_risk = answered_risks(TwoWeights(), rows, known, torch.Generator())
+    assert inlier_risk.item() == pytest.approx(-np.log((1 + 3) / 2))
+    assert outlier_risk.item() == pytest.approx(-np.log((1 + 9) / 2) / 2)
+
+
 @pytest.mark.parametrize(("n_labelled", "expected"), [(100, 100), (417, 417), (900, 417)])
 def test_of_more_answered_rows_than_a_batch_holds_a_batch_is_drawn(
     n_labelled, expected, monkeypatch

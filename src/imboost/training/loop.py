@@ -8,6 +8,7 @@ look at the model in between.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -62,12 +63,28 @@ def train(
 ) -> Iterator[Step[Model]]:
     """Make one update per step and yield the step after it."""
     for step in steps:
-        risk = step.objective(model, rows.take(step.rows), generator)  # (members,)
-        optimiser.zero_grad()
-        # The members share no parameter, so the gradient of the sum is each one's own.
-        torch.autograd.backward(risk.sum())
-        optimiser.step()
+        with one_thread():
+            risk = step.objective(model, rows.take(step.rows), generator)  # (members,)
+            optimiser.zero_grad()
+            # The members share no parameter, so the gradient of the sum is each one's own.
+            torch.autograd.backward(risk.sum())
+            optimiser.step()
         yield step
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute on one CPU thread, so that results do not depend on the number of cores.
+
+    Matrix products round differently on several threads. In a score that is the last digit; in
+    training, hundreds of updates amplify it.
+    """
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(n_threads)
 
 
 def epoch_steps(

@@ -15,7 +15,7 @@ from imboost.detectors.deep.network import NetworkDetector
 from imboost.labels import Labels
 from imboost.models.hypersphere import Hypersphere, MLPAutoencoder, away_from_zero
 from imboost.training.batches import Passes
-from imboost.training.loop import Step, make_optimiser, train
+from imboost.training.loop import Step, make_optimiser, one_thread, train
 from imboost.training.one_class import reconstruction_steps
 from imboost.training.rows import Rows
 from imboost.validation import check_number
@@ -103,7 +103,7 @@ class OneClassDetector(NetworkDetector):
         self._report(f"autoencoder: {self.pretrain_epochs} epochs on {len(rows)} rows")
         for _ in train(model, optimiser, rows, steps, generator):
             pass
-        with torch.inference_mode():
+        with torch.inference_mode(), one_thread():
             total = sum(
                 model.encoder(x, batch_statistics=False).sum(-1)
                 for _, x in rows.chunks(self.n_members, torch.float32)
