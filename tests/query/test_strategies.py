@@ -118,9 +118,15 @@ def test_the_boundary_is_that_of_all_rows_not_of_the_candidates():
     assert chosen.tolist() == [49, 48]
 
 
-def test_only_two_strategies_learn_from_answers():
-    learning = {name for name in STRATEGIES if isinstance(make_strategy(name), AdaptiveStrategy)}
-    assert learning == {"ab", "spread"}
+def test_mix_takes_uncertain_rows_from_the_middle_of_the_range_not_at_the_median():
+    scores = np.arange(11.0) ** 2
+    chosen = Mix().select(scores, np.arange(11), 3, RNG(0))
+    assert chosen[:2].tolist() == [10, 7]  # 49 is nearest to 50, the median is 25
+
+
+def test_only_two_strategies_are_adaptive():
+    adaptive = {name for name in STRATEGIES if isinstance(make_strategy(name), AdaptiveStrategy)}
+    assert adaptive == {"ab", "spread"}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 from imboost.stats.log_odds import logit, rank_log_odds
 
@@ -29,3 +30,9 @@ def test_about_one_row_in_ten_is_an_outlier_by_rank_alone():
 def test_equal_scores_have_equal_log_odds():
     training = np.array([0.0, 1.0, 1.0, 1.0, 2.0])
     assert np.ptp(rank_log_odds(np.ones(3), training)) == 0
+
+
+def test_ranks_stay_half_a_row_away_from_0_and_1():
+    training = np.arange(4.0)
+    log_odds = rank_log_odds(np.array([-9.0, 0.0, 9.0]), training)
+    np.testing.assert_allclose(log_odds, -3 + 1.5 * ndtri([0.1, 0.2, 0.9]))
