@@ -29,6 +29,11 @@ def unlabelled(n_rows: int) -> Labels:
     return np.full(n_rows, UNLABELLED, dtype=np.int8)
 
 
+def has_both_classes(labels: Labels) -> bool:
+    """Whether there are labels of inliers and of outliers."""
+    return bool((labels == INLIER).any() and (labels == OUTLIER).any())
+
+
 def check_labels(y: Any, n_rows: int) -> Labels:
     """Return `y` as labels of `n_rows` rows, or all unlabelled if `y` is None.
 

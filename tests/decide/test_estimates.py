@@ -1,69 +1,83 @@
-"""Intervals for what a decision is worth."""
+"""Estimated precision and recall, and their intervals."""
 
 import numpy as np
+import pytest
 from scipy.special import expit
 
 from imboost.decide import Calibration, Estimate, estimate_outcome
 
 
 def table(n, seed):
-    """Rows of known odds, half of a hundred answered ones drawn at random."""
+    """Rows with known log-odds, a hundred of them labelled, half of these an audit."""
     rng = np.random.default_rng(seed)
-    odds = rng.normal(-2, 2, n)
-    truth = rng.random(n) < expit(odds)
+    log_odds = rng.normal(-2, 2, n)
+    truth = rng.random(n) < expit(log_odds)
     labels = np.full(n, -1, dtype=np.int8)
     asked = rng.choice(n, 100, replace=False)
     labels[asked] = truth[asked]
     is_audit = np.zeros(n, dtype=bool)
     is_audit[asked[:50]] = True
-    return odds, truth, labels, is_audit
+    return log_odds, truth, labels, is_audit
 
 
-def test_intervals_hold_the_truth_about_nine_times_out_of_ten():
-    held = []
+def test_intervals_cover_the_truth_about_nine_times_out_of_ten():
+    covered = []
     for seed in range(60):
-        odds, truth, labels, is_audit = table(2000, seed)
+        log_odds, truth, labels, is_audit = table(2000, seed)
         known = labels >= 0
-        calibration = Calibration.fit(odds[known], labels[known], is_audit[known])
-        outcome = estimate_outcome(odds, odds, labels, 0.0, calibration)
-        above = odds > 0
-        unfound = (truth & ~above & ~known).sum()
-        held += [
+        calibration = Calibration.fit(log_odds[known], labels[known], is_audit[known])
+        outcome = estimate_outcome(log_odds, log_odds, labels, 0.0, calibration)
+        above = log_odds > 0
+        missed = (truth & ~above & ~known).sum()
+        covered += [
             outcome.precision.low <= truth[above].mean() <= outcome.precision.high,
-            outcome.n_unfound.low <= unfound <= outcome.n_unfound.high,
+            outcome.n_missed.low <= missed <= outcome.n_missed.high,
         ]
-    assert 0.8 <= np.mean(held) < 1
+    assert 0.8 <= np.mean(covered) < 1
 
 
-def test_answered_rows_count_as_they_were_answered():
-    odds = np.array([3.0, 2.0, -3.0, -4.0])
+def test_labelled_rows_count_by_their_label():
+    log_odds = np.array([3.0, 2.0, -3.0, -4.0])
     labels = np.array([1, 0, 1, 0], dtype=np.int8)
     calibration = Calibration.fit(np.zeros(0), np.zeros(0, np.int8), np.zeros(0, bool))
-    outcome = estimate_outcome(odds, odds, labels, 0.0, calibration)
+    outcome = estimate_outcome(log_odds, log_odds, labels, 0.0, calibration)
     assert outcome.precision == Estimate(0.5, 0.5, 0.5)
-    assert outcome.n_unfound == Estimate(0.0, 0.0, 0.0)
-    assert outcome.share_found == Estimate(1.0, 1.0, 1.0)
-    assert (outcome.n_rows, outcome.n_called, outcome.n_known) == (4, 2, 2)
+    assert outcome.n_missed == Estimate(0.0, 0.0, 0.0)
+    assert outcome.recall == Estimate(1.0, 1.0, 1.0)
+    assert (outcome.n_rows, outcome.n_predicted, outcome.n_labelled_outliers) == (4, 2, 2)
 
 
 def test_estimates_repeat_exactly():
-    odds, _, labels, is_audit = table(500, 0)
+    log_odds, _, labels, is_audit = table(500, 0)
     known = labels >= 0
-    calibration = Calibration.fit(odds[known], labels[known], is_audit[known])
-    first, second = (estimate_outcome(odds, odds, labels, 0.0, calibration) for _ in range(2))
+    calibration = Calibration.fit(log_odds[known], labels[known], is_audit[known])
+    first, second = (
+        estimate_outcome(log_odds, log_odds, labels, 0.0, calibration) for _ in range(2)
+    )
     assert first == second
 
 
-def test_of_no_rows_above_the_threshold_no_precision_is_known():
-    odds, _, labels, is_audit = table(200, 0)
+def test_precision_is_unknown_without_rows_above_the_threshold():
+    log_odds, _, labels, is_audit = table(200, 0)
     known = labels >= 0
-    calibration = Calibration.fit(odds[known], labels[known], is_audit[known])
-    precision = estimate_outcome(odds, odds, labels, odds.max(), calibration).precision
+    calibration = Calibration.fit(log_odds[known], labels[known], is_audit[known])
+    precision = estimate_outcome(log_odds, log_odds, labels, log_odds.max(), calibration).precision
     assert np.isnan(precision.value)
     assert (precision.low, precision.high) == (0.0, 1.0)
 
 
-def test_where_nothing_is_left_to_find_everything_is_found():
-    odds, labels = np.array([-2.0, 1.0]), np.zeros(2, dtype=np.int8)
-    calibration = Calibration.fit(odds, labels, np.ones(2, dtype=bool))
-    assert estimate_outcome(odds, odds, labels, 0.0, calibration).share_found.value == 1
+def test_recall_is_one_if_no_outlier_is_left():
+    log_odds, labels = np.array([-2.0, 1.0]), np.zeros(2, dtype=np.int8)
+    calibration = Calibration.fit(log_odds, labels, np.ones(2, dtype=bool))
+    assert estimate_outcome(log_odds, log_odds, labels, 0.0, calibration).recall.value == 1
+
+
+def test_labelled_outliers_below_the_threshold_count_as_found():
+    log_odds = np.concatenate([np.full(5, -4.0), np.full(100, -1.0)])
+    labels = np.full(105, -1, dtype=np.int8)
+    labels[:5] = 1  # not above the threshold
+    calibration = Calibration(np.array([0.0, 1.0, 0.0]), np.zeros((3, 3)))
+    outcome = estimate_outcome(log_odds, log_odds, labels, 0.0, calibration)
+    expected = 100 * expit(-1)
+    assert outcome.n_missed.value == pytest.approx(expected, rel=0.05)
+    assert outcome.recall.value == pytest.approx(5 / (5 + expected), rel=0.05)

@@ -1,4 +1,4 @@
-"""Where the line is drawn."""
+"""The choice of the decision threshold."""
 
 import numpy as np
 import pytest
@@ -6,83 +6,83 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imboost.decide import (
-    share_by_mixture,
-    share_without_outliers,
+    contamination_without_outliers,
+    estimate_contamination,
+    threshold_by_contamination,
     threshold_by_precision,
     threshold_by_probability,
-    threshold_by_share,
 )
 
 
-def test_a_mixture_tells_the_share_of_a_second_cluster():
+def test_contamination_is_the_fraction_of_rows_in_the_upper_cluster():
     rng = np.random.default_rng(0)
-    odds = np.concatenate([rng.normal(-3, 0.5, 950), rng.normal(2, 0.5, 50)])
-    assert share_by_mixture(odds) == pytest.approx(0.05, abs=0.01)
+    scores = np.concatenate([rng.normal(-3, 0.5, 950), rng.normal(2, 0.5, 50)])
+    assert estimate_contamination(scores) == pytest.approx(0.05, abs=0.01)
 
 
-@pytest.mark.parametrize("odds", [np.zeros(50), np.append(np.zeros(10), np.full(40, 5.0))])
-def test_without_a_smaller_upper_cluster_one_row_in_ten_is_taken(odds):
-    assert share_by_mixture(odds) == 0.1
+@pytest.mark.parametrize("scores", [np.zeros(50), np.append(np.zeros(10), np.full(40, 5.0))])
+def test_without_a_smaller_upper_cluster_contamination_is_a_tenth(scores):
+    assert estimate_contamination(scores) == 0.1
 
 
-def test_without_two_clusters_rows_far_above_the_median_are_taken():
+def test_without_two_clusters_contamination_is_the_upper_tail():
     rng = np.random.default_rng(0)
     skewed = np.concatenate([rng.normal(size=900), rng.normal(size=100) * 2 + 1])
-    assert share_by_mixture(skewed) == pytest.approx((skewed > 3).mean(), abs=0.01)
+    assert estimate_contamination(skewed) == pytest.approx((skewed > 3).mean(), abs=0.01)
 
 
-def test_inliers_in_the_share_make_it_smaller_and_others_do_not():
+def test_only_inliers_above_the_threshold_lower_the_contamination():
     scores = np.arange(100.0)
     labels = np.full(100, -1, dtype=np.int8)
-    labels[:50] = 0  # far below the share
-    assert share_without_outliers(scores, 0.1, labels) == 0.1
+    labels[:50] = 0  # far below the threshold
+    assert contamination_without_outliers(scores, 0.1, labels) == 0.1
     labels[[90, 95, 99]] = 0
-    assert share_without_outliers(scores, 0.1, labels) == pytest.approx(0.025)
+    assert contamination_without_outliers(scores, 0.1, labels) == pytest.approx(0.025)
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40), st.floats(0.02, 0.98))
-def test_a_threshold_by_probability_parts_the_rows_exactly(scores, least):
+def test_a_threshold_by_probability_separates_the_rows_exactly(scores, minimum):
     scores = np.array(scores)
     probability = (scores - scores.min()) / max(np.ptp(scores), 1e-9)
-    threshold = threshold_by_probability(scores, probability, least)
-    np.testing.assert_array_equal(scores > threshold, probability >= least)
+    threshold = threshold_by_probability(scores, probability, minimum)
+    np.testing.assert_array_equal(scores > threshold, probability >= minimum)
 
 
-def test_when_no_row_is_likely_enough_none_is_called():
+def test_no_row_is_called_an_outlier_if_none_is_probable_enough():
     scores = np.array([0.1, 0.2, 0.3])
     assert not (scores > threshold_by_probability(scores, scores)).any()
 
 
-def test_a_share_of_the_rows_lies_above():
+def test_a_fraction_of_the_rows_lies_above():
     scores = np.arange(100.0)
-    assert (scores > threshold_by_share(scores, 0.05)).sum() == 5
+    assert (scores > threshold_by_contamination(scores, 0.05)).sum() == 5
 
 
-def test_a_share_of_all_is_every_row():
+def test_a_contamination_of_one_calls_every_row():
     scores = np.array([0.3, 0.1, 0.2])
-    assert (scores > threshold_by_share(scores, 1.0)).all()
+    assert (scores > threshold_by_contamination(scores, 1.0)).all()
 
 
-def test_two_clusters_of_about_equal_size_are_no_outliers():
+def test_the_larger_of_two_similar_clusters_is_not_outlying():
     rng = np.random.default_rng(0)
-    odds = np.concatenate([rng.normal(-3, 0.3, 550), rng.normal(2, 0.3, 450)])
-    assert share_by_mixture(odds) == 0.1
+    scores = np.concatenate([rng.normal(-3, 0.3, 550), rng.normal(2, 0.3, 450)])
+    assert estimate_contamination(scores) == 0.1
 
 
-def test_the_lowest_threshold_of_a_precision_counts_answers_as_they_are():
+def test_the_lowest_threshold_of_a_precision_counts_labels():
     scores = np.array([5.0, 4.0, 3.0, 2.0, 1.0])
     probability = np.array([0.9, 0.9, 0.5, 0.1, 0.1])
     unknown = np.full(5, -1, dtype=np.int8)
     threshold, reached = threshold_by_precision(scores, probability, unknown, 0.75)
     assert 2 < threshold < 3
     assert reached == pytest.approx(2.3 / 3)
-    answered = unknown.copy()
-    answered[1] = 0  # the second row is an inlier after all
-    threshold, _ = threshold_by_precision(scores, probability, answered, 0.75)
+    labelled = unknown.copy()
+    labelled[1] = 0  # the second row is an inlier after all
+    threshold, _ = threshold_by_precision(scores, probability, labelled, 0.75)
     assert 4 < threshold < 5
 
 
-def test_rows_of_one_score_are_called_together():
+def test_tied_rows_stay_together():
     scores = np.array([2.0, 1.0, 1.0])
     threshold, reached = threshold_by_precision(
         scores, np.array([1.0, 1.0, 0.0]), np.full(3, -1, dtype=np.int8), 0.9
@@ -91,7 +91,7 @@ def test_rows_of_one_score_are_called_together():
     assert reached == 1
 
 
-def test_the_nearest_precision_is_said_where_none_is_enough():
+def test_the_highest_precision_is_returned_if_none_suffices():
     scores = np.array([2.0, 1.0])
     _, reached = threshold_by_precision(
         scores, np.array([0.4, 0.1]), np.full(2, -1, dtype=np.int8), 0.9

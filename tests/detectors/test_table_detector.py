@@ -10,7 +10,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from conftest import make_quick
-from imboost import Session, TableDetector
+from imboost import Session, TableDetector, persistence
 from imboost.datasets.orders import KINDS, mixed_table
 from imboost.errors import DataError, IMBoostError, UnknownNameError
 from imboost.tables.frames import to_arrow
@@ -154,3 +154,27 @@ def test_values_that_many_rows_have_are_not_called_unheard_of():
     assert detector.labels_.mean() <= 0.2
     [(place, where)] = detector.reference_values_["kind"].locate(pa.chunked_array([["y"]]))
     assert place > 0.02, where
+
+
+def test_reference_values_follow_the_threshold(made, tmp_path):
+    detector = TableDetector(make_quick("stack"), contamination=0.1).fit(made.table)
+    assert detector.reference_values_["region"].n_rows == 360
+    detector.set_threshold(contamination=0.3)
+    assert detector.reference_values_["region"].n_rows == 280
+    detector.calibrate(detector.training_labels_)
+    assert detector.reference_values_["region"].n_rows == 360
+    persistence.save(detector, tmp_path / "model")
+    loaded = persistence.load(tmp_path / "model").set_threshold(contamination=0.3)
+    assert loaded.labels_.sum() == 120
+    assert loaded.reference_values_["region"].n_rows == 360  # the training table is not saved
+
+
+def test_a_threshold_is_estimated_until_it_is_set_or_both_classes_are_labelled(made):
+    detector = TableDetector(make_quick("stack"), contamination="auto").fit(made.table)
+    assert detector.threshold_is_estimated_
+    assert not detector.set_threshold(contamination=0.1).threshold_is_estimated_
+    inliers = np.where(made.y == 0, 0, -1)
+    assert detector.refine(made.table, inliers).threshold_is_estimated_
+    assert not detector.refine(made.table, made.y).threshold_is_estimated_
+    given = TableDetector(make_quick("stack"), contamination=0.1).fit(made.table)
+    assert not given.threshold_is_estimated_

@@ -27,15 +27,15 @@ def test_answers_that_all_say_inlier_leave_no_row_called(planted):
 
 def test_with_labels_rows_are_called_that_are_rather_outliers(planted, labels):
     detector = make_quick("stack", contamination="auto").fit(planted.X, labels)
-    likely = detector.predict_proba(planted.X)[:, 1]
-    np.testing.assert_array_equal(detector.predict(planted.X), likely >= 0.5)
+    proba = detector.predict_proba(planted.X)[:, 1]
+    np.testing.assert_array_equal(detector.predict(planted.X), proba >= 0.5)
     assert (detector.labels_ == planted.y).mean() > 0.95
 
 
 def test_a_threshold_changes_decisions_and_no_score(planted):
     detector = make_quick("stack").fit(planted.X)
     scores = detector.decision_scores_.copy()
-    detector.set_threshold(share=0.02)
+    detector.set_threshold(contamination=0.02)
     assert detector.predict(planted.X).sum() == detector.labels_.sum() == 6
     detector.set_threshold(score=float(scores.max()))
     assert detector.labels_.sum() == 0
@@ -52,22 +52,24 @@ def test_a_threshold_for_a_precision_has_it(planted, labels):
 
 def test_a_precision_out_of_reach_is_an_error_that_says_what_is_not(planted):
     detector = make_quick("stack").fit(planted.X)
-    with pytest.raises(IMBoostError, match="No threshold has a precision of 1; the best"):
+    with pytest.raises(
+        IMBoostError, match="No threshold has an expected precision of 1; the highest"
+    ):
         detector.set_threshold(precision=1.0)
 
 
-@pytest.mark.parametrize("wishes", [{}, {"score": 1.0, "share": 0.1}])
+@pytest.mark.parametrize("wishes", [{}, {"score": 1.0, "contamination": 0.1}])
 def test_one_wish_sets_a_threshold(planted, wishes):
     detector = make_quick("stack").fit(planted.X)
-    with pytest.raises(IMBoostError, match="takes one of score, share and precision"):
+    with pytest.raises(IMBoostError, match="takes one of score, contamination and precision"):
         detector.set_threshold(**wishes)
 
 
 def test_any_detector_has_probabilities_that_grow_with_the_score(quick_detector, planted, labels):
     detector = quick_detector.fit(planted.X, labels)
     order = np.argsort(detector.decision_function(planted.X), kind="stable")
-    likely = detector.predict_proba(planted.X)[order, 1]
-    assert (np.diff(likely) >= 0).all()
+    proba = detector.predict_proba(planted.X)[order, 1]
+    assert (np.diff(proba) >= 0).all()
 
 
 def test_contamination_is_a_share_or_auto(planted):

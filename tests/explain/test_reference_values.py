@@ -134,8 +134,8 @@ def test_usual_rows_are_those_not_called_outliers_and_at_least_half():
 
 def test_while_the_threshold_is_a_guess_nine_tenths_are_usual():
     scores = np.arange(100.0)
-    assert reference_rows(scores, 60.0, is_guess=True).sum() == 90
-    assert reference_rows(scores, 95.0, is_guess=True).sum() == 96
+    assert reference_rows(scores, 60.0, is_estimated=True).sum() == 90
+    assert reference_rows(scores, 95.0, is_estimated=True).sum() == 96
 
 
 def test_a_time_is_odd_by_its_day_or_by_its_hour_whichever_is_rarer():

@@ -1,4 +1,9 @@
+import subprocess
+import sys
+
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from conftest import make_quick
@@ -7,6 +12,7 @@ from imboost.errors import SessionError, UnknownNameError
 from imboost.labels import INLIER, OUTLIER, UNLABELLED
 from imboost.query import RandomRows
 from imboost.session import Answered, Asked, Refined, questions_per_round, run_rounds
+from imboost.session.fingerprint import fingerprint
 
 
 @pytest.fixture
@@ -38,7 +44,7 @@ def test_answers_become_labels(session):
     assert session.counts[Answer.OUTLIER] == 1
 
 
-def test_zero_and_one_are_understood(session):
+def test_zero_and_one_are_accepted(session):
     rows = session.ask(2)
     session.tell(rows, [0, 1])
     assert session.labels[rows].tolist() == [INLIER, OUTLIER]
@@ -91,7 +97,7 @@ def test_the_given_detector_is_left_alone(planted):
         ([0, 0], ["inlier", "outlier"], "only one answer"),
         ([300], ["inlier"], "from 0 to 299, got 300"),
         ([-1], ["inlier"], "from 0 to 299"),
-        ([1.5], ["inlier"], "whole number"),
+        ([1.5], ["inlier"], "must be a whole number"),
         ([0], ["maybe"], "inlier, outlier, unsure, skip"),
         ([0], [2], "got 2"),
         ([0], [None], "got None"),
@@ -120,7 +126,7 @@ def test_a_strategy_object_works_too(planted):
     assert {e.strategy for e in log if isinstance(e, Asked)} == {"RandomRows"}
 
 
-def test_the_log_holds_who_said_what_when_and_why_it_was_asked(planted):
+def test_the_log_holds_question_answer_person_and_time(planted):
     log = MemoryLog()
     session = Session(make_quick("imboost"), planted.X, query="cp", log=log)
     rows = session.ask(2)
@@ -137,7 +143,7 @@ def test_the_log_holds_who_said_what_when_and_why_it_was_asked(planted):
 
 
 @pytest.mark.parametrize("query", ["rd", "mm", "ab", "mix"])
-def test_a_session_goes_on_from_its_log_as_if_nothing_had_happened(planted, query):
+def test_a_session_continues_exactly_from_its_log(planted, query):
     def start(log):
         return Session(make_quick("imboost"), planted.X, query=query, log=log, random_state=3)
 
@@ -164,7 +170,7 @@ def test_a_session_goes_on_from_its_log_as_if_nothing_had_happened(planted, quer
 @pytest.mark.parametrize(
     ("n_rows", "expected"), [(500, 6), (501, 5), (2640, 26), (100_000, 1000), (3, 3)]
 )
-def test_the_budget_of_a_round_is_the_papers(n_rows, expected):
+def test_the_budget_of_a_round_is_that_of_the_paper(n_rows, expected):
     assert questions_per_round(n_rows) == expected
 
 
@@ -182,7 +188,7 @@ def test_every_detector_can_be_in_a_session(quick_detector, planted):
 
 
 @pytest.mark.parametrize("random_state", [None, np.random.RandomState(4)], ids=["none", "shared"])
-def test_a_session_without_fixed_seeds_goes_on_exactly_too(planted, random_state):
+def test_a_session_without_fixed_seeds_continues_exactly_too(planted, random_state):
     def start(log):
         detector = make_quick("imboost", random_state=random_state)
         return Session(detector, planted.X, log=log, random_state=random_state)
@@ -218,7 +224,7 @@ def test_an_interrupted_training_leaves_no_trace(planted, monkeypatch):
     )
 
 
-def _interrupt(self, X, labels):
+def _interrupt(self, *arguments):
     raise KeyboardInterrupt
 
 
@@ -230,7 +236,7 @@ def test_a_log_about_another_table_is_refused(planted):
 
 
 @pytest.mark.parametrize(("rows", "answers"), [(3, ["outlier"]), ([3], "outlier"), (3, "skip")])
-def test_tell_wants_lists(session, rows, answers):
+def test_tell_takes_lists(session, rows, answers):
     with pytest.raises(SessionError, match="a list of rows and a list of answers"):
         session.tell(rows, answers)
 
@@ -253,85 +259,87 @@ def test_an_oracle_must_know_every_label(y):
         Oracle(y)
 
 
-class Listening:
-    """A strategy that remembers what it was taught."""
+class Recording:
+    """An adaptive strategy that records its updates and the random numbers it is given."""
 
     def __init__(self):
-        self.heard = []
-        self.standing = []
+        self.round_labels = []
+        self.all_labels = []
+        self.numbers = []
 
     def select(self, scores, candidates, n, rng):
+        self.numbers.append(rng.random())
         return candidates[:n]
 
-    def update(self, labels, standing):
-        self.heard.append(labels.tolist())
-        self.standing.append(sorted(standing.tolist()))
+    def update(self, round_labels, all_labels):
+        self.round_labels.append(round_labels.tolist())
+        self.all_labels.append(sorted(all_labels.tolist()))
 
 
-def test_a_learning_strategy_is_taught_the_answers_of_every_round(planted):
-    session = Session(make_quick("imboost"), planted.X, query=Listening(), random_state=0)
+def test_an_adaptive_strategy_gets_the_labels_of_every_round(planted):
+    session = Session(make_quick("imboost"), planted.X, query=Recording(), random_state=0)
     session.tell(session.ask(4), ["inlier", "outlier", "unsure", "skip"])
     session.refine()
     session.tell(session.ask(2), ["outlier", "outlier"])
-    assert session._strategy.heard == [[INLIER, OUTLIER]]
+    assert session._strategy.round_labels == [[INLIER, OUTLIER]]
     session.refine()
-    assert session._strategy.heard == [[INLIER, OUTLIER], [OUTLIER, OUTLIER]]
+    assert session._strategy.round_labels == [[INLIER, OUTLIER], [OUTLIER, OUTLIER]]
 
 
-def test_a_learning_strategy_hears_of_answers_to_no_question_and_of_corrections(planted):
-    session = Session(make_quick("imboost"), planted.X, query=Listening(), random_state=0)
+def test_an_adaptive_strategy_gets_answers_to_no_question_and_corrections(planted):
+    session = Session(make_quick("imboost"), planted.X, query=Recording(), random_state=0)
     asked = session.ask(2)
     session.tell([*asked, 200], ["inlier", "outlier", "outlier"])
     session.refine()
     session.tell([asked[1]], ["inlier"])
     session.refine()
-    assert session._strategy.standing == [[INLIER, OUTLIER, OUTLIER], [INLIER, INLIER, OUTLIER]]
+    assert session._strategy.all_labels == [[INLIER, OUTLIER, OUTLIER], [INLIER, INLIER, OUTLIER]]
 
 
-def test_a_learning_strategy_is_not_shared_between_sessions(planted):
-    strategy = Listening()
+def test_an_adaptive_strategy_is_not_shared_between_sessions(planted):
+    strategy = Recording()
     session = Session(make_quick("imboost"), planted.X, query=strategy, random_state=0)
     session.tell(session.ask(1), ["inlier"])
     session.refine()
-    assert strategy.heard == []
+    assert strategy.round_labels == []
 
 
-def test_a_reopened_session_teaches_its_strategy_again(planted):
+def test_a_reopened_session_updates_its_strategy_again(planted):
     log = MemoryLog()
-    first = Session(make_quick("imboost"), planted.X, query=Listening(), log=log)
+    first = Session(make_quick("imboost"), planted.X, query=Recording(), log=log)
     first.tell(first.ask(2), ["inlier", "outlier"])
     first.refine()
-    again = Session(make_quick("imboost"), planted.X, query=Listening(), log=log)
-    assert again._strategy.heard == [[INLIER, OUTLIER]]
+    again = Session(make_quick("imboost"), planted.X, query=Recording(), log=log)
+    assert again._strategy.round_labels == [[INLIER, OUTLIER]]
 
 
-class Looking(Listening):
-    """A strategy that remembers what it was shown."""
+class Embedded(Recording):
+    """A strategy that records the embedding of the rows."""
 
-    def set_embedding(self, table):
-        self.shown = table
+    def set_embedding(self, points):
+        self.points = points
 
 
-def test_a_strategy_that_looks_at_rows_is_shown_the_table(planted):
+def test_an_embedding_strategy_gets_the_rows_as_points(planted):
     rows = planted.X.astype(np.float32).tolist()
-    session = Session(make_quick("imboost"), rows, query=Looking(), random_state=0)
+    session = Session(make_quick("imboost"), rows, query=Embedded(), random_state=0)
     session.ask(2)
-    np.testing.assert_allclose(session._strategy.shown, planted.X, rtol=1e-6)
+    np.testing.assert_allclose(session._strategy.points, planted.X, rtol=1e-6)
 
 
-def test_a_noisy_oracle_is_wrong_about_a_share_of_the_rows_and_stays_so():
+def test_a_noisy_oracle_is_wrong_about_a_fraction_of_the_rows_and_repeats_itself():
     y = np.repeat([0, 1], 5000)
     oracle = Oracle(y, noise=0.1, random_state=0)
-    told = np.array([answer.label for answer in oracle.answer(range(10_000))])
-    assert (told != y).mean() == pytest.approx(0.1, abs=0.01)
+    answers = np.array([answer.label for answer in oracle.answer(range(10_000))])
+    assert (answers != y).mean() == pytest.approx(0.1, abs=0.01)
     again = [answer.label for answer in oracle.answer(range(10_000))]
-    assert told.tolist() == again
+    assert answers.tolist() == again
     with pytest.raises(ValueError, match=r"noise must be .*at most 1"):
         Oracle(y, noise=2.0)
 
 
-def test_a_strategy_is_not_taught_what_it_did_not_ask(planted):
-    session = Session(make_quick("imboost"), planted.X, query=Listening(), random_state=0)
+def test_a_strategy_is_not_updated_by_answers_it_did_not_ask_for(planted):
+    session = Session(make_quick("imboost"), planted.X, query=Recording(), random_state=0)
     rows = session.ask(2)
     session.tell(rows, ["inlier", "inlier"])
     session.tell([200], ["outlier"])  # not asked
@@ -340,7 +348,7 @@ def test_a_strategy_is_not_taught_what_it_did_not_ask(planted):
     session.tell(rows[1:], ["outlier"])  # of a round that has ended
     session.tell(session.ask(1), ["inlier"])
     session.refine()
-    assert session._strategy.heard == [[OUTLIER, INLIER], [INLIER]]
+    assert session._strategy.round_labels == [[OUTLIER, INLIER], [INLIER]]
 
 
 def test_a_session_reads_the_file_that_a_path_names(tmp_path):
@@ -351,3 +359,86 @@ def test_a_session_reads_the_file_that_a_path_names(tmp_path):
     session.tell(rows, ["inlier", "outlier", "inlier"])
     assert session.refine().round == 1
     assert len(session.detector.decision_scores_) == 60
+
+
+def test_every_question_of_a_round_has_its_own_random_numbers(planted):
+    session = Session(make_quick("imboost"), planted.X, query=Recording(), random_state=0)
+    for _ in range(2):
+        for _ in range(2):
+            session.tell(session.ask(2), ["inlier", "inlier"])
+        session.refine()
+    assert len(set(session._strategy.numbers)) == 4
+
+
+MIXED = {"size": [1.0, 2.0, None] * 20, "kind": ["a", "b", "c", None] * 15}
+
+
+@pytest.mark.parametrize(
+    ("made", "changed"),
+    [
+        (lambda c: np.array(c["size"], dtype=float)[:, None], {"size": [1.0, 2.5, None] * 20}),
+        (pd.DataFrame, {**MIXED, "size": [1.0, 2.5, None] * 20}),
+        (pd.DataFrame, {"other": MIXED["size"], "kind": MIXED["kind"]}),
+        (pa.table, {**MIXED, "kind": ["a", "b", None, "c"] * 15}),
+        (pa.table, {**MIXED, "size": [2.0, 1.0, None] * 20}),
+    ],
+    ids=["array", "data frame", "column name", "Arrow text", "order of rows"],
+)
+def test_a_log_of_another_table_of_the_same_shape_is_refused(made, changed):
+    log, detector = MemoryLog(), TableDetector(make_quick("stack"))
+    session = Session(detector, made(MIXED), log=log)
+    session.tell([3], ["outlier"])
+    assert Session(detector, made(MIXED), log=log).labels[3] == OUTLIER
+    with pytest.raises(SessionError, match="other values, column names or order of rows"):
+        Session(detector, made(changed), log=log)
+
+
+def test_the_fingerprint_of_a_table_is_the_same_in_every_process(tmp_path):
+    pd.DataFrame(MIXED).to_csv(tmp_path / "table.csv")
+    script = (
+        "import sys, pandas, pyarrow.csv; from imboost.session.fingerprint import fingerprint;"
+        "print(fingerprint(pandas.read_csv(sys.argv[1])), "
+        "fingerprint(pyarrow.csv.read_csv(sys.argv[1])))"
+    )
+    command = [sys.executable, "-c", script, tmp_path / "table.csv"]
+    first, second = (subprocess.run(command, capture_output=True, check=True) for _ in range(2))
+    assert first.stdout == second.stdout
+    assert fingerprint(pd.read_csv(tmp_path / "table.csv")).encode() in first.stdout
+
+
+def test_the_fingerprint_does_not_depend_on_chunks():
+    halves = pa.table(MIXED).slice(0, 30), pa.table(MIXED).slice(30)
+    assert fingerprint(pa.concat_tables(halves)) == fingerprint(pa.table(MIXED))
+
+
+@pytest.mark.parametrize("detector", ["stack", "imboost"])
+def test_an_answer_that_arrives_during_training_counts_in_the_next_round(
+    planted, detector, monkeypatch
+):
+    log = MemoryLog()
+
+    def start():
+        made = make_quick(detector, contamination="auto")
+        return Session(made, planted.X, query=Recording(), log=log, random_state=0)
+
+    session = start()
+    rows = session.ask(6)
+    session.tell(rows[:5], planted.y[rows[:5]].tolist())
+    train = type(session.detector)._refine
+
+    def interrupted(self, X, labels):
+        session.tell(rows[5:], ["outlier"])
+        train(self, X, labels)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(session.detector), "_refine", interrupted)
+        session.refine()
+    assert session.labels[rows[5]] == OUTLIER
+    assert session.detector.training_labels_[rows[5]] == UNLABELLED
+    assert [len(labels) for labels in session._strategy.all_labels] == [5]
+    reopened = start().start()
+    assert reopened.labels[rows[5]] == OUTLIER
+    np.testing.assert_array_equal(
+        reopened.detector.decision_scores_, session.detector.decision_scores_
+    )
+    assert session.refine().detector.training_labels_[rows[5]] == OUTLIER

@@ -1,11 +1,13 @@
-"""What a session says of its decision: audit, outcome, advice and doubtful answers."""
+"""Audit, estimated outcome, stopping advice and doubtful answers of a session."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from conftest import make_quick
-from imboost import MemoryLog, Oracle, Session
+from imboost import MemoryLog, Oracle, Session, TableDetector
 from imboost.errors import IMBoostError
+from imboost.explain import reference_rows
 from imboost.labels import UNLABELLED
 from imboost.session import Asked, run_rounds
 
@@ -29,7 +31,7 @@ def asked_by(log, strategy):
     return [entry.row for entry in log if isinstance(entry, Asked) and entry.strategy == strategy]
 
 
-def test_a_share_of_the_questions_is_an_audit(planted):
+def test_a_fraction_of_the_questions_is_an_audit(planted):
     log = MemoryLog()
     play(start(planted, log=log), planted, rounds=4)
     assert len(asked_by(log, "audit")) == 8
@@ -38,13 +40,39 @@ def test_a_share_of_the_questions_is_an_audit(planted):
 
 
 def test_half_of_the_audit_comes_from_above_the_threshold(planted):
-    log = MemoryLog()
-    session = start(planted, audit_share=1.0, log=log)
+    session = start(planted, audit_share=1.0)
     rows = session.ask(10)
     assert (session.detector.labels_[rows] == 1).sum() == 5
 
 
-def test_without_an_audit_questions_are_the_strategys_own(planted):
+def test_an_audit_takes_all_of_the_few_rows_above_the_threshold_and_others_from_below(planted):
+    session = start(planted, audit_share=1.0).start()
+    session.detector.set_threshold(contamination=0.01)
+    rows = session.ask(10)
+    assert len(rows) == 10
+    assert set(np.flatnonzero(session.detector.labels_)) <= set(rows)
+    assert session.detector.labels_[rows].sum() == 3
+
+
+class FixedCoin(np.random.Generator):
+    """Random numbers with a known coin, which gives the odd row of an audit to one side."""
+
+    def __init__(self, coin):
+        super().__init__(np.random.PCG64(0))
+        self.coin = coin
+
+    def integers(self, *bounds):
+        return self.coin
+
+
+@pytest.mark.parametrize("coin", [0, 1])
+def test_the_odd_row_of_an_audit_is_above_the_threshold_if_the_coin_is_1(planted, coin):
+    session = start(planted, audit_share=1.0).start()
+    rows = session._draw_audit(np.arange(len(planted.X)), 5, FixedCoin(coin))
+    assert session.detector.labels_[rows].tolist() == [1] * (2 + coin) + [0] * (3 - coin)
+
+
+def test_without_an_audit_all_questions_are_selected_by_the_strategy(planted):
     one, other = (
         start(planted, audit_share=0.0),
         Session(make_quick("stack"), planted.X, random_state=0),
@@ -63,25 +91,25 @@ def test_the_outcome_is_near_the_truth(planted):
     outcome = session.outcome()
     above = session.detector.labels_ == 1
     assert outcome.precision.low <= planted.y[above].mean() <= outcome.precision.high
-    unfound = (planted.y == 1) & ~above & (session.labels == UNLABELLED)
-    assert outcome.n_unfound.low <= unfound.sum() <= outcome.n_unfound.high
-    assert outcome.n_known == (session.labels == 1).sum()
+    missed = (planted.y == 1) & ~above & (session.labels == UNLABELLED)
+    assert outcome.n_missed.low <= missed.sum() <= outcome.n_missed.high
+    assert outcome.n_labelled_outliers == (session.labels == 1).sum()
 
 
-def test_advice_goes_from_go_on_to_stop(planted):
+def test_advice_changes_from_go_on_to_stop(planted):
     session = start(planted)
-    assert not session.advice().is_stop
-    assert play(session, planted, rounds=5, n_questions=20).advice().is_stop
+    assert not session.advice().should_stop
+    assert play(session, planted, rounds=5, n_questions=20).advice().should_stop
 
 
-def test_answers_not_yet_learned_change_nothing(planted):
+def test_answers_not_yet_trained_with_change_nothing(planted):
     session = play(start(planted), planted)
     before = session.outcome()
     session.tell(session.ask(4), ["outlier"] * 4)
     assert session.outcome() == before
 
 
-def test_a_reopened_session_says_the_same(planted):
+def test_a_reopened_session_has_the_same_outcome(planted):
     log = MemoryLog()
     session = play(start(planted, log=log), planted)
     session.tell(session.ask(4)[:2], ["outlier"] * 2)
@@ -99,8 +127,8 @@ def test_a_wrong_answer_is_among_the_first_to_be_doubted(planted):
     doubtful = session.refine().doubtful_answers()
     assert wrong in [row for row, _, _ in doubtful[:2]]
     assert all((likely < 0.5) == (answer == "outlier") for _, answer, likely in doubtful)
-    gaps = [abs(likely - (answer == "outlier")) for _, answer, likely in doubtful]
-    assert gaps == sorted(gaps, reverse=True)
+    errors = [abs(likely - (answer == "outlier")) for _, answer, likely in doubtful]
+    assert errors == sorted(errors, reverse=True)
 
 
 def test_an_answer_that_was_changed_is_no_longer_doubted(planted):
@@ -121,3 +149,38 @@ def test_before_answers_nothing_is_doubted(planted):
 def test_other_detectors_give_estimates_too(planted, detector):
     outcome = play(start(planted, detector=detector), planted, rounds=1).outcome()
     assert 0 <= outcome.precision.low <= outcome.precision.value <= outcome.precision.high <= 1
+
+
+def test_a_round_is_calibrated_once_with_the_audit(planted, monkeypatch):
+    calls = []
+    session = play(start(planted, audit_share=0.5), planted, rounds=1)
+    calibrate = type(session.detector).calibrate
+
+    def counted(self, y, is_audit=None):
+        calls.append(is_audit)
+        return calibrate(self, y, is_audit)
+
+    monkeypatch.setattr(type(session.detector), "calibrate", counted)
+    session.refine()
+    [is_audit] = calls
+    assert is_audit.sum() == len(session._audited) == 4
+
+
+def test_reference_values_belong_to_the_threshold_that_the_audit_led_to():
+    rng = np.random.default_rng(3)
+    is_outlier = rng.random(400) < 0.1
+    table = pa.table(
+        {"size": rng.normal(size=400) + 3 * is_outlier, "kind": rng.choice(["a", "b"], 400)}
+    )
+    detector = TableDetector(make_quick("stack"), contamination="auto")
+    session = Session(detector, table, audit_share=0.5, random_state=0)
+    for _ in run_rounds(session, Oracle(is_outlier.astype(int)), 3, 12):
+        n_reference = session.detector.reference_values_["kind"].n_rows
+        assert (
+            n_reference
+            == reference_rows(
+                session.detector.decision_scores_,
+                session.detector.threshold_,
+                is_estimated=session.detector.threshold_is_estimated_,
+            ).sum()
+        )

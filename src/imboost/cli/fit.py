@@ -220,7 +220,6 @@ def _print_facts(facts: list[ColumnFacts], n_rows: int, label_column: str | None
 
 def _print_end(detector: TableDetector, labels: Labels, data: Path, out: Path) -> None:
     from imboost.labels import INLIER, OUTLIER, UNLABELLED
-    from imboost.scoring.predictions import is_threshold_guessed
 
     n_rows = len(labels)
     n_outliers, n_inliers, n_without = (
@@ -232,7 +231,7 @@ def _print_end(detector: TableDetector, labels: Labels, data: Path, out: Path) -
             f"{n_inliers:,} inlier{'s' * (n_inliers != 1)}, {rows(n_without)} without."
         )
     say(called(int(detector.labels_.sum()), detector.threshold_, n_rows))
-    if is_threshold_guessed(detector):
+    if detector.threshold_is_estimated_:
         say(
             "Without labels of both kinds that number is a guess: rely on the order of scores, "
             "give the share of outliers with --contamination, or labels with --label-column."

@@ -84,7 +84,6 @@ def report(
     from imboost.cli.output_path import default_output
     from imboost.persistence.atomic_write import atomic_write
     from imboost.reporting import render, score_histogram
-    from imboost.scoring.predictions import is_threshold_guessed
 
     out = out or default_output(data, ".report.html")
     if out.is_dir():
@@ -95,7 +94,7 @@ def report(
         "data": data.name,
         "survey": survey,
         "threshold": detector.threshold_,
-        "is_guess": is_threshold_guessed(detector),
+        "is_guess": detector.threshold_is_estimated_,
         "n_training": len(detector.decision_scores_),
         "detector": type(detector.detector_).__name__,
         "n_columns": len(detector.encoder_.layout.sources),

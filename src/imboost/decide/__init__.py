@@ -1,17 +1,15 @@
-"""From scores to decisions: thresholds, probabilities, what they are worth and when to stop.
-
-Everything here works on scores, labels and log-odds alone, and knows no detector.
-"""
+"""Decisions: threshold, probabilities, estimated precision and recall, and when to stop."""
 
 from imboost.decide.calibration import Calibration
 from imboost.decide.estimates import Estimate, Outcome, estimate_outcome
 from imboost.decide.stopping import Advice, advise
 from imboost.decide.threshold import (
-    share_by_mixture,
-    share_without_outliers,
+    choose_threshold,
+    contamination_without_outliers,
+    estimate_contamination,
+    threshold_by_contamination,
     threshold_by_precision,
     threshold_by_probability,
-    threshold_by_share,
 )
 
 __all__ = [
@@ -20,10 +18,11 @@ __all__ = [
     "Estimate",
     "Outcome",
     "advise",
+    "choose_threshold",
+    "contamination_without_outliers",
+    "estimate_contamination",
     "estimate_outcome",
-    "share_by_mixture",
-    "share_without_outliers",
+    "threshold_by_contamination",
     "threshold_by_precision",
     "threshold_by_probability",
-    "threshold_by_share",
 ]

@@ -1,4 +1,4 @@
-"""How likely a row is an outlier, given its score: learned from answers."""
+"""Calibration: the probability that a row is an outlier, given its score and the answers."""
 
 from __future__ import annotations
 
@@ -14,90 +14,90 @@ from imboost.stats.logistic import fit_map_logistic
 
 Floats = NDArray[np.float64]
 
-START = np.array([0.0, 1.0, 0.0])
-"""Before any answer: odds are taken as they are, and asked rows are like others."""
+PRIOR_MEAN = np.array([0.0, 1.0, 0.0])
+"""Intercept, slope and shift before any answer: the detector's log-odds are used unchanged."""
 
-FREEDOM = np.array([0.5, 1.0, 0.4])
-"""How far answers may be expected to move intercept, slope and shift, as deviations."""
+PRIOR_STD = np.array([0.5, 1.0, 0.4])
+"""Prior standard deviations of intercept, slope and shift: how far answers may move them."""
 
-SHIFT_OF_LEARNED = 3.0
-"""As the last of these, if the detector was told the answers: then hardly anything is known of how
-rows without an answer differ from them."""
+IN_SAMPLE_SHIFT_STD = 3.0
+"""Prior standard deviation of the shift if the detector was fitted on the labels: its scores of
+labelled rows then say little about rows without a label."""
 
-LEAST_SLOPE = 0.25
-"""Rows of larger odds are always likelier: answers that contradict make the curve no flatter."""
-
-NO_FREEDOM = 1e-6
+MIN_SLOPE = 0.25
+"""Lower bound of the slope, so that probabilities always increase with the score."""
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A logistic curve from a detector's own odds to probabilities, and how sure it is.
+    """Logistic calibration (Platt scaling) of log-odds, with a posterior over its coefficients.
 
-    Answered rows were chosen, and may hold more or fewer outliers than others of the same odds:
-    the curve of the other rows lies a shift beside theirs. Rows that were asked at random, the
-    audit, tell how far; without them the shift is only known to be small.
+    Query strategies select rows, so that labelled rows may hold more or fewer outliers than
+    other rows with the same score. The curve of the other rows is therefore shifted against that
+    of the selected rows. Audit answers, about rows drawn at random, identify the shift; without
+    them only its prior is known.
 
     Parameters
     ----------
-    means : array of shape (3,)
-        Intercept, slope and shift.
+    mean : array of shape (3,)
+        Posterior mode of intercept, slope and shift.
     covariance : array of shape (3, 3)
-        How sure they are: of their normal distribution.
+        Their covariance, by Laplace's approximation.
     """
 
-    means: Floats
+    mean: Floats
     covariance: Floats
 
     @classmethod
     def fit(
         cls,
-        odds: Floats,
-        answers: Labels,
+        log_odds: Floats,
+        labels: Labels,
         is_audit: NDArray[np.bool_],
         *,
-        are_held_out: bool = True,
+        out_of_fold: bool = True,
     ) -> Self:
-        """Learn from answers about rows of known odds.
+        """Fit to labelled rows.
 
-        Outliers alone, unless they were found at random, tell nothing of how many there are.
+        If all labels are outliers, only audit rows are used: selected ones say nothing about how
+        frequent outliers are.
 
         Parameters
         ----------
-        odds : array of shape (n_answers,)
-            The detector's log-odds of each row, had it not been told the answer.
-        answers : array of shape (n_answers,)
+        log_odds : array of shape (n_labelled,)
+            The detector's log-odds of each row.
+        labels : array of shape (n_labelled,)
             0 for an inlier, 1 for an outlier.
-        is_audit : array of bool of shape (n_answers,)
-            Which rows were asked at random.
-        are_held_out : bool
-            Whether the odds are what they would be without the answers. If not, an audit tells
-            nothing either: the detector has learned its rows.
+        is_audit : array of bool of shape (n_labelled,)
+            Rows that were drawn at random.
+        out_of_fold : bool
+            Whether the log-odds are out-of-fold. Otherwise the audit is not used as such, since
+            the detector was fitted on its labels.
         """
-        freedom = FREEDOM.copy()
-        if not are_held_out:
-            freedom[2], is_audit = SHIFT_OF_LEARNED, np.zeros(len(is_audit), dtype=bool)
-        if INLIER not in answers:
-            odds, answers, is_audit = odds[is_audit], answers[is_audit], is_audit[is_audit]
-        inputs, is_outlier = _inputs(odds, is_audit), answers == OUTLIER
-        means, bend = fit_map_logistic(inputs, is_outlier, START, freedom)
-        if means[1] < LEAST_SLOPE:
-            start = START.copy()
-            start[1], freedom[1] = LEAST_SLOPE, NO_FREEDOM
-            means, bend = fit_map_logistic(inputs, is_outlier, start, freedom)
-        return cls(means, np.asarray(np.linalg.inv(bend), dtype=np.float64))
+        std = PRIOR_STD.copy()
+        if not out_of_fold:
+            std[2], is_audit = IN_SAMPLE_SHIFT_STD, np.zeros(len(is_audit), dtype=bool)
+        if INLIER not in labels:
+            log_odds, labels, is_audit = log_odds[is_audit], labels[is_audit], is_audit[is_audit]
+        features, is_outlier = _features(log_odds, is_audit), labels == OUTLIER
+        mean, hessian = fit_map_logistic(features, is_outlier, PRIOR_MEAN, std)
+        if mean[1] < MIN_SLOPE:  # fix the slope at its bound
+            prior_mean = PRIOR_MEAN.copy()
+            prior_mean[1], std[1] = MIN_SLOPE, 1e-6
+            mean, hessian = fit_map_logistic(features, is_outlier, prior_mean, std)
+        return cls(mean, np.asarray(np.linalg.inv(hessian), dtype=np.float64))
 
-    def probability(self, odds: Floats, when_asked: bool = False) -> Floats:
-        """Return how likely rows are outliers, drawn at random or chosen to be asked about."""
-        inputs = _inputs(odds, np.full(len(odds), not when_asked))
-        return np.asarray(expit(np.einsum("ij,j->i", inputs, self.means)))
+    def probability(self, log_odds: Floats, *, selected: bool = False) -> Floats:
+        """Return outlier probabilities of rows drawn at random, or selected by a strategy."""
+        features = _features(log_odds, np.full(len(log_odds), not selected))
+        return np.asarray(expit(np.einsum("ij,j->i", features, self.mean)))
 
-    def drawn_probabilities(self, odds: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
-        """Return probabilities by curves drawn from all that the answers allow: (draws, rows)."""
-        curves = rng.multivariate_normal(self.means, self.covariance, n_draws, method="eigh")
-        curves[:, 1] = np.maximum(curves[:, 1], LEAST_SLOPE)
-        return np.asarray(expit(curves @ _inputs(odds, np.ones(len(odds), dtype=bool)).T))
+    def sample_probabilities(self, log_odds: Floats, n: int, rng: np.random.Generator) -> Floats:
+        """Return outlier probabilities for `n` draws from the posterior: (draws, rows)."""
+        curves = rng.multivariate_normal(self.mean, self.covariance, n, method="eigh")
+        curves[:, 1] = np.maximum(curves[:, 1], MIN_SLOPE)
+        return np.asarray(expit(curves @ _features(log_odds, np.ones(len(log_odds), bool)).T))
 
 
-def _inputs(odds: Floats, at_random: NDArray[np.bool_]) -> Floats:
-    return np.column_stack([np.ones(len(odds)), odds, at_random])
+def _features(log_odds: Floats, at_random: NDArray[np.bool_]) -> Floats:
+    return np.column_stack([np.ones(len(log_odds)), log_odds, at_random])

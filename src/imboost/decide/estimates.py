@@ -1,4 +1,4 @@
-"""What a decision is worth: its precision, and the outliers it leaves unfound."""
+"""Estimated precision and recall of a decision threshold, with credible intervals."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from numpy.typing import NDArray
 from imboost.decide.calibration import Calibration
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 
-N_DRAWS = 1000
-N_GROUPS = 512
-"""Rows of about the same odds are counted together, in so many groups at most."""
+N_DRAWS = 1000  # posterior draws per estimate
+MAX_BINS = 512  # rows with similar log-odds share a bin, which bounds the cost of a draw
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number that is not known, and the interval it lies in nine times out of ten.
+    """An estimated number with its 90% credible interval.
 
     Parameters
     ----------
     value : float
-        The best guess.
+        Posterior mean.
     low, high : float
-        Ends of the 90 % interval.
+        Ends of the interval: the 5% and 95% quantiles of the posterior.
     """
 
     value: float
@@ -32,108 +33,99 @@ class Estimate:
     high: float
 
     @classmethod
-    def of(cls, draws: NDArray[np.float64]) -> Estimate:
-        """Sum up what the number may be, as often as it is likely."""
+    def from_draws(cls, draws: Floats) -> Estimate:
+        """Summarize draws from the posterior."""
         low, high = np.quantile(draws, (0.05, 0.95))
         return cls(float(draws.mean()), float(low), float(high))
 
 
-UNKNOWN_SHARE = Estimate(float("nan"), 0.0, 1.0)
-"""Of no rows at all."""
-
-
 @dataclass(frozen=True)
 class Outcome:
-    """What is known of a decision about a table.
+    """Estimated quality of the decisions about a table.
 
     Parameters
     ----------
     n_rows : int
-    n_called : int
-        Rows that are called outliers, answered ones by their answer.
-    n_known : int
-        Rows that were answered "outlier".
+    n_predicted : int
+        Rows called outliers: labelled ones by their label, others by the threshold.
+    n_labelled_outliers : int
+        Rows labelled outlier.
     precision : Estimate
-        Outliers among the rows above the threshold, as a share; nan if there are none.
-    n_unfound : Estimate
-        Outliers that no one was asked about, below the threshold.
-    share_found : Estimate
-        Of all outliers, those above the threshold or answered.
+        Fraction of outliers among the rows above the threshold; nan if there are none.
+    n_missed : Estimate
+        Unlabelled outliers that are not above the threshold.
+    recall : Estimate
+        Fraction of all outliers that are above the threshold or labelled.
     """
 
     n_rows: int
-    n_called: int
-    n_known: int
+    n_predicted: int
+    n_labelled_outliers: int
     precision: Estimate
-    n_unfound: Estimate
-    share_found: Estimate
+    n_missed: Estimate
+    recall: Estimate
 
 
 def estimate_outcome(
-    scores: NDArray[np.float64],
-    odds: NDArray[np.float64],
+    scores: Floats,
+    log_odds: Floats,
     labels: Labels,
     threshold: float,
     calibration: Calibration,
     seed: int = 0,
 ) -> Outcome:
-    """Estimate what calling all rows above a threshold outliers would get right and miss.
+    """Estimate precision and recall of calling all rows above a threshold outliers.
 
-    Answered rows count as they were answered; of the others, the calibration says how many are
-    outliers and how sure that is.
+    Labelled rows count by their label; the number of outliers among the others is drawn from
+    the posterior of the calibration.
 
     Parameters
     ----------
-    scores, odds : array of shape (n_rows,)
+    scores, log_odds : array of shape (n_rows,)
         Scores of the rows, and the detector's log-odds for them.
     labels : array of shape (n_rows,)
-        Answers: 0, 1 or -1.
+        0, 1 or -1.
     threshold : float
     calibration : Calibration
     seed : int
-        Of the draws.
+        Seed of the draws.
     """
-    rng = np.random.default_rng(seed)
-    above, open_rows = scores > threshold, labels == UNLABELLED
-    hits, misses = _draw_counts(
-        odds[open_rows], above[open_rows], calibration, rng
-    )  # outliers among open rows, above and below the threshold
-    known = labels == OUTLIER
-    n_above = int(above.sum())
-    right = hits + (known & above).sum()
-    found = hits + known.sum()
+    above, is_open = scores > threshold, labels == UNLABELLED
+    is_outlier = labels == OUTLIER
+    hits, missed = _draw_counts(log_odds[is_open], above[is_open], calibration, seed)
+    n_above, n_found = int(above.sum()), hits + is_outlier.sum()
+    n_outliers = n_found + missed
+    recall = np.divide(n_found, n_outliers, out=np.ones(N_DRAWS), where=n_outliers > 0)
     return Outcome(
         n_rows=len(scores),
-        n_called=int((above & (labels != INLIER)).sum() + (known & ~above).sum()),
-        n_known=int(known.sum()),
-        precision=Estimate.of(right / n_above) if n_above else UNKNOWN_SHARE,
-        n_unfound=Estimate.of(misses),
-        share_found=Estimate.of(
-            np.where(found + misses > 0, found, 1.0) / np.maximum(found + misses, 1.0)
-        ),
+        n_predicted=int((is_outlier | (above & (labels != INLIER))).sum()),
+        n_labelled_outliers=int(is_outlier.sum()),
+        precision=Estimate.from_draws((hits + (is_outlier & above).sum()) / n_above)
+        if n_above
+        else Estimate(float("nan"), 0.0, 1.0),
+        n_missed=Estimate.from_draws(missed),
+        recall=Estimate.from_draws(recall),
     )
 
 
 def _draw_counts(
-    odds: NDArray[np.float64],
-    above: NDArray[np.bool_],
-    calibration: Calibration,
-    rng: np.random.Generator,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Draw how many of the rows above and not above are outliers, each of shape (draws,)."""
-    drawn = []
-    curves = rng.integers(2**32)
-    for side in (odds[above], odds[~above]):
-        centres, sizes = _grouped(side)
-        same_curves = np.random.default_rng(curves)
-        chances = calibration.drawn_probabilities(centres, N_DRAWS, same_curves)
-        drawn.append(rng.binomial(sizes, chances).sum(axis=1).astype(np.float64))
-    return drawn[0], drawn[1]
+    log_odds: Floats, above: NDArray[np.bool_], calibration: Calibration, seed: int
+) -> tuple[Floats, Floats]:
+    """Draw the number of outliers above and not above the threshold, each of shape (draws,)."""
+    rng = np.random.default_rng(seed)
+    curve_seed = rng.integers(2**32)  # both sides are drawn from the same calibration curves
+    counts = []
+    for side in (log_odds[above], log_odds[~above]):
+        centres, sizes = _bin(side)
+        curve_rng = np.random.default_rng(curve_seed)
+        probability = calibration.sample_probabilities(centres, N_DRAWS, curve_rng)
+        counts.append(rng.binomial(sizes, probability).sum(axis=1).astype(np.float64))
+    return counts[0], counts[1]
 
 
-def _grouped(odds: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the mean odds of groups of rows of about the same odds, and the groups' sizes."""
-    parts = np.array_split(np.sort(odds), min(N_GROUPS, max(len(odds), 1)))
-    parts = [part for part in parts if len(part)]
-    centres = np.array([part.mean() for part in parts])
-    return centres, np.array([len(part) for part in parts], dtype=np.int64)
+def _bin(log_odds: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the means and sizes of bins of similar log-odds."""
+    if len(log_odds) == 0:
+        return log_odds, np.zeros(0, dtype=np.int64)
+    bins = np.array_split(np.sort(log_odds), min(MAX_BINS, len(log_odds)))
+    return np.array([part.mean() for part in bins]), np.array([len(part) for part in bins])

@@ -1,57 +1,55 @@
-"""Whether more answers are worth their while."""
+"""Stopping rule: whether more answers are worth asking for."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from imboost.decide.estimates import Estimate, Outcome
+from imboost.decide.estimates import Outcome
 
-ENOUGH = 0.65
-"""With so much of all outliers found, by estimate, more answers are seldom worth it: estimates
-are careful, and what is left is what the detector cannot tell from usual rows."""
+SUFFICIENT_RECALL = 0.65
+"""Estimated recall at which to stop. Far below 1, since the estimates are conservative and the
+outliers missed by then are mostly ones that the detector cannot separate from inliers."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Go on or stop, and why.
+    """Whether to stop asking, and why.
 
     Parameters
     ----------
-    is_stop : bool
+    should_stop : bool
     reason : str
         One sentence.
     """
 
-    is_stop: bool
+    should_stop: bool
     reason: str
 
     def __str__(self) -> str:
-        return f"{'Stop' if self.is_stop else 'Go on'}: {self.reason}"
+        return f"{'Stop' if self.should_stop else 'Go on'}: {self.reason}"
 
 
 def advise(outcome: Outcome) -> Advice:
-    """Advise by how many outliers are found and how many are not.
+    """Advise by the estimated recall and number of missed outliers.
 
-    >>> few = Estimate(4.0, 1.0, 9.0)
-    >>> outcome = Outcome(900, 60, 20, Estimate(0.9, 0.8, 1.0), few, Estimate(0.93, 0.87, 0.98))
+    >>> from imboost.decide import Estimate, Outcome
+    >>> missed = Estimate(4.0, 1.0, 9.0)
+    >>> outcome = Outcome(900, 60, 20, Estimate(0.9, 0.8, 1.0), missed, Estimate(0.93, 0.87, 0.98))
     >>> print(advise(outcome))
-    Stop: about 93 % of all outliers are found (87 to 98 %); some 4 (1 to 9) are not.
+    Stop: about 93% of all outliers are found (87% to 98%); about 4 (1 to 9) are missed.
     """
-    if outcome.n_unfound.high < 1:
+    missed, recall = outcome.n_missed, outcome.recall
+    n_missed = f"about {missed.value:,.0f} ({missed.low:,.0f} to {missed.high:,.0f}) are missed"
+    if missed.high < 1:
         return Advice(True, "no outlier seems to be left below the threshold.")
-    if outcome.n_known == 0:
+    if outcome.n_labelled_outliers == 0:
         return Advice(
             False,
-            "no answer says outlier yet, and so probabilities rest on what was assumed: by that "
-            f"some {_counted(outcome.n_unfound)} are not found.",
+            "no row is labelled outlier yet, so that the estimate rests on the prior alone: "
+            f"{n_missed}.",
         )
-    found = outcome.share_found
-    text = (
-        f"about {100 * found.value:.0f} % of all outliers are found ({100 * found.low:.0f} to "
-        f"{100 * found.high:.0f} %); some {_counted(outcome.n_unfound)} are not."
+    return Advice(
+        recall.value >= SUFFICIENT_RECALL,
+        f"about {recall.value:.0%} of all outliers are found ({recall.low:.0%} to "
+        f"{recall.high:.0%}); {n_missed}.",
     )
-    return Advice(found.value >= ENOUGH, text)
-
-
-def _counted(count: Estimate) -> str:
-    return f"{count.value:,.0f} ({count.low:,.0f} to {count.high:,.0f})"

@@ -1,97 +1,149 @@
-"""Where to draw the line between rows that are called outliers and the others."""
+"""Where the decision threshold is chosen: the score above which a row is called an outlier."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
+from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
 from imboost.stats.mixture import fit_two_gaussians
 
-UNTOLD_SHARE = 0.1
-"""Of outliers, where scores do not say."""
+AUTO = "auto"
+"""Contamination that is estimated from the scores and labels of the training rows."""
 
-LEAST_GAP = 2.0
-"""Two clusters are told apart if their means differ by more standard deviations than this, of
-their mean variance (Ashman's D)."""
+FALLBACK_CONTAMINATION = 0.1
+"""Used when scores show neither two clusters nor a clear upper tail; PyOD's default."""
 
-FAR_ABOVE = 3.0
-"""Without two clusters, rows so many standard deviations above the median count as outliers."""
+MAX_CONTAMINATION = 0.2
+"""Largest contamination estimated without labels; a larger upper cluster is not outlying."""
 
-LARGEST_SHARE = 0.2
-"""Of outliers that no label speaks for; a larger cluster of rows is usual."""
+MIN_SEPARATION = 2.0
+"""Two clusters are separate if their means differ by more than this many standard deviations:
+the bound given for Ashman's D (Ashman, Bird and Zepf, 1994)."""
+
+TAIL_DEVIATIONS = 3.0
+"""Rows this many standard deviations above the median count as the upper tail."""
 
 Floats = NDArray[np.float64]
 
 
-def share_by_mixture(scores: Floats, seed: int = 0) -> float:
-    """Return the share of rows in the upper of two clusters of scores.
+def choose_threshold(
+    scores: Floats,
+    probability: Floats,
+    labels: Labels,
+    contamination: float | str,
+    *,
+    mixture_scores: Floats,
+    seed: int = 0,
+) -> tuple[float, bool]:
+    """Choose the decision threshold of a detector.
 
-    Where there are no two clusters, or too many rows are in the upper one, it is the share of
-    rows far above the median, by how the rows below it are spread; and where that says nothing,
-    one row in ten.
+    A given contamination is the fraction of training rows above the threshold. With "auto", rows
+    are called outliers that are so with a probability of at least one half, once labels of both
+    classes are known; until then the contamination is estimated.
+
+    Parameters
+    ----------
+    scores, probability : array of shape (n_rows,)
+        Scores of the training rows, and their calibrated probabilities of being outliers.
+    labels : array of shape (n_rows,)
+        Labels of the training rows: 0, 1 or -1.
+    contamination : float or "auto"
+    mixture_scores : array of shape (n_rows,)
+        Scores on a scale on which inliers and outliers may form clusters.
+    seed : int
+        Seed of the mixture's initialization.
+
+    Returns
+    -------
+    threshold : float
+    is_estimated : bool
+        Whether the contamination was estimated, so that the threshold is a guess.
+    """
+    if contamination != AUTO:
+        return threshold_by_contamination(scores, float(contamination)), False
+    if has_both_classes(labels):
+        return threshold_by_probability(scores, probability), False
+    estimate = estimate_contamination(mixture_scores, seed)
+    if OUTLIER not in labels:
+        estimate = contamination_without_outliers(scores, estimate, labels)
+    if estimate * len(scores) < 1:
+        return float(scores.max()), True
+    return threshold_by_contamination(scores, estimate), True
+
+
+def estimate_contamination(scores: Floats, seed: int = 0) -> float:
+    """Return the fraction of rows in the upper of two clusters of scores.
+
+    Without two clusters, or if the upper one is too large, it is the fraction of rows in the
+    upper tail: far above the median, measured by the spread below it. If that tail is empty or
+    too large as well, it is `FALLBACK_CONTAMINATION`.
     """
     mixture = fit_two_gaussians(scores, np.random.default_rng(seed))
     if mixture is None:
-        return UNTOLD_SHARE
-    middle = np.median(scores)
-    below = scores[scores <= middle] - middle
-    shares = [float(np.mean(scores > middle + FAR_ABOVE * np.sqrt(np.square(below).mean())))]
-    if np.ptp(mixture.means) > LEAST_GAP * np.sqrt(mixture.variances.mean()):
+        return FALLBACK_CONTAMINATION
+    median = np.median(scores)
+    below = scores[scores <= median] - median
+    tail = scores > median + TAIL_DEVIATIONS * np.sqrt(np.square(below).mean())
+    estimates = [float(tail.mean())]
+    if np.ptp(mixture.means) > MIN_SEPARATION * np.sqrt(mixture.variances.mean()):
         is_upper = (mixture.inlier_posterior(scores) < 0.5) & (scores > mixture.means[0])
-        shares.insert(0, float(is_upper.mean()))
-    return next((share for share in shares if 0 < share <= LARGEST_SHARE), UNTOLD_SHARE)
+        estimates.insert(0, float(is_upper.mean()))
+    plausible = (estimate for estimate in estimates if 0 < estimate <= MAX_CONTAMINATION)
+    return next(plausible, FALLBACK_CONTAMINATION)
 
 
-def share_without_outliers(scores: Floats, share: float, labels: Labels) -> float:
-    """Return what is left of a share of outliers when no answer said outlier.
+def contamination_without_outliers(scores: Floats, contamination: float, labels: Labels) -> float:
+    """Lower an estimated contamination while no row is labelled outlier.
 
-    If answers said inlier of `n` rows in that share, one of `n + 1` rows in it may be an outlier.
+    If `n` rows above the threshold are labelled inliers, one in `n + 1` of the rows there is
+    taken to be an outlier.
     """
-    called = scores > threshold_by_share(scores, share)
-    return share / (1 + int((labels[called] == INLIER).sum()))
+    above = scores > threshold_by_contamination(scores, contamination)
+    return contamination / (1 + int((labels[above] == INLIER).sum()))
 
 
-def threshold_by_share(scores: Floats, share: float) -> float:
-    """Return the threshold above which a share of the rows lies."""
-    if share == 1:
-        return _below(scores.min(), scores[:0])
-    return float(np.quantile(scores, 1.0 - share))
+def threshold_by_contamination(scores: Floats, contamination: float) -> float:
+    """Return the threshold above which a fraction of the rows lies."""
+    if contamination == 1:
+        return _threshold_below(scores.min(), scores[:0])
+    return float(np.quantile(scores, 1.0 - contamination))
 
 
-def threshold_by_probability(scores: Floats, probability: Floats, least: float = 0.5) -> float:
-    """Return the threshold above which rows are outliers with at least some probability.
+def threshold_by_probability(scores: Floats, probability: Floats, minimum: float = 0.5) -> float:
+    """Return the threshold above which rows are outliers with at least this probability.
 
-    Rows have the higher a probability the higher they score; the threshold lies half-way
-    between the rows it parts.
+    Probabilities must not decrease with the score. The threshold lies half-way between the
+    scores it separates.
     """
-    called = probability >= least
-    if not called.any():
+    selected = probability >= minimum
+    if not selected.any():
         return float(scores.max())
-    lowest = scores[called].min()
-    return _below(lowest, scores[scores < lowest])
+    lowest = scores[selected].min()
+    return _threshold_below(lowest, scores[scores < lowest])
 
 
 def threshold_by_precision(
     scores: Floats, probability: Floats, labels: Labels, precision: float
 ) -> tuple[float, float]:
-    """Return the lowest threshold above which so many rows are outliers, and how many are.
+    """Return the lowest threshold with this expected precision, and the precision it has.
 
-    Answered rows count as they were answered, others by their probability. Where no threshold
-    reaches that precision, it is the one that comes nearest.
+    Labelled rows count by their label, others by their probability. If no threshold reaches the
+    precision, the one with the highest precision is returned.
     """
-    likely = np.where(labels == UNLABELLED, probability, labels == OUTLIER)
+    expected = np.where(labels == UNLABELLED, probability, labels == OUTLIER)
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
-    ends = np.flatnonzero(np.append(ranked[:-1] != ranked[1:], True))  # ties go together
-    shares = np.cumsum(likely[order])[ends] / (ends + 1)
-    good = np.flatnonzero(shares >= precision)
-    best = good[-1] if len(good) else shares.argmax()
-    return _below(ranked[ends[best]], ranked[ends[best + 1 : best + 2]]), float(shares[best])
+    ends = np.flatnonzero(np.append(ranked[:-1] != ranked[1:], True))  # last row of each tie
+    precisions = np.cumsum(expected[order])[ends] / (ends + 1)
+    sufficient = np.flatnonzero(precisions >= precision)
+    best = sufficient[-1] if len(sufficient) else precisions.argmax()
+    threshold = _threshold_below(ranked[ends[best]], ranked[ends[best + 1 : best + 2]])
+    return threshold, float(precisions[best])
 
 
-def _below(lowest: float, next_ones: Floats) -> float:
-    """Return a threshold below the lowest score, half-way to the next where there is one."""
-    if len(next_ones):
-        return float(lowest / 2 + next_ones.max() / 2)
+def _threshold_below(lowest: float, lower: Floats) -> float:
+    """Return a threshold below a score, half-way to the next lower score if there is one."""
+    if len(lower):
+        return float(lowest / 2 + lower.max() / 2)
     return float(np.nextafter(lowest, -np.inf))

@@ -1,7 +1,7 @@
-"""What every detector shares: the estimator contract of the package.
+"""The base class of all detectors: the estimator contract of the package.
 
-A detector is a scikit-learn estimator with PyOD's methods and attributes. It never sees an
-oracle or a query strategy: it takes rows and what is known of their labels.
+A detector is a scikit-learn estimator with PyOD's methods and attributes. It takes rows and
+their labels; it knows no oracle and no query strategy.
 """
 
 from __future__ import annotations
@@ -18,49 +18,47 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imboost.decide.calibration import Calibration
 from imboost.decide.threshold import (
-    share_by_mixture,
-    share_without_outliers,
+    AUTO,
+    choose_threshold,
+    threshold_by_contamination,
     threshold_by_precision,
-    threshold_by_probability,
-    threshold_by_share,
 )
 from imboost.detectors.device import resolve_device
 from imboost.errors import MissingPackageError, SettingError
-from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, check_labels
+from imboost.labels import UNLABELLED, Labels, check_labels
 from imboost.state import Stateful
 from imboost.stats.log_odds import rank_log_odds
 from imboost.tables.layout import Layout
 from imboost.validation import check_number
 
-FLOATS = (np.float64, np.float32)
-N_PROBES = 64
+N_FINGERPRINT_ROWS = 64  # training rows kept to recognise the table, spread evenly over it
 
-AUTO = "auto"
-"""Contamination that is found: by clusters of scores, and by labels."""
+Mask = NDArray[np.bool_]
 
 
 class BaseDetector(Stateful, BaseEstimator, ABC):
-    """Fit, score and decide; subclasses train and give scores.
+    """Base class with fitting, scoring, calibration and thresholds.
 
-    A subclass implements `_fit` (and `_refine`, if labels help it) and `_score_rows`.
+    A subclass implements `_fit`, `_score_rows` and, if it uses labels, `_refine`.
     """
 
     default_query: ClassVar[str] = "mm"
-    """Name of the query strategy that suits the detector; it never calls one itself."""
+    """Name of the query strategy that a session uses by default."""
 
     required_packages: ClassVar[tuple[str, ...]] = ()
-    """Packages of the extra `peers` that the detector is built on."""
+    """Packages of the extra `peers` that the detector needs."""
 
     has_out_of_fold_scores: ClassVar[bool] = False
-    """Whether it can say what it would think of a labelled row without the label."""
+    """Whether labelled rows have scores by models that were not fitted on their labels."""
 
     allow_nan: ClassVar[bool] = False
-    """Whether missing numbers (nan) are part of the data."""
+    """Whether the rows may have missing values (nan)."""
 
     decision_scores_: NDArray[np.float64]
     query_scores_: NDArray[np.float64]
     labels_: NDArray[np.int64]
     threshold_: float
+    threshold_is_estimated_: bool
     calibration_: Calibration
     training_labels_: Labels
     out_of_fold_proba_: NDArray[np.float64]
@@ -80,7 +78,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that labels, where there are any, are of two classes."""
+        """Declare that labels, if given, are of two classes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags = ClassifierTags(multi_class=False)
         tags.input_tags.allow_nan = self.allow_nan
@@ -88,28 +86,28 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
 
     @abstractmethod
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
-        """Train from scratch, and set `query_scores_` if it differs from the scores."""
+        """Train from scratch; set `query_scores_` if it differs from the scores."""
 
     def _refine(self, X: NDArray[Any], labels: Labels) -> None:
-        """Train on with more labels; a detector that uses none has nothing to do."""
+        """Continue training with more labels; does nothing for unsupervised detectors."""
 
     @abstractmethod
     def _score_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the outlier score of every row of a checked table."""
+        """Return the outlier score of every row of a validated table."""
 
     def _score_training_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the scores of the training rows; for detectors that know a short cut."""
+        """Return the scores of the training rows; override if they are already known."""
         return self._score_rows(X)
 
     def check_settings(self) -> None:
-        """Raise if a setting is out of its range, or a package is missing; `fit` does so too."""
+        """Raise if a setting is invalid or a package is missing; `fit` calls this first."""
         missing = [name for name in self.required_packages if find_spec(name) is None]
         if missing:
             raise MissingPackageError(type(self).__name__, missing)
         self._check_settings()
 
     def _check_settings(self) -> None:
-        """Raise if a setting is out of its range."""
+        """Raise if a setting is invalid."""
         if isinstance(self.contamination, str) and self.contamination != AUTO:
             raise SettingError(
                 f"contamination must be a number or {AUTO!r}, got {self.contamination!r}."
@@ -118,18 +116,21 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             check_number("contamination", self.contamination, above=0.0, maximum=0.5)
         resolve_device(self.device)
 
-    def fit(self, X: Any, y: Any = None, *, layout: Layout | None = None) -> Self:
-        """Train on a table and, where there are any, on labels.
+    def fit(
+        self, X: Any, y: Any = None, *, layout: Layout | None = None, is_audit: Mask | None = None
+    ) -> Self:
+        """Train on a table and, if given, on labels.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            Numbers; some detectors take nan for missing ones.
+            Numbers; some detectors accept nan for missing values.
         y : array-like of shape (n_rows,), optional
             0 for an inlier, 1 for an outlier, -1 for a row that is not labelled.
         layout : Layout, optional
-            What the columns are, where some stand for categories or gaps; all are numbers if
-            not given.
+            Which columns encode categories or missing values; all are numbers by default.
+        is_audit : array of bool of shape (n_rows,), optional
+            Labelled rows that were drawn at random, see `calibrate`.
 
         Returns
         -------
@@ -145,13 +146,13 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         self._layout = layout
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._n_rows = len(X)
-        self._fingerprint_rows = self._fingerprint_rows_of(X)
+        self._fingerprint_rows = self._take_fingerprint_rows(X)
         self._fit(X, labels)
-        self._set_scores(X, labels)
+        self._set_scores(X, labels, is_audit)
         return self
 
-    def refine(self, X: Any, y: Any) -> Self:
-        """Train on with more labels of the rows given to `fit`.
+    def refine(self, X: Any, y: Any, *, is_audit: Mask | None = None) -> Self:
+        """Continue training with more labels of the rows given to `fit`.
 
         Parameters
         ----------
@@ -159,6 +160,8 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             The same rows, in the same order.
         y : array-like of shape (n_rows,)
             All labels known by now: 0, 1 or -1.
+        is_audit : array of bool of shape (n_rows,), optional
+            Labelled rows that were drawn at random, see `calibrate`.
 
         Returns
         -------
@@ -173,12 +176,12 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
                 "Use fit for another table."
             )
         if not np.array_equal(
-            self._fingerprint_rows, self._fingerprint_rows_of(X), equal_nan=True
+            self._fingerprint_rows, self._take_fingerprint_rows(X), equal_nan=True
         ):
             raise ValueError("refine needs the rows given to fit, in the same order.")
         labels = check_labels(y, len(X))
         self._refine(X, labels)
-        self._set_scores(X, labels)
+        self._set_scores(X, labels, is_audit)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -190,64 +193,60 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         return (self.decision_function(X) > self.threshold_).astype(np.int64)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of being an inlier and an outlier, as two columns.
+        """Return the probabilities of being an inlier and an outlier, in two columns.
 
-        The labels say how probability grows with the score. Before there are labels it is an
-        assumption: that about one row in ten is an outlier.
+        They are calibrated by the labels. Without labels they rest on the assumption that about
+        one row in ten is an outlier.
         """
         return self.scores_to_proba(self.decision_function(X))
 
     def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what `predict_proba` says of rows that have these scores."""
+        """Return what `predict_proba` returns for rows with these scores."""
         check_is_fitted(self)
         outlier = self.calibration_.probability(self.log_odds(scores))
         return np.column_stack([1.0 - outlier, outlier])
 
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return scores as log-odds of being an outlier, by what the detector itself thinks."""
+        """Return scores as log-odds of being an outlier, before calibration."""
         return rank_log_odds(scores, self.decision_scores_)
 
-    def calibrate(self, y: Any, is_audit: NDArray[np.bool_] | None = None) -> Self:
-        """Learn from labels how likely rows are outliers and, if it is "auto", the threshold.
-
-        `fit` and `refine` do so themselves; they do not know which labels are an audit.
+    def calibrate(self, y: Any, is_audit: Mask | None = None) -> Self:
+        """Fit probabilities and choose the threshold by labels; `fit` and `refine` do so too.
 
         Parameters
         ----------
         y : array-like of shape (n_rows,)
-            All labels of the training rows: 0, 1 or -1.
+            The labels given to the last `fit` or `refine`.
         is_audit : array of bool of shape (n_rows,), optional
-            Rows that were labelled because they were drawn at random; none if not given.
+            Labelled rows that were drawn at random instead of selected; none by default.
         """
         labels = check_labels(y, self._n_rows)
-        self.training_labels_ = labels
         known = labels != UNLABELLED
-        drawn = np.zeros(len(labels), dtype=bool) if is_audit is None else is_audit
-        held_out = self._out_of_fold_log_odds(labels)
+        audit = np.zeros(len(labels), dtype=bool) if is_audit is None else is_audit
+        log_odds = self._out_of_fold_log_odds(labels)
+        self.training_labels_ = labels
         self.calibration_ = Calibration.fit(
-            held_out[known], labels[known], drawn[known], are_held_out=self.has_out_of_fold_scores
+            log_odds[known], labels[known], audit[known], out_of_fold=self.has_out_of_fold_scores
         )
-        opinion = self.calibration_.probability(held_out, when_asked=True)
-        told = known & self.has_out_of_fold_scores
-        self.out_of_fold_proba_ = np.where(told, opinion, np.nan)
-        if self.contamination != AUTO:
-            return self.set_threshold(share=float(self.contamination))
-        odds = self.log_odds(self.decision_scores_)
-        if not {INLIER, OUTLIER} <= set(labels.tolist()):
-            share = share_by_mixture(self._scores_for_mixture(), self._seed)
-            if OUTLIER not in labels:
-                share = share_without_outliers(self.decision_scores_, share, labels)
-            if share * self._n_rows < 1:
-                return self.set_threshold(score=float(self.decision_scores_.max()))
-            return self.set_threshold(share=share)
-        likely = self.calibration_.probability(odds)
-        return self.set_threshold(score=threshold_by_probability(self.decision_scores_, likely))
+        proba = self.calibration_.probability(log_odds, selected=True)
+        self.out_of_fold_proba_ = np.where(known & self.has_out_of_fold_scores, proba, np.nan)
+        threshold, is_estimated = choose_threshold(
+            self.decision_scores_,
+            self.scores_to_proba(self.decision_scores_)[:, 1],
+            labels,
+            self.contamination,
+            mixture_scores=self._scores_for_mixture(),
+            seed=self._seed,
+        )
+        self.set_threshold(score=threshold)
+        self.threshold_is_estimated_ = is_estimated
+        return self
 
     def set_threshold(
         self,
         *,
         score: float | None = None,
-        share: float | None = None,
+        contamination: float | None = None,
         precision: float | None = None,
     ) -> Self:
         """Change the score above which rows are called outliers; nothing is trained.
@@ -256,55 +255,51 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         ----------
         score : float, optional
             The threshold itself.
-        share : float, optional
-            Share of the training rows to be called outliers.
+        contamination : float, optional
+            Fraction of the training rows to call outliers.
         precision : float, optional
-            Share of the rows above the threshold that should be outliers: the lowest threshold
-            is taken for which that is to be expected of the training rows.
+            Expected fraction of outliers among the training rows above the threshold; the lowest
+            threshold that reaches it is chosen.
         """
         check_is_fitted(self)
-        given = [wish for wish in (score, share, precision) if wish is not None]
-        if len(given) != 1:
-            raise SettingError("set_threshold takes one of score, share and precision.")
-        if score is not None:
-            check_number("score", score)
-        if share is not None:
-            check_number("share", share, above=0.0, maximum=1.0)
-            score = threshold_by_share(self.decision_scores_, share)
+        if [score, contamination, precision].count(None) != 2:
+            raise SettingError("set_threshold takes one of score, contamination and precision.")
+        if contamination is not None:
+            check_number("contamination", contamination, above=0.0, maximum=1.0)
+            score = threshold_by_contamination(self.decision_scores_, contamination)
         elif precision is not None:
             check_number("precision", precision, above=0.0, maximum=1.0)
-            score = self._threshold_of_precision(precision)
-        self.threshold_ = float(given[0] if score is None else score)
+            score = self._threshold_by_precision(precision)
+        check_number("score", score)
+        self.threshold_ = float(score)  # type: ignore[arg-type]
+        self.threshold_is_estimated_ = False
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(np.int64)
         return self
 
-    def _threshold_of_precision(self, precision: float) -> float:
-        likely = self.scores_to_proba(self.decision_scores_)[:, 1]
+    def _threshold_by_precision(self, precision: float) -> float:
+        proba = self.scores_to_proba(self.decision_scores_)[:, 1]
         threshold, reached = threshold_by_precision(
-            self.decision_scores_, likely, self.training_labels_, precision
+            self.decision_scores_, proba, self.training_labels_, precision
         )
         if reached < precision:
             raise SettingError(
-                f"No threshold has a precision of {precision:g}; the best to be expected is "
-                f"{reached:.2g}. More labels may change that."
+                f"No threshold has an expected precision of {precision:g}; the highest is "
+                f"{reached:.2g}. Ask for less, or label more rows."
             )
         return threshold
 
     def _scores_for_mixture(self) -> NDArray[np.float64]:
-        """Return the training scores on a scale on which the two kinds may be clusters."""
+        """Return the training scores on a scale on which the classes may form clusters."""
         return self.decision_scores_
 
     def _out_of_fold_log_odds(self, labels: Labels) -> NDArray[np.float64]:
-        """Return log-odds of the training rows, as if the labels of these were not known.
-
-        Where a detector cannot tell (`has_out_of_fold_scores`), those that it has with them.
-        """
+        """Return log-odds of the training rows, out-of-fold for the labelled ones if known."""
         return self.log_odds(self.decision_scores_)
 
     def embed(self, X: Any) -> NDArray[np.float64]:
-        """Return rows as points between which there are distances: gaps are filled.
+        """Return rows as points in Euclidean space, for query strategies that use distances.
 
-        A missing number counts as the median of its column in `X`.
+        Missing values are replaced by the median of their column in `X`.
         """
         return impute(self._check_table(X).astype(np.float64))
 
@@ -324,20 +319,25 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         return self._validate(X, reset=False)
 
     def _validate(self, X: Any, **settings: Any) -> NDArray[Any]:
-        finite = "allow-nan" if self.allow_nan else True
         table: NDArray[Any] = validate_data(
-            self, X, dtype=FLOATS, order="C", ensure_all_finite=finite, **settings
+            self,
+            X,
+            dtype=(np.float64, np.float32),
+            order="C",
+            ensure_all_finite="allow-nan" if self.allow_nan else True,
+            **settings,
         )
         return table
 
     @staticmethod
-    def _fingerprint_rows_of(X: NDArray[Any]) -> NDArray[Any]:
-        """Copy a few rows, by which another table or another order is told."""
-        return X[np.linspace(0, len(X) - 1, N_PROBES).astype(np.int64)]
+    def _take_fingerprint_rows(X: NDArray[Any]) -> NDArray[Any]:
+        """Return a few rows by which another table, or another order of rows, is recognised."""
+        return X[np.linspace(0, len(X) - 1, N_FINGERPRINT_ROWS).astype(np.int64)]
 
-    def _set_scores(self, X: NDArray[Any], labels: Labels) -> None:
+    def _set_scores(self, X: NDArray[Any], labels: Labels, is_audit: Mask | None) -> None:
+        """Score the training rows after training, calibrate and choose the threshold."""
         self.decision_scores_ = self._score_training_rows(X)
-        self.calibrate(labels)
+        self.calibrate(labels, is_audit)
         if not self._has_own_query_scores():
             self.query_scores_ = self.decision_scores_
 
@@ -346,23 +346,23 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         return False
 
     def _report(self, text: str) -> None:
-        """Print a line of progress if the user asked for it."""
+        """Print a line of progress if `verbose` is set."""
         if self.verbose:
             print(f"[{type(self).__name__}] {text}", flush=True)
 
 
 def impute(
-    table: NDArray[np.float64], usual: NDArray[np.float64] | None = None
+    table: NDArray[np.float64], values: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Return a table with its missing numbers replaced by usual ones, or by medians."""
-    gaps = np.isnan(table)
-    if not gaps.any():
+    """Replace missing values by the given value of their column, by default its median."""
+    missing = np.isnan(table)
+    if not missing.any():
         return table
-    return np.where(gaps, column_medians(table) if usual is None else usual, table)
+    return np.where(missing, column_medians(table) if values is None else values, table)
 
 
 def column_medians(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the median of the known values of every column; 0 where there are none."""
+    """Return the median of the known values of every column; 0 if there are none."""
     if not np.isnan(table).any():
         return np.asarray(np.median(table, axis=0))
     columns = [column[~np.isnan(column)] for column in table.T]

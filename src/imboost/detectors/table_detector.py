@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from imboost.decide import Calibration
+from imboost.decide.threshold import AUTO
 from imboost.detectors import BaseDetector, make_detector
-from imboost.detectors.base import AUTO
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, Explanation, Reason, reference_rows
 from imboost.explain.reference_values import ReferenceValues, fit_reference_values
-from imboost.labels import INLIER, OUTLIER, Labels
+from imboost.labels import Labels
 from imboost.state import Stateful
 from imboost.tables.cells import to_text
 from imboost.tables.encoder import TableEncoder
@@ -76,6 +76,8 @@ class TableDetector(Stateful, BaseEstimator):
     7
     """
 
+    unsaved_attributes = ("_table",)
+
     def __init__(
         self,
         detector: str | BaseDetector = "stack",
@@ -91,8 +93,8 @@ class TableDetector(Stateful, BaseEstimator):
         self.contamination = contamination
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Train on a table and, where there are any, on labels.
+    def fit(self, X: Any, y: Any = None, *, is_audit: NDArray[np.bool_] | None = None) -> Self:
+        """Train on a table and, if given, on labels.
 
         Parameters
         ----------
@@ -100,6 +102,8 @@ class TableDetector(Stateful, BaseEstimator):
             See `imboost.tables.frames.to_arrow`.
         y : array-like of shape (n_rows,), optional
             0 for an inlier, 1 for an outlier, -1 for a row that is not labelled.
+        is_audit : array of bool of shape (n_rows,), optional
+            Labelled rows that were drawn at random, see `BaseDetector.calibrate`.
         """
         if self.scaling not in SCALINGS:
             raise UnknownNameError("scaling", self.scaling, SCALINGS)
@@ -108,15 +112,17 @@ class TableDetector(Stateful, BaseEstimator):
         self.facts_: list[ColumnFacts] = find_roles(table, self.roles)
         self.encoder_ = TableEncoder.fit(table, self.facts_, self.scaling)
         matrix = self.encoder_.transform(table)
-        self.detector_ = detector.fit(matrix, y, layout=self.encoder_.layout)
-        self._fit_reference_values(table)
+        self.detector_ = detector.fit(matrix, y, layout=self.encoder_.layout, is_audit=is_audit)
+        self._table = table
+        self._fit_reference_values()
         return self
 
-    def refine(self, X: Any, y: Any) -> Self:
-        """Train on with more labels of the rows given to `fit`."""
+    def refine(self, X: Any, y: Any, *, is_audit: NDArray[np.bool_] | None = None) -> Self:
+        """Continue training with more labels of the rows given to `fit`."""
         table = to_arrow(X)
-        self.detector_.refine(self.encode(table), y)
-        self._fit_reference_values(table)
+        self.detector_.refine(self.encode(table), y, is_audit=is_audit)
+        self._table = table
+        self._fit_reference_values()
         return self
 
     def encode(self, X: Any) -> NDArray[np.float64]:
@@ -182,24 +188,27 @@ class TableDetector(Stateful, BaseEstimator):
         return self.detector_.log_odds(scores)
 
     def calibrate(self, y: Any, is_audit: NDArray[np.bool_] | None = None) -> Self:
-        """Learn probabilities and threshold from labels, see `BaseDetector.calibrate`."""
+        """Fit probabilities and choose the threshold, see `BaseDetector.calibrate`."""
         self.detector_.calibrate(y, is_audit)
+        self._fit_reference_values()
         return self
 
     def set_threshold(
         self,
         *,
         score: float | None = None,
-        share: float | None = None,
+        contamination: float | None = None,
         precision: float | None = None,
     ) -> Self:
         """Change the score above which rows are called outliers; nothing is trained.
 
-        One of a score, a share of the training rows, or the precision to be expected; see
-        `BaseDetector.set_threshold`.
+        Takes a score, a fraction of the training rows or an expected precision; see
+        `BaseDetector.set_threshold`. The reference values follow the threshold, except after
+        loading: a saved model holds no training table.
         """
         check_is_fitted(self)
-        self.detector_.set_threshold(score=score, share=share, precision=precision)
+        self.detector_.set_threshold(score=score, contamination=contamination, precision=precision)
+        self._fit_reference_values()
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
@@ -230,6 +239,11 @@ class TableDetector(Stateful, BaseEstimator):
     def threshold_(self) -> float:
         """The score above which a row is called an outlier."""
         return self.detector_.threshold_
+
+    @property
+    def threshold_is_estimated_(self) -> bool:
+        """Whether the threshold is a guess, since no labels of both classes were known."""
+        return self.detector_.threshold_is_estimated_
 
     @property
     def calibration_(self) -> Calibration:
@@ -266,12 +280,15 @@ class TableDetector(Stateful, BaseEstimator):
             )
         ]
 
-    def _fit_reference_values(self, table: pa.Table) -> None:
-        is_found = self.detector_.contamination == AUTO
-        is_guess = is_found and not {INLIER, OUTLIER} <= set(self.training_labels_.tolist())
-        is_usual = reference_rows(self.decision_scores_, self.threshold_, is_guess=is_guess)
+    def _fit_reference_values(self) -> None:
+        """Describe the reference rows at the current threshold."""
+        if not hasattr(self, "_table"):  # loaded: keep those of the threshold it was saved with
+            return
+        rows = reference_rows(
+            self.decision_scores_, self.threshold_, is_estimated=self.threshold_is_estimated_
+        )
         self.reference_values_: dict[str, ReferenceValues] = fit_reference_values(
-            table, self.encoder_.encoders, is_usual
+            self._table, self.encoder_.encoders, rows
         )
 
     def _new_detector(self) -> BaseDetector:

@@ -1,6 +1,6 @@
-"""Why a row scores high, column by column.
+"""Explanations: the contribution of each column to the score of a row.
 
-What is known of the cells of usual rows is in `usual_values`; it needs Arrow, the rest does not.
+`imboost.explain.reference_values` is not imported here, since it needs Arrow.
 """
 
 from imboost.explain.attributions import Attributions

@@ -1,21 +1,18 @@
-"""The rows that others are compared to."""
+"""Reference rows: the training rows that a row is compared with in an explanation."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-GUESSED_SHARE = 0.9
-"""Of rows that are usual at least, where the threshold is a guess."""
-
 
 def reference_rows(
-    scores: NDArray[np.float64], threshold: float, *, is_guess: bool = False
+    scores: NDArray[np.float64], threshold: float, *, is_estimated: bool = False
 ) -> NDArray[np.bool_]:
-    """Return which training rows are usual: those not called outliers.
+    """Return a mask of the reference rows: the training rows not called outliers.
 
-    If these are less than half of the rows, it is the half with the lower scores; where the
-    threshold is a guess, if they are less than nine tenths, it is these.
+    The half of the rows with the lowest scores always belongs to them. If the threshold is only
+    estimated, the lowest nine tenths do, so that a bad estimate does not distort them.
     """
-    least = float(np.quantile(scores, GUESSED_SHARE if is_guess else 0.5))
-    return np.asarray(~(scores > max(threshold, least)))
+    minimum = float(np.quantile(scores, 0.9 if is_estimated else 0.5))
+    return np.asarray(~(scores > max(threshold, minimum)))

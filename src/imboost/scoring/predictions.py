@@ -9,10 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from imboost.detectors.base import AUTO
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError
-from imboost.labels import INLIER, OUTLIER
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +50,3 @@ def predict_table(detector: TableDetector, table: pa.Table) -> Predictions:
         encoding_seconds=encoded - start,
         model_seconds=perf_counter() - encoded,
     )
-
-
-def is_threshold_guessed(detector: TableDetector) -> bool:
-    """Whether neither a contamination nor labels of both classes were given in training."""
-    inner = detector.detector_
-    has_both = {INLIER, OUTLIER} <= set(np.unique(inner.training_labels_).tolist())
-    return bool(inner.contamination == AUTO) and not has_both

@@ -1,4 +1,4 @@
-"""What a person can say about a row."""
+"""The answers a person can give about a row."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from imboost.labels import INLIER, OUTLIER, UNLABELLED
 
 
 class Answer(StrEnum):
-    """An answer to the question whether a row is an outlier.
+    """Answer to the question whether a row is an outlier.
 
-    INLIER and OUTLIER reach the training. UNSURE says that the person looked and cannot
-    tell: the row is not asked again. SKIP puts the row off: it may come again in a later
-    round.
+    INLIER and OUTLIER become labels. UNSURE means that the person cannot decide: the row is not
+    asked again. SKIP postpones the row: it may be asked again in a later round.
     """
 
     INLIER = "inlier"
@@ -24,12 +23,12 @@ class Answer(StrEnum):
 
     @property
     def label(self) -> int:
-        """The label the answer gives its row."""
+        """The row's label: 0, 1 or -1."""
         return {Answer.INLIER: INLIER, Answer.OUTLIER: OUTLIER}.get(self, UNLABELLED)
 
     @classmethod
     def parse(cls, value: Any) -> Answer:
-        """Read an answer, its word, or the labels 0 and 1.
+        """Convert the text of an answer, or the labels 0 and 1.
 
         >>> Answer.parse("unsure"), Answer.parse(1)
         (<Answer.UNSURE: 'unsure'>, <Answer.OUTLIER: 'outlier'>)
@@ -43,5 +42,5 @@ class Answer(StrEnum):
             return cls.INLIER
         elif value == OUTLIER:
             return cls.OUTLIER
-        words = ", ".join(answer.value for answer in cls)
-        raise SessionError(f"An answer is one of {words} (or 0 and 1), got {value!r}.")
+        options = ", ".join(answer.value for answer in cls)
+        raise SessionError(f"An answer must be one of {options}, 0 or 1, got {value!r}.")

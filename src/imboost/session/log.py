@@ -1,7 +1,7 @@
-"""The record of a session: what was asked, answered and trained, in order, never changed.
+"""The log of a session: an append-only record of questions, answers and rounds of training.
 
-Answers are the one thing that cannot be computed again. Everything else a session knows is
-derived from this record; a correction is a later entry about the same row.
+The answers cannot be computed again; everything else a session knows is derived from the log. A
+correction is a later entry about the same row.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ from imboost.session.answers import Answer
 
 @dataclass(frozen=True)
 class Started:
-    """The beginning: the table's shape and the seeds from which everything can be repeated."""
+    """Start of a session: its table and the seeds with which everything can be repeated.
+
+    `fingerprint` is a hash of the table, see `imboost.session.fingerprint`.
+    """
 
     n_rows: int
     n_features: int
+    fingerprint: str
     detector_seed: int
     strategy_seed: int
     when: datetime
@@ -27,9 +31,9 @@ class Started:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question: which row, chosen by which strategy at which score.
+    """A question: the row, the strategy that selected it and the row's score.
 
-    `round` counts the trainings with answers so far, and so tells the model's version too.
+    `round` is the number of rounds trained so far, which identifies the model as well.
     """
 
     row: int
@@ -41,7 +45,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answered:
-    """An answer: which row, what was said, in which round, by whom and when."""
+    """An answer: the row, the answer, the round, the person and the time."""
 
     row: int
     answer: Answer
@@ -52,9 +56,10 @@ class Answered:
 
 @dataclass(frozen=True)
 class Refined:
-    """The model was trained with all answers up to here; `round` is the one it ended."""
+    """The end of a round: the model was trained with the first `n_answers` answers of the log."""
 
     round: int
+    n_answers: int
     when: datetime
 
 
@@ -62,29 +67,29 @@ Entry = Started | Asked | Answered | Refined
 
 
 class SessionLog(Protocol):
-    """Where a session keeps its record."""
+    """Storage of a session's entries."""
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Keep all entries or none; when this returns, they are kept."""
+        """Store all entries or none; they are durable when this returns."""
         ...
 
     def __iter__(self) -> Iterator[Entry]:
-        """Go through all entries in the order in which they came."""
+        """Iterate over all entries, oldest first."""
         ...
 
 
 class MemoryLog:
-    """A record that lives as long as the process."""
+    """A log that is lost when the process ends."""
 
     def __init__(self) -> None:
         self._entries: list[Entry] = []
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Keep the entries."""
+        """Store the entries."""
         self._entries.extend(entries)
 
     def __iter__(self) -> Iterator[Entry]:
-        """Go through the entries in order."""
+        """Iterate over all entries, oldest first."""
         return iter(tuple(self._entries))
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Sessions without a person: known labels answer the questions."""
+"""Simulated sessions: known labels answer the questions."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ from imboost.validation import check_number
 
 
 class Oracle:
-    """Answers from known labels.
+    """Answers questions from known labels.
 
     Parameters
     ----------
     y : array of shape (n_rows,)
         The true label of every row, 0 or 1.
     noise : float
-        Chance that the oracle takes a row for the other kind. It is wrong about the same
-        rows however often it is asked.
+        Probability of a wrong answer. A row gets the same answer whenever it is asked.
     random_state : int, RandomState or None
-        Chooses these rows.
+        Selects the rows with wrong answers.
 
     Examples
     --------
@@ -46,34 +45,33 @@ class Oracle:
         if labels.ndim != 1 or not np.isin(labels, (INLIER, OUTLIER)).all():
             raise SessionError("An oracle needs one known label, 0 or 1, for every row.")
         check_number("noise", noise, minimum=0.0, maximum=1.0)
-        wrong = check_random_state(random_state).random_sample(len(labels)) < noise
-        self._says_outlier = (labels == OUTLIER) ^ wrong
+        is_wrong = check_random_state(random_state).random_sample(len(labels)) < noise
+        self._labels = np.where(is_wrong, 1 - labels, labels)
 
     def answer(self, rows: Sequence[int]) -> list[Answer]:
         """Return the answer about each row."""
-        return [Answer.OUTLIER if self._says_outlier[row] else Answer.INLIER for row in rows]
+        return [Answer.parse(int(self._labels[row])) for row in rows]
 
 
 def run_rounds(
     session: Session, oracle: Oracle, n_rounds: int, n_questions: int | None = None
 ) -> Iterator[int]:
-    """Drive a session by an oracle; yield 0 before any answer, then after every round.
+    """Run a session with an oracle; yield the round before any answer and after each training.
 
     Parameters
     ----------
     session : Session
-        A new session, or one to go on with.
+        A new session, or one to continue.
     oracle : Oracle
-        Who answers.
     n_rounds : int
         Rounds of questions, answers and training.
     n_questions : int, optional
-        Questions a round; the session's default if not given.
+        Questions per round; the session's default if not given.
     """
     session.start()
     yield session.round
     for _ in range(n_rounds):
-        if session.n_left or session.open_questions:  # else train on with what is known
+        if session.n_left or session.open_questions:  # once all rows are answered, only train
             rows = session.ask(n_questions)
             session.tell(rows, oracle.answer(rows), who="oracle")
         session.refine()

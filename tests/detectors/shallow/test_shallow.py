@@ -7,9 +7,9 @@ from sklearn.neighbors import NearestNeighbors
 
 from conftest import make_quick
 from imboost.detectors import AAD, XGBOD, Pine, Trees
-from imboost.detectors.shallow.score_classifier import has_both_classes
 from imboost.detectors.shallow.xgbod import _make_pool
 from imboost.detectors.stack.neighbors import NeighbourDistances
+from imboost.labels import has_both_classes
 
 LEARNING = {"aad": {"n_trees": 100}, "pine": {"n_trees": 20, "n_spare_trees": 1000}}
 """Settings with which the forests have something to choose from."""

@@ -98,11 +98,11 @@ def evaluate_decisions(
                 precision_low=outcome.precision.low,
                 precision_high=outcome.precision.high,
                 unfound=float((is_outlier & is_unlabelled & ~is_above).sum()),
-                unfound_low=outcome.n_unfound.low,
-                unfound_high=outcome.n_unfound.high,
+                unfound_low=outcome.n_missed.low,
+                unfound_high=outcome.n_missed.high,
                 n_found=int(found[-1].sum()),
-                estimated_share=outcome.share_found.value,
-                advises_stop=session.advice().is_stop,
+                estimated_share=outcome.recall.value,
+                advises_stop=session.advice().should_stop,
                 device=resolve_device(device).type,
             )
         )

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from imboost.detectors.base import column_medians
+from imboost.detectors.base import Mask, column_medians
 from imboost.detectors.deep.network import NetworkDetector
 from imboost.detectors.stack.conditional import TO_DEVIATION
 from imboost.errors import SettingError, UnknownNameError
@@ -150,8 +150,8 @@ class GenerativeDetector(NetworkDetector):
             is_exact=True,
         )
 
-    def _set_scores(self, X: NDArray[Any], labels: Labels) -> None:
-        super()._set_scores(X, labels)
+    def _set_scores(self, X: NDArray[Any], labels: Labels, is_audit: Mask | None) -> None:
+        super()._set_scores(X, labels, is_audit)
         if isinstance(self._scorer, CellBackbone):
             self._learn_usual_losses(X)
 

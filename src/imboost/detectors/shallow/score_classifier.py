@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imboost.detectors.shallow.base import Floats, ShallowDetector
-from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
+from imboost.labels import UNLABELLED, Labels, has_both_classes
 from imboost.stats.ranks import RankTransform
 
 
@@ -62,8 +62,3 @@ class ScoreFeatureClassifier(ShallowDetector):
             return mean_rank
         probability = self._classifier.predict_proba(np.hstack([table, scores]))[:, 1]
         return self._combine(np.asarray(probability, dtype=np.float64), mean_rank)
-
-
-def has_both_classes(labels: Labels) -> bool:
-    """Whether there are labels of inliers and of outliers."""
-    return bool((labels == INLIER).any() and (labels == OUTLIER).any())

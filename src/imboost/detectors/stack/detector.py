@@ -11,7 +11,6 @@ from scipy.special import ndtri
 
 from imboost.detectors.base import impute
 from imboost.detectors.shallow.base import Floats, ShallowDetector
-from imboost.detectors.shallow.score_classifier import has_both_classes
 from imboost.detectors.stack.base_learners import Expert, ViewExpert, pool_weights
 from imboost.detectors.stack.cell_model import CellSurprise
 from imboost.detectors.stack.learner_roles import EXPERTS, Lesson
@@ -26,7 +25,7 @@ from imboost.detectors.stack.priors import (
 from imboost.detectors.stack.unsupervised import N_COMPANY, Surroundings
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, occlusion_attributions
-from imboost.labels import UNLABELLED, Labels
+from imboost.labels import UNLABELLED, Labels, has_both_classes
 from imboost.stats.log_odds import logit
 from imboost.stats.ranks import RankTransform
 from imboost.stats.scaling import StandardScaling
