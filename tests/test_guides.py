@@ -51,7 +51,7 @@ def test_the_service_can_be_asked_as_told(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = follow("serving.md")
     assert names["told"]["identifiers"] == {"order_id": "A1"}
-    assert "weight 90 above all usual rows" in capsys.readouterr().out
+    assert "weight 90 above all reference rows" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["first-table.md", "serving.md"])

@@ -63,7 +63,7 @@ def test_the_highest_scores_come_with_reasons(shop, page):
 
 
 def test_the_page_shows_the_sums_that_make_scores_and_how_they_are_known(page):
-    for name in ("no column", "a usual row", "score"):
+    for name in ("no column", "a reference row", "score"):
         assert page.count(f"<td>{name}</td>") == 20
     assert "What columns add is estimated: half by" in page
     assert "that number is a guess" in page

@@ -435,7 +435,7 @@ def test_what_is_added_sums_up_to_the_score(tmp_path, data, model, detector, mon
         run_well("fit", data, "--out", model, "--detector", detector)
     said = run_well("explain", model, data, "--top", 1).text
     *added, score = figures(said)
-    assert list(dict(added))[-3:] == ["6 other columns", "no column", "a usual row"]
+    assert list(dict(added))[-3:] == ["6 other columns", "no column", "a reference row"]
     assert len(added) == 8 + 3
     rounding = len(added) * 0.5 * 10.0 ** -len(score[1].split(".")[1])
     assert sum(float(figure) for _, figure in added) == pytest.approx(
@@ -443,11 +443,11 @@ def test_what_is_added_sums_up_to_the_score(tmp_path, data, model, detector, mon
     )
     told = "exact: it is part of the score" if detector == "imboost" else "estimated: half by"
     assert f"What columns add is {told}" in said
-    assert ("what they may add in usual rows" in said) == (detector == "imboost")
+    assert ("what they may add in reference rows" in said) == (detector == "imboost")
 
 
 def test_a_row_that_no_column_explains_is_called_odd_as_a_whole(capsys):
-    reason = Reason("size", "7", 0.5, 0.0, "2", 0.9, "above 90 % of usual rows")
+    reason = Reason("size", "7", 0.5, 0.0, "2", 0.9, "above 90% of reference rows")
     told = Explanation(score=4.0, baseline=1.0, residual=2.5, is_exact=True, reasons=[reason])
     print_rows([ExplainedRow("row 1", True, told)], 3.0)
     said = capsys.readouterr().out

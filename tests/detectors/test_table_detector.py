@@ -31,7 +31,7 @@ def fitted(made):
 
 
 def test_the_made_up_table_has_all_kinds_of_columns_gaps_and_outliers(made, fitted):
-    roles = [str(fact.role) for fact in fitted.facts_]
+    roles = [str(column.role) for column in fitted.schema_]
     assert roles == ["identifier", *["numeric"] * 8, *["categorical"] * 4, *["datetime"] * 2]
     assert [(made.kinds == kind).sum() for kind in KINDS] == [8, 8, 8]
     assert ((made.kinds != "") == (made.y == 1)).all()
@@ -152,8 +152,8 @@ def test_values_that_many_rows_have_are_not_called_unheard_of():
     table = pa.table({"a": rng.normal(size=500), "b": rng.normal(size=500), "kind": kinds})
     detector = TableDetector(make_quick("stack", contamination="auto"), random_state=0).fit(table)
     assert detector.labels_.mean() <= 0.2
-    [(place, where)] = detector.reference_values_["kind"].locate(pa.chunked_array([["y"]]))
-    assert place > 0.02, where
+    [(percentile, _)] = detector.reference_values_["kind"].locate(pa.chunked_array([["y"]]))
+    assert percentile > 0.02
 
 
 def test_reference_values_follow_the_threshold(made, tmp_path):

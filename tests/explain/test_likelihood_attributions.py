@@ -68,9 +68,9 @@ def test_a_new_level_a_gap_and_a_far_value_are_told(made, fitted):
     reasons = {reason.column: reason for reason in told.reasons}
     assert told.reasons[0].column == "amount"
     assert reasons["region"].contribution > reasons["region"].tolerance
-    assert reasons["region"].position == "in no usual row"
+    assert reasons["region"].position == "in no reference row"
     assert reasons["region"].expected.startswith("R")
-    assert reasons["amount"].position == "above all usual rows"
+    assert reasons["amount"].position == "above all reference rows"
     assert 0 < float(reasons["amount"].expected) < 1000
     assert reasons["weight"].value is None
     assert reasons["weight"].position.startswith("missing in")

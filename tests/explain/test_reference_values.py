@@ -1,4 +1,4 @@
-"""Where cells lie among those of usual rows."""
+"""Positions of values among those of reference rows."""
 
 import numpy as np
 import pyarrow as pa
@@ -8,104 +8,94 @@ from hypothesis import strategies as st
 
 from imboost.explain import reference_rows
 from imboost.explain.reference_values import (
-    MOST_VALUES,
+    MAX_VALUES,
     ReferenceCategories,
     ReferenceNumbers,
     ReferenceTimes,
     fit_reference_values,
 )
-from imboost.tables.encoder import TableEncoder
-from imboost.tables.parsers import DatetimeParser
-from imboost.tables.roles import find_roles
+from imboost.tables.category_parser import to_categories
+from imboost.tables.datetime_parser import parse_datetimes
+from imboost.tables.number_parser import parse_numbers
+from imboost.tables.schema import Schema
 
 
-def cells(*values):
-    return pa.chunked_array([values])
+def numbers(*values):
+    return parse_numbers(pa.chunked_array([values]))
 
 
-def test_numbers_lie_where_the_distribution_says():
-    normal = np.random.default_rng(0).normal(size=200_000)
-    usual = ReferenceNumbers.fit(pa.chunked_array([normal]))
-    assert len(usual.values) == MOST_VALUES
-    places, told = zip(*usual.locate(cells(-1.0, 0.0, 2.0, 3.4, 9.0, -9.0)), strict=True)
-    np.testing.assert_allclose(places, [0.1587, 0.5, 0.9772, 0.9997, 1.0, 0.0], atol=0.003)
-    assert told[0] == "below 84 % of usual rows"
-    assert told[3:] == (
-        "above 99.9 % of usual rows",
-        "above all usual rows",
-        "below all usual rows",
+def times(*values):
+    return parse_datetimes(pa.chunked_array([values]))
+
+
+def categories(*values):
+    return to_categories(pa.chunked_array([values]))
+
+
+def test_numbers_have_the_percentiles_of_their_distribution():
+    reference = ReferenceNumbers.fit(np.random.default_rng(0).normal(size=200_000))
+    assert len(reference.values) == MAX_VALUES
+    found = reference.locate(np.array([-1.0, 0.0, 2.0, 3.4, 9.0, -9.0]))
+    percentiles, positions = zip(*found, strict=True)
+    np.testing.assert_allclose(percentiles, [0.1587, 0.5, 0.9772, 0.9997, 1.0, 0.0], atol=0.003)
+    assert positions[0] == "below 84% of reference rows"
+    assert positions[3:] == (
+        "above 99.9% of reference rows",
+        "above all reference rows",
+        "below all reference rows",
     )
 
 
 @given(known=st.lists(st.integers(-50, 50), min_size=1, max_size=200), value=st.integers(-60, 60))
-def test_places_of_few_numbers_are_exact(known, value):
-    [(place, _)] = ReferenceNumbers.fit(cells(*known)).locate(cells(value))
-    assert place == pytest.approx(np.mean(np.array(known) < value))
+def test_percentiles_among_few_numbers_are_exact(known, value):
+    [(percentile, _)] = ReferenceNumbers.fit(numbers(*known)).locate(numbers(value))
+    assert percentile == pytest.approx(np.mean(np.array(known) < value))
 
 
-def test_whole_numbers_numbers_as_text_and_equal_ones_are_understood():
-    usual = ReferenceNumbers.fit(cells("0", "0", "0", "1,5", " 2 "))
-    assert usual.locate(cells("0", "1", "2.0")) == [
-        (0.0, "below 40 % of usual rows"),
-        (0.6, "above 60 % of usual rows"),
-        (0.8, "above 80 % of usual rows"),
+def test_equal_numbers_are_neither_above_nor_below():
+    reference = ReferenceNumbers.fit(numbers(0, 0, 0, 1.5, 2))
+    assert reference.locate(numbers(0, 1, 2)) == [
+        (0.0, "below 40% of reference rows"),
+        (0.6, "above 60% of reference rows"),
+        (0.8, "above 80% of reference rows"),
     ]
-    assert ReferenceNumbers.fit(cells(3, 3)).locate(cells(3)) == [(0.0, "as in all usual rows")]
+    same = ReferenceNumbers.fit(numbers(3, 3))
+    assert same.locate(numbers(3)) == [(0.0, "as in all reference rows")]
 
 
-def test_times_are_compared_as_times_whatever_they_are_stored_as():
-    days = np.arange("2024-01-01", "2024-04-10", dtype="datetime64[D]")  # 100 of them
-    usual = ReferenceNumbers.fit(
-        pa.chunked_array([days.astype("datetime64[s]")]), DatetimeParser()
-    )
-    assert usual.locate(cells("2024-03-31", "2025-01-01")) == [
-        (0.9, "above 90 % of usual rows"),
-        (1.0, "above all usual rows"),
-    ]
+def test_a_missing_number_is_compared_with_other_missing_ones():
+    often, never = (ReferenceNumbers.fit(numbers(1.0, 2.0, 3.0, last)) for last in (None, 4.0))
+    assert often.locate(numbers(None)) == [(0.25, "missing in 25% of reference rows")]
+    assert never.locate(numbers(None)) == [(0.0, "missing in no reference row")]
+    assert often.locate(numbers(9.0)) == [(1.0, "above all reference rows")]
 
 
-def test_a_missing_number_is_compared_with_others_that_are_missing():
-    often, never = (
-        ReferenceNumbers.fit(cells(1.0, 2.0, 3.0, None)),
-        ReferenceNumbers.fit(cells(1.0, 2.0)),
-    )
-    assert often.locate(cells(None, "many")) == 2 * [(0.25, "missing in 25 % of usual rows")]
-    assert never.locate(pa.chunked_array([[None]])) == [(0.0, "missing in no usual row")]
-    assert often.locate(cells(9.0)) == [(1.0, "above all usual rows")]
-
-
-def test_levels_are_as_rare_as_in_usual_rows():
-    usual = ReferenceCategories.fit(
-        cells(*["web"] * 600, *["desk"] * 399, "phone", *[None] * 1000)
-    )
-    assert usual.locate(cells("web", "desk", "phone", "fax", None)) == [
-        (0.3, "in 30 % of usual rows"),
-        (0.1995, "in 20 % of usual rows"),
-        (0.0005, "in 1 of 2,000 usual rows"),
-        (0.0, "in no usual row"),
-        (0.5, "missing in 50 % of usual rows"),
+def test_categories_are_as_rare_as_in_reference_rows():
+    known = [*["web"] * 600, *["desk"] * 399, "phone", *[None] * 1000]
+    reference = ReferenceCategories.fit(categories(*known))
+    assert reference.locate(categories("web", "desk", "phone", "fax", None)) == [
+        (0.3, "in 30% of reference rows"),
+        (0.1995, "in 20% of reference rows"),
+        (0.0005, "in 1 of 2,000 reference rows"),
+        (0.0, "in no reference row"),
+        (0.5, "missing in 50% of reference rows"),
     ]
 
 
-def test_truths_and_whole_numbers_may_be_levels():
-    assert ReferenceCategories.fit(cells(True, False)).locate(cells("true")) == [
-        (0.5, "in 50 % of usual rows")
-    ]
-    assert ReferenceCategories.fit(cells(7, 7, 8)).locate(cells(8))[0][0] == pytest.approx(1 / 3)
+@pytest.mark.parametrize(
+    ("kind", "parse"), [(ReferenceNumbers, numbers), (ReferenceCategories, categories)]
+)
+def test_a_column_without_any_value_is_missing_in_all_rows(kind, parse):
+    empty = kind.fit(parse(None, None))
+    assert empty.locate(parse(None)) == [(1.0, "missing in all reference rows")]
 
 
-def test_columns_without_any_value_say_that_it_is_missing():
-    empty = pa.chunked_array([[None, None]])
-    assert ReferenceNumbers.fit(empty).locate(empty) == 2 * [
-        (1.0, "missing in 100 % of usual rows")
-    ]
-    assert ReferenceCategories.fit(empty).locate(empty) == 2 * [
-        (1.0, "missing in 100 % of usual rows")
-    ]
-    assert ReferenceNumbers.fit(empty).locate(cells(5.0)) == [(0.0, "no usual row has a value")]
+def test_a_number_in_a_column_without_any_value_has_no_position():
+    empty = ReferenceNumbers.fit(numbers(None, None))
+    assert empty.locate(numbers(5.0)) == [(0.0, "no reference row has a value")]
 
 
-def test_a_tables_columns_are_learned_from_usual_rows_alone():
+def test_the_columns_of_a_table_are_fitted_to_reference_rows_alone():
     table = pa.table(
         {
             "size": [1.0, 2.0, 3.0, 4.0, 1000.0],
@@ -114,40 +104,46 @@ def test_a_tables_columns_are_learned_from_usual_rows_alone():
             "id": [1, 2, 3, 4, 5],
         }
     )
-    facts = find_roles(table, {"kind": "categorical", "day": "datetime", "id": "identifier"})
-    encoders = TableEncoder.fit(table, facts).encoders
-    usual = fit_reference_values(table, encoders, np.array([True, True, True, True, False]))
-    assert list(usual) == ["size", "kind", "day"]
-    told = [usual[name].locate(table.column(name))[-1] for name in usual]
-    assert told == [
-        (1.0, "above all usual rows"),
-        (0.0, "in no usual row"),
-        (0.0, "below all usual rows"),
-    ]
+    schema, parsed = Schema.fit_parse(
+        table, {"kind": "categorical", "day": "datetime", "id": "identifier"}
+    )
+    reference = fit_reference_values(schema, parsed, np.arange(5) < 4)
+    assert {name: reference[name].locate(values)[-1] for name, values in parsed.items()} == {
+        "size": (1.0, "above all reference rows"),
+        "kind": (0.0, "in no reference row"),
+        "day": (0.0, "below all reference rows"),
+    }
 
 
-def test_usual_rows_are_those_not_called_outliers_and_at_least_half():
+def test_reference_rows_are_those_not_called_outliers_and_at_least_half():
     scores = np.array([1.0, 2.0, 3.0, 4.0])
     assert reference_rows(scores, 3.0).tolist() == [True, True, True, False]
     assert reference_rows(scores, 0.0).tolist() == [True, True, False, False]
 
 
-def test_while_the_threshold_is_a_guess_nine_tenths_are_usual():
+def test_while_the_threshold_is_a_guess_nine_tenths_are_reference_rows():
     scores = np.arange(100.0)
     assert reference_rows(scores, 60.0, is_estimated=True).sum() == 90
     assert reference_rows(scores, 95.0, is_estimated=True).sum() == 96
 
 
-def test_a_time_is_odd_by_its_day_or_by_its_hour_whichever_is_rarer():
+def test_a_time_is_located_by_its_time_of_day_if_that_is_rarer_than_its_date():
     days = [f"2024-{1 + day // 28:02d}-{1 + day % 28:02d} {8 + day % 9}:30" for day in range(300)]
-    usual = ReferenceTimes.fit(cells(*days), DatetimeParser())
-    said = ["2024-06-16 03:12", "2024-06-16 23:12", "2031-01-01 12:00", "2024-06-16 12:00", None]
-    assert [where for _, where in usual.locate(cells(*said))] == [
-        "earlier in the day than all usual rows",
-        "later in the day than all usual rows",
-        "above all usual rows",
-        "above 52 % of usual rows",
-        "missing in no usual row",
+    reference = ReferenceTimes.fit(times(*days))
+    asked = ["2024-06-16 03:12", "2024-06-16 23:12", "2031-01-01 12:00", "2024-06-16 12:00", None]
+    assert [position for _, position in reference.locate(times(*asked))] == [
+        "earlier in the day than all reference rows",
+        "later in the day than all reference rows",
+        "above all reference rows",
+        "above 52% of reference rows",
+        "missing in no reference row",
     ]
-    dates = ReferenceTimes.fit(cells("2024-01-01", "2024-02-01"), DatetimeParser())
-    assert dates.locate(cells("2024-01-15 03:00"))[0][1] == "above 50 % of usual rows"
+    dates = ReferenceTimes.fit(times("2024-01-01", "2024-02-01"))
+    assert dates.locate(times("2024-01-15 03:00"))[0][1] == "above 50% of reference rows"
+
+
+def test_a_time_without_a_date_is_located_once():
+    hours = [f"{8 + hour % 9}:30" for hour in range(300)]
+    reference = ReferenceTimes.fit(parse_datetimes(pa.chunked_array([hours]), "HH:MM"))
+    asked = parse_datetimes(pa.chunked_array([["03:12"]]), "HH:MM")
+    assert reference.locate(asked) == [(0.0, "below all reference rows")]

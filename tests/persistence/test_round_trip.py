@@ -76,7 +76,7 @@ def test_a_loaded_table_detector_equals_the_saved_one(case, saved, made):
     frame = made.table.to_pandas().head(50)
     frame.loc[0, "region"], frame.loc[1, "amount"], frame.loc[2] = "never seen", 1e12, None
     assert_same(loaded, fitted, frame)
-    assert loaded.facts_ == fitted.facts_
+    assert loaded.schema_ == fitted.schema_
     assert repr(loaded) == repr(fitted)
 
 

@@ -7,52 +7,60 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imboost.errors import DataError, UnknownNameError
-from imboost.tables.encoder import MAX_CATEGORIES, TableEncoder
+from imboost.tables.column_encoders import MAX_CATEGORIES
+from imboost.tables.encoder import TableEncoder
 from imboost.tables.layout import Kind, Layout
 from imboost.tables.number_scaling import SCALINGS, fit_scaling
-from imboost.tables.roles import find_roles
+from imboost.tables.schema import Schema
 
 N = 40
 
 
-def fit(columns, scaling="robust", **roles):
-    table = pa.table(columns)
-    return TableEncoder.fit(table, find_roles(table, roles), scaling)
+class Fitted:
+    """The schema and the encoder of a table."""
 
+    def __init__(self, columns, scaling="robust", **roles):
+        self.schema, parsed = Schema.fit_parse(pa.table(columns), roles)
+        self.encoder = TableEncoder.fit(self.schema, parsed, scaling)
+        self.layout = self.encoder.layout
 
-def kinds(encoder):
-    return [feature.kind for feature in encoder.layout.features]
+    def transform(self, table):
+        return self.encoder.transform(self.schema.parse(table))
+
+    @property
+    def kinds(self):
+        return [feature.kind for feature in self.layout.features]
 
 
 def test_numbers_keep_their_gaps_and_a_column_says_where_they_were():
-    encoder = fit({"a": [1.0, None, 3.0, 5.0]})
-    matrix = encoder.transform(pa.table({"a": [None, 3.0]}))
-    assert kinds(encoder) == [Kind.NUMERIC, Kind.MISSING_INDICATOR]
+    table = Fitted({"a": [1.0, None, 3.0, 5.0]})
+    matrix = table.transform(pa.table({"a": [None, 3.0]}))
+    assert table.kinds == [Kind.NUMERIC, Kind.MISSING_INDICATOR]
     assert np.isnan(matrix[0, 0])
     assert matrix[:, 1].tolist() == [1.0, 0.0]
 
 
 def test_without_gaps_in_training_a_later_one_is_nan_alone():
-    encoder = fit({"a": [1.0, 2.0, 3.0]})
+    table = Fitted({"a": [1.0, 2.0, 3.0]})
     assert np.isnan(
-        encoder.transform(pa.table({"a": [None]}, schema=pa.schema({"a": "float64"})))
+        table.transform(pa.table({"a": [None]}, schema=pa.schema({"a": "float64"})))
     ).all()
 
 
 def test_levels_have_columns_and_missing_is_one_of_them():
-    encoder = fit({"a": ["x", "y", "x", None]})
-    matrix = encoder.transform(pa.table({"a": ["y", None, "x", "new"]}))
-    assert kinds(encoder) == [Kind.CATEGORICAL]
+    table = Fitted({"a": ["x", "y", "x", None]})
+    matrix = table.transform(pa.table({"a": ["y", None, "x", "new"]}))
+    assert table.kinds == [Kind.CATEGORICAL]
     assert (matrix.sum(axis=1) == 1).all()
-    assert encoder.encoders["a"].names[:3] == ["x", "(missing)", "y"]
+    assert table.encoder.encoders["a"].names[:3] == ["x", "(missing)", "y"]
     assert matrix.argmax(axis=1).tolist() == [2, 1, 0, 3]
 
 
 def test_of_many_levels_the_rarer_share_columns_with_those_as_rare():
     common = [f"common{i}" for i in range(MAX_CATEGORIES)] * 100
     often, once = [f"often{i}" for i in range(30)] * 20, [f"once{i}" for i in range(30)]
-    encoder = fit({"a": common + often + once}, a="categorical")
-    matrix = encoder.transform(pa.table({"a": ["common3", "often1", "often2", "once1", "never"]}))
+    table = Fitted({"a": common + often + once}, a="categorical")
+    matrix = table.transform(pa.table({"a": ["common3", "often1", "often2", "once1", "never"]}))
     own, first_often, second_often, once_seen, never_seen = matrix.argmax(axis=1)
     assert own < MAX_CATEGORIES <= once_seen
     assert first_often == second_often > once_seen == never_seen
@@ -60,37 +68,37 @@ def test_of_many_levels_the_rarer_share_columns_with_those_as_rare():
 
 def test_times_have_a_place_in_the_day_and_the_week():
     hours = [f"2024-01-{1 + hour // 24:02d} {hour % 24:02d}:00" for hour in range(24 * 20)]
-    encoder = fit({"a": hours})
-    parts = [feature.part for feature in encoder.layout.features]
+    table = Fitted({"a": hours})
+    parts = [feature.part for feature in table.layout.features]
     assert parts[0] == ""
     assert {part.split(",")[0] for part in parts[1:]} == {"time of day", "day of the week"}
-    matrix = encoder.transform(pa.table({"a": ["2024-01-03 06:00", "2024-01-10 06:00"]}))
+    matrix = table.transform(pa.table({"a": ["2024-01-03 06:00", "2024-01-10 06:00"]}))
     np.testing.assert_allclose(matrix[0, 1:], matrix[1, 1:], atol=1e-9)
     assert matrix[0, 0] < matrix[1, 0]
 
 
 def test_columns_may_come_in_another_order_and_those_not_looked_at_may_be_left_out():
     columns = {"id": list(range(N)), "x": np.linspace(0, 1, N), "c": ["u", "v"] * (N // 2)}
-    encoder = fit(columns)
-    whole = encoder.transform(pa.table(columns))
-    np.testing.assert_array_equal(whole, encoder.transform(pa.table(columns).select(["c", "x"])))
+    table = Fitted(columns)
+    whole = table.transform(pa.table(columns))
+    np.testing.assert_array_equal(whole, table.transform(pa.table(columns).select(["c", "x"])))
 
 
 def test_columns_that_are_missing_or_extra_are_named():
-    encoder = fit({"a": [1.0, 2.0], "b": [1.0, 3.0]})
+    table = Fitted({"a": [1.0, 2.0], "b": [1.0, 3.0]})
     for columns, told in (
         ("az", "lacks the column 'b' and has the extra column 'z': rename it, or fit again."),
         ("abz", "has the extra column 'z': leave it out, or fit again."),
         ("a", "lacks the column 'b': add it, or fit again."),
     ):
         with pytest.raises(DataError, match=told):
-            encoder.transform(pa.table({name: [1.0] for name in columns}))
+            table.transform(pa.table({name: [1.0] for name in columns}))
 
 
 def test_text_is_read_as_what_the_column_was_in_training():
-    encoder = fit({"a": [1.0, 2.0, 4.0], "b": [True, False, True]})
-    matrix = encoder.transform(pa.table({"a": ["2.0", "many"], "b": ["true", "false"]}))
-    expected = encoder.transform(pa.table({"a": [2.0, None], "b": [True, False]}))
+    table = Fitted({"a": [1.0, 2.0, 4.0], "b": [True, False, True]})
+    matrix = table.transform(pa.table({"a": ["2.0", "many"], "b": ["true", "false"]}))
+    expected = table.transform(pa.table({"a": [2.0, None], "b": [True, False]}))
     np.testing.assert_array_equal(matrix, expected)
 
 
@@ -131,11 +139,11 @@ def test_a_scaling_can_be_undone(name):
 
 def test_an_unknown_scaling_is_named():
     with pytest.raises(UnknownNameError, match="Did you mean 'robust'"):
-        fit({"a": [1.0, 2.0]}, scaling="robsut")
+        Fitted({"a": [1.0, 2.0]}, scaling="robsut")
 
 
 def test_the_layout_tells_which_columns_belong_to_which_source():
-    layout = fit({"a": [1.0, None, 2.0], "b": ["x", "y", "y"]}).layout
+    layout = Fitted({"a": [1.0, None, 2.0], "b": ["x", "y", "y"]}).layout
     assert layout.sources == ["a", "b"]
     assert layout.source_of_columns().tolist() == [0, 0, 1, 1, 1]
     assert layout.n_columns == 5

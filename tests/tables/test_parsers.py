@@ -1,4 +1,4 @@
-"""What cells say: alone as among others, once a parser is fitted, and from any kind of file."""
+"""Parsers of cells: fitted to all cells of a column, then the same for each cell alone."""
 
 from datetime import datetime, time, timedelta
 
@@ -8,21 +8,25 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from imboost.tables.cells import (
-    CLOCK,
-    MISSING_STRINGS,
-    MONTHS,
-    TIME_FORMS,
+from imboost.tables.category_parser import (
+    BooleanParser,
+    CategoryParser,
     parse_booleans,
-    parse_datetimes,
-    parse_numbers,
     to_categories,
-    to_text,
 )
-from imboost.tables.encoder import DatetimeEncoder, TableEncoder
+from imboost.tables.cells import MISSING_STRINGS, to_text
+from imboost.tables.column_encoders import DatetimeEncoder
+from imboost.tables.datetime_parser import (
+    CLOCK,
+    FORMATS,
+    MONTHS,
+    DatetimeParser,
+    parse_datetimes,
+)
+from imboost.tables.encoder import TableEncoder
 from imboost.tables.frames import to_arrow
-from imboost.tables.parsers import CategoryParser, DatetimeParser, NumberParser
-from imboost.tables.roles import find_roles
+from imboost.tables.number_parser import NumberParser, parse_numbers
+from imboost.tables.schema import Schema
 
 N = 60
 SECONDS_OF_A_DAY = 86_400.0
@@ -55,18 +59,19 @@ def listed(found):
             ["2024-01-02T03:04:05.678Z", "2024-02-30", "0000-00-00", "2024-01-01 25:00"],
         ),
         (DatetimeParser, ["20240102", "20241301", None]),
-        (CategoryParser, ["Y", "N", "y", "yes", "1", "TRUE", "maybe", None]),
-        (CategoryParser, [True, False, None]),
+        (BooleanParser, ["Y", "N", "y", "yes", "1", "TRUE", "maybe", None]),
+        (BooleanParser, [True, False, None]),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else str(value[0]),
 )
-def test_cells_are_read_one_by_one_as_all_at_once(kind, cells):
+def test_cells_are_parsed_alone_as_among_all_cells_and_in_training(kind, cells):
     cells = column(*cells)
-    parser = kind.fit(cells)
+    parser, values = kind.fit_parse(cells)
     assert str(one_by_one(parser, cells)) == str(listed(parser.parse(cells)))
+    assert str(listed(values)) == str(listed(parser.parse(cells)))
 
 
-def test_levels_are_read_one_by_one_as_all_at_once():
+def test_categories_are_parsed_alone_as_among_all_cells():
     cells = column("1.0", "01", "2", "2.5", " x ", None)
     parser = CategoryParser()
     assert one_by_one(parser, cells) == parser.parse(cells).to_pylist()
@@ -93,8 +98,8 @@ def test_levels_are_read_one_by_one_as_all_at_once():
 )
 def test_what_a_mark_means_is_decided_by_all_cells(cells, read, note):
     cells = column(*cells)
-    parser = NumberParser.fit(cells)
-    assert (parser.parse(cells).tolist(), parser.note(cells)) == (read, note)
+    parser, values = NumberParser.fit_parse(cells)
+    assert (values.tolist(), parser.note) == (read, note)
 
 
 @pytest.mark.parametrize(
@@ -132,26 +137,28 @@ def test_numbers_are_read_as_people_write_them(said, number):
 )
 def test_times_are_read_as_programs_write_them(said):
     cells = column(said)
-    found = DatetimeParser.fit(cells).parse(cells).astype("datetime64[s]")
+    found = DatetimeParser.fit_parse(cells)[1].astype("datetime64[s]")
     assert found.tolist() == [np.datetime64("2024-01-17T14:05:06").item()]
 
 
 def test_a_clock_is_read_from_text_as_from_a_stored_time():
     said, stored = column("09:05", "21:30:15"), column(time(9, 5), time(21, 30, 15))
-    parsers = [DatetimeParser.fit(said), DatetimeParser.fit(stored)]
+    parsers = [DatetimeParser.fit_parse(cells)[0] for cells in (said, stored)]
     assert parsers[0] == parsers[1]
     assert parsers[0].parse(said).tolist() == parsers[0].parse(stored).tolist() == [32_700, 77_415]
     for unit in ("us", "ns"):
         assert parse_datetimes(stored.cast(pa.time64(unit)), CLOCK).tolist() == [32_700, 77_415]
-    encoder = DatetimeEncoder.fit(said, "robust")
-    assert encoder.describe(encoder.transform(said)[0]) == ["09:05", "21:30"]
+    values = parsers[0].parse(said)
+    encoder = DatetimeEncoder.fit(values, "robust")
+    assert encoder.describe(encoder.transform(values)[0]) == ["09:05", "21:30"]
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_durations_are_seconds_whatever_they_are_stored_as(unit):
     cells = column(timedelta(seconds=90), None).cast(pa.duration(unit))
     np.testing.assert_array_equal(parse_numbers(cells), [90.0, np.nan])
-    assert (to_text(cells).to_pylist(), NumberParser().note(cells)) == (["90", None], "in seconds")
+    assert to_text(cells).to_pylist() == ["90", None]
+    assert NumberParser.fit_parse(cells)[0].note == "in seconds"
 
 
 def test_parts_of_seconds_stay_where_they_are():
@@ -181,11 +188,11 @@ def test_words_for_a_missing_value_count_in_tables_of_any_kind(tmp_path, said):
 )
 def test_the_form_of_times_is_decided_by_all_cells(cells, form, is_noted):
     cells = column(*cells)
-    parser = DatetimeParser.fit(cells)
-    assert (parser.form, bool(parser.note(cells))) == (form, is_noted)
+    parser, _ = DatetimeParser.fit_parse(cells)
+    assert (parser.format, bool(parser.note)) == (form, is_noted)
 
 
-@pytest.mark.parametrize("form", [form for form in TIME_FORMS if form != CLOCK])
+@pytest.mark.parametrize("form", [form for form in FORMATS if form != CLOCK])
 def test_a_day_that_no_calendar_has_is_missing(form):
     def written(year, month, day):
         name = MONTHS[int(month) - 1] if 0 < int(month) <= len(MONTHS) else "Foo"
@@ -231,7 +238,7 @@ def test_whole_numbers_are_levels_of_one_spelling():
 
 @pytest.mark.parametrize("later", ["y", "yes", "1", "1.0", "TRUE", 1, 1.0, True])
 def test_yes_is_written_as_in_training(later):
-    parser = CategoryParser.fit(column("Y", "N", "Y"))
+    parser, _ = BooleanParser.fit_parse(column("Y", "N", "Y"))
     assert parser.parse(column(later)).to_pylist() == ["Y"]
     assert parse_booleans(column(later)).tolist() == [1.0]
 
@@ -255,17 +262,20 @@ def test_a_table_is_encoded_alike_from_csv_and_from_parquet(tmp_path):
     table.to_pandas().to_csv(tmp_path / "pandas.csv", index=False)
     roles = {"code": "categorical"}
     tables = [to_arrow(tmp_path / name) for name in ("table.parquet", "table.csv", "pandas.csv")]
-    facts = [find_roles(table, roles) for table in tables]
-    assert [fact.role for fact in facts[0]] == [fact.role for fact in facts[1]]
-    for trained, known in zip(tables, facts, strict=True):
-        encoder = TableEncoder.fit(trained, known)
-        expected = encoder.transform(trained)
+    fitted = [Schema.fit_parse(table, roles) for table in tables]
+    assert [[one.role for one in schema] for schema, _ in fitted[:-1]] == 2 * [
+        [one.role for one in fitted[-1][0]]
+    ]
+    for schema, parsed in fitted:
+        encoder = TableEncoder.fit(schema, parsed)
+        expected = encoder.transform(parsed)
         for other in tables:
-            np.testing.assert_array_equal(encoder.transform(other), expected)
+            np.testing.assert_array_equal(encoder.transform(schema.parse(other)), expected)
 
 
 @pytest.mark.parametrize(
-    "parser", [NumberParser(","), DatetimeParser("DD/MM/YYYY"), CategoryParser(("n", "y"))]
+    "parser",
+    [NumberParser(","), DatetimeParser("DD/MM/YYYY"), BooleanParser("n", "y"), CategoryParser()],
 )
 @pytest.mark.parametrize(
     "kind",
@@ -289,4 +299,3 @@ def test_a_table_is_encoded_alike_from_csv_and_from_parquet(tmp_path):
 def test_cells_of_any_type_can_be_read(parser, kind):
     assert len(parser.parse(pa.chunked_array([pa.nulls(3, kind)]))) == 3
     assert len(parser.parse(pa.chunked_array([], kind))) == 0
-    assert len(CategoryParser().parse(pa.chunked_array([pa.nulls(3, kind)]))) == 3

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from imboost.errors import IMBoostError
-from imboost.tables.encoder import TableEncoder
-from imboost.tables.roles import Role, find_roles
+from imboost.tables.roles import Role
+from imboost.tables.schema import Schema
 
 N = 60
 ROWS = range(N)
@@ -83,58 +83,58 @@ CASES = [(role, name, cells) for role, columns in COLUMNS.items() for name, cell
 @pytest.mark.parametrize(("role", "name", "cells"), CASES, ids=[case[1] for case in CASES])
 def test_the_role_of_a_column_is_found(role, name, cells):
     table = pa.table({name: cells, "other": RNG.normal(size=N)})
-    assert find_roles(table)[0].role == role
+    assert Schema.fit(table).columns[0].role == role
 
 
 def test_what_a_comma_means_may_be_told_by_another_column():
     cells = {"weight": ["1,234", "2,345"] * 20, "size": ["1,5", "2,25"] * 20}
-    facts = find_roles(pa.table(cells))
-    assert [fact.note for fact in facts] == 2 * ["2,5 is read as 2.5"]
-    encoder = TableEncoder.fit(pa.table(cells), facts, scaling="minmax")
-    assert encoder.encoders["weight"].parser.parse(pa.chunked_array([["1,234"]])) == [1.234]
-    [fact, _] = find_roles(pa.table({"weight": cells["weight"], "size": ["1", "2"] * 20}))
-    assert fact.note == "1,234 is read as 1234"
+    schema = Schema.fit(pa.table(cells))
+    assert [column.note for column in schema] == 2 * ["2,5 is read as 2.5"]
+    assert schema.parsers["weight"].parse(pa.chunked_array([["1,234"]])) == [1.234]
+    [column, _] = Schema.fit(pa.table({"weight": cells["weight"], "size": ["1", "2"] * 20}))
+    assert column.note == "1,234 is read as 1234"
 
 
 def test_cells_that_do_not_fit_are_counted_in_the_note():
     cells = ["?" if row < 2 else str(3 * row) for row in ROWS]
-    [fact] = find_roles(pa.table({"a": cells}))
-    assert (fact.role, fact.note) == (Role.NUMERIC, "2 cells say no number and count as missing")
+    [column] = Schema.fit(pa.table({"a": cells}))
+    assert column.role == Role.NUMERIC
+    assert (column.note, column.n_unparsed) == ("2 cells hold no number and count as missing", 2)
 
 
 @pytest.mark.parametrize(
     ("name", "cells", "note"),
     [
-        ("key", [7 * row for row in ROWS], "by its name: kept aside, never looked at"),
-        ("any", list(ROWS), "counts the rows: kept aside, never looked at"),
-        ("any", [f"X{row}" for row in ROWS], "all cells differ: kept aside, never looked at"),
+        ("key", [7 * row for row in ROWS], "identifier by its name; not used for scoring"),
+        ("any", list(ROWS), "numbers the rows; not used for scoring"),
+        ("any", [f"X{row}" for row in ROWS], "all values differ; not used for scoring"),
         (
             "any",
             [f"X{max(row, 3)}" for row in ROWS],
-            "95% of the cells differ: kept aside, never looked at",
+            "95% distinct values; not used for scoring",
         ),
-        ("day", ["03/04/2024", "05/06/2024"], "day or month may come first; read as DD/MM/YYYY"),
+        ("day", ["03/04/2024", "05/06/2024"], "day and month are ambiguous; read as DD/MM/YYYY"),
         ("sum", ["1,234", "5,678", "1"], "1,234 is read as 1234"),
-        ("land", ["DE", "FR"] * 9 + ["NA"], "1 cell says 'NA', taken as missing"),
-        ("who_id", [row // 2 for row in ROWS], "by its name, numbers stand for things"),
+        ("land", ["DE", "FR"] * 9 + ["NA"], "1 cell is 'NA', which counts as missing"),
+        ("who_id", [row // 2 for row in ROWS], "codes by its name"),
         (
             "sum",
             ["1,234"] * 30 + ["5,678"] * 29 + ["?"],
-            "1,234 is read as 1234; 1 cell says no number and counts as missing",
+            "1,234 is read as 1234; 1 cell holds no number and counts as missing",
         ),
     ],
 )
 def test_a_note_says_why(name, cells, note):
     table = pa.table({name: cells, "other": RNG.normal(size=len(cells))})
-    assert find_roles(table)[0].note == note
+    assert Schema.fit(table).columns[0].note == note
 
 
 def test_a_given_role_stands():
     table = pa.table(
         {"code": [row % 5 for row in ROWS], "id": list(ROWS), "x": RNG.normal(size=N)}
     )
-    facts = find_roles(table, {"code": "categorical", "id": "numeric", "x": "ignored"})
-    assert [fact.role for fact in facts] == ["categorical", "numeric", "ignored"]
+    schema = Schema.fit(table, {"code": "categorical", "id": "numeric", "x": "ignored"})
+    assert [column.role for column in schema] == ["categorical", "numeric", "ignored"]
 
 
 @pytest.mark.parametrize(
@@ -143,20 +143,44 @@ def test_a_given_role_stands():
         ({"a": [1, 2]}, {"b": "numeric"}, "Unknown column 'b'"),
         ({"a": [1, 2]}, {"a": "numerical"}, "Did you mean 'numeric'"),
         ({"a": pa.array([], pa.int64())}, {}, "header but no rows"),
-        ({"a": [1, 1], "b": [None, None]}, {}, "No column is left.*a .constant., b .constant."),
-        ({"a": ["x", "y"]}, {"a": "numeric"}, "^Column 'a' has no cell that says a number.$"),
-        ({"a": ["x", "y"]}, {"a": "datetime"}, "^Column 'a' has no cell that says a time.$"),
-        ({"a": ["x", "z"]}, {"a": "boolean"}, "^Column 'a' has no cell that says yes or no.$"),
-        ({"a": [None, None]}, {"a": "numeric"}, "^Column 'a' has no cell that says a number.$"),
-        ({"a": [1.5, 2.5]}, {"a": "datetime"}, "^Column 'a' has no cell that says a time.$"),
+        (
+            {"a": [1, 1], "b": [None, None]},
+            {},
+            "No column can be used.*a .constant., b .constant.",
+        ),
+        (
+            {"a": ["x", "y"]},
+            {"a": "numeric"},
+            "^Column 'a' cannot be numeric: no cell holds a number.$",
+        ),
+        (
+            {"a": ["x", "y"]},
+            {"a": "datetime"},
+            "^Column 'a' cannot be datetime: no cell holds a date or time.$",
+        ),
+        (
+            {"a": ["x", "z"]},
+            {"a": "boolean"},
+            "^Column 'a' cannot be boolean: no cell holds a boolean.$",
+        ),
+        (
+            {"a": [None, None]},
+            {"a": "numeric"},
+            "^Column 'a' cannot be numeric: no cell holds a number.$",
+        ),
+        (
+            {"a": [1.5, 2.5]},
+            {"a": "datetime"},
+            "^Column 'a' cannot be datetime: no cell holds a date or time.$",
+        ),
         (
             {"a": [datetime.date(2024, 1, 1), datetime.date(2024, 1, 2)]},
             {"a": "numeric"},
-            "^Column 'a' has no cell that says a number.$",
+            "^Column 'a' cannot be numeric: no cell holds a number.$",
         ),
         ({"a": [[1], [2]]}, {"a": "numeric"}, "'a' holds list.* cannot be numeric"),
     ],
 )
 def test_what_cannot_be_is_refused(columns, given, error):
     with pytest.raises(IMBoostError, match=error):
-        find_roles(pa.table(columns), given)
+        Schema.fit(pa.table(columns), given)

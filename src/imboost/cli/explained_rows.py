@@ -66,7 +66,7 @@ class ExplainedRow:
 
     @property
     def has_margins(self) -> bool:
-        """Whether it is known what columns may add in usual rows."""
+        """Whether it is known what columns may add in reference rows."""
         return any(reason.tolerance for reason in self.explanation.reasons)
 
     @property
@@ -123,7 +123,7 @@ def how_known(row: ExplainedRow) -> str:
             "value in place of the row's, half by how surprising the value is."
         )
     exact = "What columns add is exact: it is part of the score itself."
-    order = "Columns are in the order of what they add beyond what they may add in usual rows."
+    order = "Columns are in the order of what they add beyond what they may add in reference rows."
     return f"{exact} {order}" if row.has_margins else exact
 
 
@@ -152,7 +152,7 @@ def _table_of(row: ExplainedRow) -> Table:
     """Return reasons, and the sum that they are part of."""
     told = row.explanation
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    for heading in ("column", "value", "of usual rows", "expected"):
+    for heading in ("column", "value", "of reference rows", "expected"):
         table.add_column(heading, overflow="fold", min_width=DATE_WIDTH)
     table.add_column("adds", justify="right", no_wrap=True)
     if row.has_margins:
@@ -163,7 +163,7 @@ def _table_of(row: ExplainedRow) -> Table:
         table.add_row(
             Text(reason.column),
             Text(shorten(reason.value) or NOTHING),
-            _of_usual_rows(reason.position),
+            _of_reference_rows(reason.position),
             Text(reason.expected),
             row.write(reason.contribution),
             *(usual if row.has_margins else []),
@@ -172,7 +172,7 @@ def _table_of(row: ExplainedRow) -> Table:
     total = row.write_total(told.score)
     sums = [
         ("no column", row.write(told.residual)),
-        ("a usual row", row.write_total(told.baseline)),
+        ("a reference row", row.write_total(told.baseline)),
     ]
     if others := row.others(MOST_REASONS):
         named = "1 other column" if len(others) == 1 else f"{len(others)} other columns"
@@ -183,15 +183,17 @@ def _table_of(row: ExplainedRow) -> Table:
     return table
 
 
-def _of_usual_rows(where: str) -> str:
+def _of_reference_rows(where: str) -> str:
     """Say where a value lies in the fewest words.
 
-    >>> [_of_usual_rows(where) for where in ("above all usual rows", "in no usual row")]
-    ['above all', 'in none']
+    >>> _of_reference_rows("above all reference rows")
+    'above all'
+    >>> _of_reference_rows("in no reference row")
+    'in none'
     """
-    if where == "in no usual row":
+    if where == "in no reference row":
         return "in none"
-    return where.removesuffix(" usual rows").removesuffix(" of")
+    return where.removesuffix(" reference rows").removesuffix(" of")
 
 
 def _bar(part: float) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from imboost.detectors import BaseDetector
     from imboost.detectors.table_detector import TableDetector
     from imboost.labels import Labels
-    from imboost.tables.roles import ColumnFacts
+    from imboost.tables.schema import Schema
 
 MAX_SHOWN = 100  # columns listed one by one
 
@@ -76,7 +76,7 @@ def fit(
     from imboost.labels import tell_meanings
     from imboost.tables.cells import to_text
     from imboost.tables.files import TableFiles
-    from imboost.tables.roles import find_roles
+    from imboost.tables.schema import Schema
 
     roles, share = parse_roles(role or ()), parse_contamination(contamination)
     out = out or default_output(data, ".model")
@@ -90,18 +90,18 @@ def fit(
     if label_column is not None:
         roles[label_column] = "ignored"
     with stage(f"looking at {table.num_columns:,} columns of {table.num_rows:,} rows"):
-        facts = find_roles(table, roles)
-    _print_facts(facts, table.num_rows, label_column)
+        schema = Schema.fit(table, roles)
+    _print_schema(schema, table.num_rows, label_column)
     if label_column is not None:
         said = to_text(table.column(label_column)).to_pylist()
         say(f"Words of labels: {tell_meanings(said, labels)}.")
-    _check_gaps(inner, facts)
+    _check_missing(inner, schema)
     fitted = TableDetector(
         inner, roles=roles, scaling=scaling, contamination=share, random_state=seed
     )
-    n_looked_at = sum(fact.role.is_feature for fact in facts)
+    n_looked_at = sum(column.role.is_feature for column in schema)
     with stage(f"training {detector} on {table.num_rows:,} rows, {n_looked_at:,} columns"):
-        fitted.fit(table, labels)
+        fitted.fit(table, labels, schema=schema)
     with stage(f"writing {out}"):
         persistence.save(fitted, out)
     _print_end(fitted, labels, data, out)
@@ -182,40 +182,40 @@ def _savable(name: str) -> BaseDetector:
     return detector
 
 
-def _check_gaps(detector: BaseDetector, facts: list[ColumnFacts]) -> None:
-    """Raise if there are gaps in numbers or times that a detector cannot learn from."""
+def _check_missing(detector: BaseDetector, schema: Schema) -> None:
+    """Raise if numbers or times are missing and the detector does not allow that."""
     from imboost.tables.roles import Role
 
-    gaps = [
-        fact.name
-        for fact in facts
-        if fact.role in (Role.NUMERIC, Role.DATETIME) and (fact.n_missing or fact.n_unread)
+    missing = [
+        column.name
+        for column in schema
+        if column.role in (Role.NUMERIC, Role.DATETIME) and (column.n_missing or column.n_unparsed)
     ]
-    if gaps and not detector.allow_nan:
+    if missing and not detector.allow_nan:
         raise SettingError(
             f"{type(detector).__name__} takes no table in which numbers or times are missing, as "
-            f"in '{gaps[0]}': choose another detector with --detector."
+            f"in '{missing[0]}': choose another detector with --detector."
         )
 
 
-def _print_facts(facts: list[ColumnFacts], n_rows: int, label_column: str | None) -> None:
-    size = f"{rows(n_rows)}, {len(facts):,} column{'s' * (len(facts) != 1)}"
+def _print_schema(schema: Schema, n_rows: int, label_column: str | None) -> None:
+    size = f"{rows(n_rows)}, {len(schema):,} column{'s' * (len(schema) != 1)}"
     table = PrintedTable(title=size, title_justify="left")
     for heading in ("column", "role", "missing", "distinct", "note"):
         is_number = heading in ("missing", "distinct")
         table.add_column(heading, justify="right" if is_number else "left")
-    for fact in facts[:MAX_SHOWN]:
-        is_label = fact.name == label_column
+    for column in schema.columns[:MAX_SHOWN]:
+        is_label = column.name == label_column
         table.add_row(
-            Text(fact.name),
-            "label" if is_label else str(fact.role),
-            f"{fact.n_missing:,}" if fact.n_missing else "",
-            f"{fact.n_distinct:,}",
-            "what to learn from, never looked at" if is_label else fact.note,
+            Text(column.name),
+            "label" if is_label else str(column.role),
+            f"{column.n_missing:,}" if column.n_missing else "",
+            f"{column.n_distinct:,}",
+            "what to learn from, never looked at" if is_label else column.note,
         )
     Console().print(table, highlight=False)
-    if len(facts) > MAX_SHOWN:
-        say(f"and {len(facts) - MAX_SHOWN:,} more columns")
+    if len(schema) > MAX_SHOWN:
+        say(f"and {len(schema) - MAX_SHOWN:,} more columns")
 
 
 def _print_end(detector: TableDetector, labels: Labels, data: Path, out: Path) -> None:

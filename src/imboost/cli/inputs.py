@@ -53,7 +53,7 @@ def identifiers(detector: TableDetector) -> list[str]:
     """Return the columns that tell rows apart."""
     from imboost.tables.roles import Role
 
-    return [fact.name for fact in detector.facts_ if fact.role == Role.IDENTIFIER]
+    return [column.name for column in detector.schema_ if column.role == Role.IDENTIFIER]
 
 
 def scored(detector: TableDetector, files: TableFiles) -> Iterator[ScoredBatch]:

@@ -159,9 +159,9 @@ def _contributions(
     """Return what columns add on average, the largest in the top rows first."""
     in_top, in_sample = _mean_shares(top), _mean_shares(sampled)
     found = [
-        Contribution(fact.name, str(fact.role), in_top[fact.name], in_sample[fact.name])
-        for fact in detector.facts_
-        if fact.name in in_top
+        Contribution(column.name, str(column.role), in_top[column.name], in_sample[column.name])
+        for column in detector.schema_
+        if column.name in in_top
     ]
     return sorted(found, key=lambda contribution: -contribution.in_top)
 

@@ -1,4 +1,4 @@
-"""A detector for tables as they are: mixed columns, gaps and identifiers."""
+"""A detector for tables with mixed columns, missing values and identifiers."""
 
 from __future__ import annotations
 
@@ -24,41 +24,40 @@ from imboost.tables.encoder import TableEncoder
 from imboost.tables.frames import to_arrow
 from imboost.tables.layout import Feature
 from imboost.tables.number_scaling import SCALINGS
-from imboost.tables.roles import ColumnFacts, find_roles
+from imboost.tables.schema import Schema
 
 
 class TableDetector(Stateful, BaseEstimator):
-    """Finds what each column of a table is, encodes it, and lets a detector look at that.
+    """Finds the role of each column, encodes the table and trains a detector on the matrix.
 
     Parameters
     ----------
     detector : str or BaseDetector
-        What scores the rows: a name such as "stack" or "imboost", or a detector with settings
-        of its own.
+        The detector that scores the encoded rows, or its name, such as "stack" or "imboost".
     roles : dict of str to str, optional
-        Columns whose role is known: "numeric", "categorical", "boolean", "datetime",
-        "identifier", "constant", "text" or "ignored". The roles of the others are found.
+        Roles of some columns: "numeric", "categorical", "boolean", "datetime", "identifier",
+        "constant", "text" or "ignored". The roles of the others are inferred.
     scaling : {"robust", "quantile", "minmax"}
-        How numbers are scaled: by their middle half with far values drawn in, by their ranks,
-        or by smallest and largest value, as in the paper.
+        How numbers are scaled: by median and quartiles with extreme values compressed, by
+        quantiles, or by minimum and maximum, as in the paper.
     contamination : float or "auto", optional
-        Share of the training rows called outliers. With "auto" it is found: by two clusters of
-        scores, fewer of them if labels there say inlier, or, once labels of both kinds are
-        known, as the rows that are rather outliers than not. If None, it is "auto" for a
-        detector that is named, and the detector's own for one with settings of its own.
+        Share of the training rows called outliers. With "auto" it is estimated: from two
+        clusters of scores or, once labels of both classes are known, as the rows that are more
+        likely outliers than not. If None, it is "auto" for a detector given by name, and
+        otherwise the detector's own.
     random_state : int, RandomState or None
-        Source of all randomness; the detector's own if None.
+        The detector's own if None.
 
     Attributes
     ----------
-    facts_ : list of ColumnFacts
-        Every column of the training table, its role and how it is treated.
+    schema_ : Schema
+        Role and parser of every column of the training table.
     encoder_ : TableEncoder
-        What turns tables into matrices.
+        Encodes parsed tables as matrices.
     detector_ : BaseDetector
         The trained detector.
     reference_values_ : dict of str to ReferenceValues
-        What the columns hold in usual rows, the training rows not called outliers.
+        Values of the columns in reference rows, the training rows not called outliers.
     decision_scores_, query_scores_, labels_, threshold_, calibration_, training_labels_, \
     out_of_fold_proba_
         Those of the trained detector.
@@ -68,15 +67,15 @@ class TableDetector(Stateful, BaseEstimator):
     >>> import pandas as pd
     >>> from imboost import TableDetector
     >>> table = pd.DataFrame({"id": range(100), "size": 50 * [1.0, 2.0], "kind": 50 * ["a", "b"]})
-    >>> table.loc[7, "kind"] = "unheard of"
+    >>> table.loc[7, "kind"] = "c"
     >>> detector = TableDetector(random_state=0).fit(table)
-    >>> [str(fact.role) for fact in detector.facts_]
+    >>> [str(column.role) for column in detector.schema_]
     ['identifier', 'numeric', 'categorical']
     >>> int(detector.decision_scores_.argmax())
     7
     """
 
-    unsaved_attributes = ("_table",)
+    unsaved_attributes = ("_parsed",)
 
     def __init__(
         self,
@@ -93,7 +92,14 @@ class TableDetector(Stateful, BaseEstimator):
         self.contamination = contamination
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, is_audit: NDArray[np.bool_] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        is_audit: NDArray[np.bool_] | None = None,
+        schema: Schema | None = None,
+    ) -> Self:
         """Train on a table and, if given, on labels.
 
         Parameters
@@ -104,34 +110,40 @@ class TableDetector(Stateful, BaseEstimator):
             0 for an inlier, 1 for an outlier, -1 for a row that is not labelled.
         is_audit : array of bool of shape (n_rows,), optional
             Labelled rows that were drawn at random, see `BaseDetector.calibrate`.
+        schema : Schema, optional
+            The schema of `X`, if it is known already; `roles` then has no effect.
         """
         if self.scaling not in SCALINGS:
             raise UnknownNameError("scaling", self.scaling, SCALINGS)
         detector = self._new_detector()
         table = to_arrow(X)
-        self.facts_: list[ColumnFacts] = find_roles(table, self.roles)
-        self.encoder_ = TableEncoder.fit(table, self.facts_, self.scaling)
-        matrix = self.encoder_.transform(table)
-        self.detector_ = detector.fit(matrix, y, layout=self.encoder_.layout, is_audit=is_audit)
-        self._table = table
+        if schema is None:
+            schema, parsed = Schema.fit_parse(table, self.roles)
+        else:
+            parsed = schema.parse(table)
+        encoder = TableEncoder.fit(schema, parsed, self.scaling)
+        matrix = encoder.transform(parsed)
+        self.detector_ = detector.fit(matrix, y, layout=encoder.layout, is_audit=is_audit)
+        self.schema_, self.encoder_, self._parsed = schema, encoder, parsed
         self._fit_reference_values()
         return self
 
     def refine(self, X: Any, y: Any, *, is_audit: NDArray[np.bool_] | None = None) -> Self:
         """Continue training with more labels of the rows given to `fit`."""
-        table = to_arrow(X)
-        self.detector_.refine(self.encode(table), y, is_audit=is_audit)
-        self._table = table
+        check_is_fitted(self)
+        parsed = self.schema_.parse(to_arrow(X))
+        self.detector_.refine(self.encoder_.transform(parsed), y, is_audit=is_audit)
+        self._parsed = parsed
         self._fit_reference_values()
         return self
 
     def encode(self, X: Any) -> NDArray[np.float64]:
-        """Return the matrix that the detector looks at."""
+        """Return the matrix that `detector_` takes."""
         check_is_fitted(self)
-        return self.encoder_.transform(to_arrow(X))
+        return self.encoder_.transform(self.schema_.parse(to_arrow(X)))
 
     def embed(self, X: Any) -> NDArray[np.float64]:
-        """Return rows as points without gaps, see `BaseDetector.embed`."""
+        """Return rows as points without missing values, see `BaseDetector.embed`."""
         matrix = self.encode(X)
         return self.detector_.embed(matrix)
 
@@ -141,13 +153,14 @@ class TableDetector(Stateful, BaseEstimator):
         return self.detector_.decision_function(matrix)
 
     def explain(self, X: Any) -> list[Explanation]:
-        """Say for every row which columns make its score, the oddest cells first.
+        """Attribute the score of every row to its columns, the largest contribution first.
 
-        Shares are estimated or exact, as the explanation says; with the score of a usual row
-        and what no column adds their sum is the row's own.
+        Baseline, residual and contributions sum to the score.
         """
+        check_is_fitted(self)
         table = to_arrow(X)
-        matrix = self.encode(table)
+        parsed = self.schema_.parse(table)
+        matrix = self.encoder_.transform(parsed)
         if not hasattr(self.detector_, "attribute"):
             raise SettingError(f"{type(self.detector_).__name__} cannot explain its scores yet.")
         found: Attributions = self.detector_.attribute(matrix)
@@ -155,7 +168,7 @@ class TableDetector(Stateful, BaseEstimator):
         layout = self.encoder_.layout
         starts = {feature.source: feature for feature in reversed(layout.features)}
         columns = [
-            self._reasons(table.column(name), starts[name], number, found)
+            self._reasons(table.column(name), parsed[name], starts[name], number, found)
             for number, name in enumerate(layout.sources)
         ]
         return [
@@ -211,13 +224,20 @@ class TableDetector(Stateful, BaseEstimator):
         self._fit_reference_values()
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
-        """Train, then return the decision about every training row."""
-        return self.fit(X, y).labels_
+    def fit_predict(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        is_audit: NDArray[np.bool_] | None = None,
+        schema: Schema | None = None,
+    ) -> NDArray[np.int64]:
+        """Train, then return the prediction for every training row."""
+        return self.fit(X, y, is_audit=is_audit, schema=schema).labels_
 
     @property
     def default_query(self) -> str:
-        """Name of the query strategy that suits the detector."""
+        """Name of the detector's default query strategy."""
         return self._new_detector().default_query
 
     @property
@@ -227,12 +247,12 @@ class TableDetector(Stateful, BaseEstimator):
 
     @property
     def query_scores_(self) -> NDArray[np.float64]:
-        """What a query strategy looks at."""
+        """Scores of the training rows that query strategies use."""
         return self.detector_.query_scores_
 
     @property
     def labels_(self) -> NDArray[np.int64]:
-        """Decision about every training row."""
+        """Prediction for every training row."""
         return self.detector_.labels_
 
     @property
@@ -247,7 +267,7 @@ class TableDetector(Stateful, BaseEstimator):
 
     @property
     def calibration_(self) -> Calibration:
-        """How likely rows are outliers, given their scores."""
+        """Probability of being an outlier by score."""
         return self.detector_.calibration_
 
     @property
@@ -257,17 +277,22 @@ class TableDetector(Stateful, BaseEstimator):
 
     @property
     def out_of_fold_proba_(self) -> NDArray[np.float64]:
-        """How likely labelled rows would be outliers, had their labels not been known."""
+        """Outlier probabilities of training rows, predicted without their own labels."""
         return self.detector_.out_of_fold_proba_
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is something to score with."""
+        """Whether `fit` has been called."""
         return hasattr(self, "detector_")
 
     def _reasons(
-        self, cells: pa.ChunkedArray, first: Feature, number: int, found: Attributions
+        self,
+        cells: pa.ChunkedArray,
+        values: Any,
+        first: Feature,
+        number: int,
+        found: Attributions,
     ) -> list[Reason]:
-        """Say of every row what one column adds, given its cells and the first of its features."""
+        """Return the reason of every row for one column, `first` being its first feature."""
         name = first.source
         return [
             Reason(name, value, share, float(found.tolerances[number]), usual, place, where)
@@ -275,20 +300,20 @@ class TableDetector(Stateful, BaseEstimator):
                 to_text(cells).to_pylist(),
                 found.contributions[:, number].tolist(),
                 self.encoder_.encoders[name].describe(found.expected[:, first.columns]),
-                self.reference_values_[name].locate(cells),
+                self.reference_values_[name].locate(values),
                 strict=True,
             )
         ]
 
     def _fit_reference_values(self) -> None:
         """Describe the reference rows at the current threshold."""
-        if not hasattr(self, "_table"):  # loaded: keep those of the threshold it was saved with
+        if not hasattr(self, "_parsed"):  # loaded: keep those of the threshold it was saved with
             return
         rows = reference_rows(
             self.decision_scores_, self.threshold_, is_estimated=self.threshold_is_estimated_
         )
         self.reference_values_: dict[str, ReferenceValues] = fit_reference_values(
-            self._table, self.encoder_.encoders, rows
+            self.schema_, self._parsed, rows
         )
 
     def _new_detector(self) -> BaseDetector:

@@ -26,7 +26,7 @@ class Reason:
         category the fraction with the same value, for a missing value the fraction in which it
         is missing too.
     position : str
-        The percentile as text, such as "above 99.8 % of usual rows".
+        The percentile as text, such as "above 99.8% of reference rows".
     """
 
     column: str

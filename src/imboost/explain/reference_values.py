@@ -1,230 +1,220 @@
-"""Where a cell lies among those of usual rows: the training rows not called outliers."""
+"""The position of a value among those of reference rows: training rows not called outliers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Protocol, Self
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from imboost.tables.cells import CLOCK
-from imboost.tables.encoder import DAY, ColumnEncoder
-from imboost.tables.parsers import CategoryParser, DatetimeParser, NumberParser
+from imboost.reporting.formatting import percent
+from imboost.tables.column_encoders import DAY
+from imboost.tables.datetime_parser import DatetimeParser
+from imboost.tables.number_parser import NumberParser
+from imboost.tables.schema import ParsedColumns, Schema
 
-MOST_VALUES = 1001
-"""Of a column's numbers so many are kept at most, evenly spaced in their order."""
+MAX_VALUES = 1001
+"""Number of quantiles of a column that are kept at most."""
 
 RARE = 0.01
-"""A smaller part of the rows is said as one in so many."""
+"""Smaller shares are written as one in so many rows; a time of day is reported only below it."""
 
-Place = tuple[float, str]
-"""A part of the usual rows, and what that says in words; see `Reason`."""
-
-NEVER_KNOWN: Place = (0.0, "no usual row has a value")
+Position = tuple[float, str]
+"""The percentile and position of a `Reason`."""
 
 
 class ReferenceValues(Protocol):
-    """The cells of one column in usual rows."""
+    """The values of one column in reference rows."""
 
-    def locate(self, cells: pa.ChunkedArray) -> list[Place]:
-        """Say where cells lie among them."""
+    def locate(self, values: Any) -> list[Position]:
+        """Return the positions of parsed values among them."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceNumbers:
-    """Numbers or times of usual rows.
+    """Numbers of reference rows.
 
     Parameters
     ----------
     values : array
-        Up to `MOST_VALUES` of those that are known, sorted, with the smallest and the largest.
+        Up to `MAX_VALUES` evenly spaced quantiles, from the minimum to the maximum.
     missing : float
-        The part of the rows in which there is none.
-    parser : NumberParser or DatetimeParser
-        How cells are read.
+        Share of the rows in which the value is missing.
     """
 
     values: NDArray[np.float64]
     missing: float
-    parser: NumberParser | DatetimeParser = field(default_factory=NumberParser)
 
     @classmethod
-    def fit(
-        cls, cells: pa.ChunkedArray, parser: NumberParser | DatetimeParser | None = None
-    ) -> Self:
-        """Learn from the cells of usual rows.
+    def fit(cls, values: NDArray[np.float64]) -> Self:
+        """Keep the quantiles of parsed values; nan is missing.
 
-        >>> usual = ReferenceNumbers.fit(pa.chunked_array([[1, 2, 2, 5, None]]))
-        >>> usual.locate(pa.chunked_array([[3, 9]]))
-        [(0.75, 'above 75 % of usual rows'), (1.0, 'above all usual rows')]
+        >>> reference = ReferenceNumbers.fit(np.array([1, 2, 2, 5, np.nan]))
+        >>> reference.locate(np.array([3.0, 9.0]))
+        [(0.75, 'above 75% of reference rows'), (1.0, 'above all reference rows')]
         """
-        parser = parser or NumberParser()
-        found = parser.parse(cells)
-        known = np.sort(found[~np.isnan(found)])
-        kept = np.linspace(0, len(known) - 1, min(len(known), MOST_VALUES)).round()
-        return cls(known[kept.astype(np.int64)], 1 - len(known) / max(len(found), 1), parser)
+        known = np.sort(values[~np.isnan(values)])
+        kept = np.linspace(0, len(known) - 1, min(len(known), MAX_VALUES)).round()
+        return cls(known[kept.astype(np.int64)], 1 - len(known) / max(len(values), 1))
 
-    def locate(self, cells: pa.ChunkedArray) -> list[Place]:
-        """Say which part of usual rows has smaller values."""
-        found = self.parser.parse(cells)
+    def locate(self, values: NDArray[np.float64]) -> list[Position]:
+        """Return the share of reference rows with a smaller value."""
         if len(self.values) == 0:
-            return [_missing(1.0) if np.isnan(value) else NEVER_KNOWN for value in found]
+            no_value = (0.0, "no reference row has a value")
+            return [_missing(1.0) if np.isnan(value) else no_value for value in values]
         return [
-            _missing(self.missing) if np.isnan(value) else (below, _among(below, above))
-            for value, below, above in zip(found, *_parts_beside(self.values, found), strict=True)
+            _missing(self.missing) if np.isnan(value) else (below, _above_or_below(below, above))
+            for value, below, above in zip(
+                values, *_shares_beside(self.values, values), strict=True
+            )
         ]
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceTimes:
-    """When usual rows are, and at what time of the day.
+    """Datetimes of reference rows.
 
     Parameters
     ----------
     moments : ReferenceNumbers
-        The times themselves.
-    hours : array
-        Their seconds since midnight, sorted; none if they have no time of day.
+        Seconds since 1970.
+    times_of_day : array
+        Their seconds since midnight, sorted; empty if all are at midnight.
     """
 
     moments: ReferenceNumbers
-    hours: NDArray[np.float64]
+    times_of_day: NDArray[np.float64]
 
     @classmethod
-    def fit(cls, cells: pa.ChunkedArray, parser: DatetimeParser) -> Self:
-        """Learn from the cells of usual rows."""
-        moments = ReferenceNumbers.fit(cells, parser)
-        hours = np.sort(moments.values % DAY)
-        has_hours = parser.form != CLOCK and bool((hours > 0).any())
-        return cls(moments, hours if has_hours else hours[:0])
+    def fit(cls, values: NDArray[np.float64]) -> Self:
+        """Keep the quantiles of parsed values; nan is missing."""
+        moments = ReferenceNumbers.fit(values)
+        times = np.sort(moments.values % DAY)
+        return cls(moments, times if (times > 0).any() else times[:0])
 
-    def locate(self, cells: pa.ChunkedArray) -> list[Place]:
-        """Say which part of usual rows is before, or earlier in the day if that is odder.
+    def locate(self, values: NDArray[np.float64]) -> list[Position]:
+        """Return the share of reference rows before, or earlier in the day if that is rarer.
 
-        >>> days = [f"2024-01-{day:02d} {8 + day % 9}:30" for day in range(1, 31)]
-        >>> usual = ReferenceTimes.fit(pa.chunked_array([days]), DatetimeParser())
-        >>> usual.locate(pa.chunked_array([["2024-01-16 03:12"]]))
-        [(0.0, 'earlier in the day than all usual rows')]
+        >>> days = np.arange(30) * DAY
+        >>> reference = ReferenceTimes.fit(days + 3600 * (8 + np.arange(30) % 9))
+        >>> reference.locate(np.array([15 * DAY + 3 * 3600]))
+        [(0.0, 'earlier in the day than all reference rows')]
         """
-        places = self.moments.locate(cells)
-        if len(self.hours) == 0:
-            return places
-        found = self.moments.parser.parse(cells)
-        sides = zip(
-            *_parts_beside(self.moments.values, found),
-            *_parts_beside(self.hours, found % DAY),
+        positions = self.moments.locate(values)
+        if len(self.times_of_day) == 0:
+            return positions
+        shares = zip(
+            *_shares_beside(self.moments.values, values),
+            *_shares_beside(self.times_of_day, values % DAY),
             strict=True,
         )
         return [
-            (earlier, _in_the_day(earlier, later))
+            (earlier, _earlier_or_later(earlier, later))
             if min(earlier, later) < min(RARE, before, after)
-            else place
-            for place, (before, after, earlier, later) in zip(places, sides, strict=True)
+            else position
+            for position, (before, after, earlier, later) in zip(positions, shares, strict=True)
         ]
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceCategories:
-    """Levels of a category in usual rows.
+    """Categories of reference rows.
 
     Parameters
     ----------
     counts : dict of str to int
-        In how many rows each level is.
+        Number of rows with each category.
     n_rows : int
-    parser : CategoryParser
-        How cells are read.
     """
 
     counts: Mapping[str, int]
     n_rows: int
-    parser: CategoryParser = field(default_factory=CategoryParser)
 
     @classmethod
-    def fit(cls, cells: pa.ChunkedArray, parser: CategoryParser | None = None) -> Self:
-        """Learn from the cells of usual rows.
+    def fit(cls, values: pa.ChunkedArray) -> Self:
+        """Count parsed values; null is missing.
 
-        >>> usual = ReferenceCategories.fit(pa.chunked_array([["red", "red", "blue", None]]))
-        >>> usual.locate(pa.chunked_array([["red", "green"]]))
-        [(0.5, 'in 50 % of usual rows'), (0.0, 'in no usual row')]
+        >>> reference = ReferenceCategories.fit(pa.chunked_array([["red", "red", "blue", None]]))
+        >>> reference.locate(pa.chunked_array([["red", "green"]]))
+        [(0.5, 'in 50% of reference rows'), (0.0, 'in no reference row')]
         """
-        parser = parser or CategoryParser()
-        counted = pc.value_counts(parser.parse(cells).drop_null())
-        levels, counts = (counted.field(name).to_pylist() for name in ("values", "counts"))
-        return cls(dict(zip(levels, counts, strict=True)), len(cells), parser)
+        counted = pc.value_counts(values.drop_null()).to_pylist()
+        return cls({one["values"]: one["counts"] for one in counted}, len(values))
 
-    def locate(self, cells: pa.ChunkedArray) -> list[Place]:
-        """Say which part of usual rows has the same levels."""
+    def locate(self, values: pa.ChunkedArray) -> list[Position]:
+        """Return the share of reference rows with the same category."""
         n_rows = max(self.n_rows, 1)
-        missing = 1 - sum(self.counts.values()) / n_rows
-        places = []
-        for level in self.parser.parse(cells).to_pylist():
-            share = self.counts.get(level, 0) / n_rows
-            places.append(_missing(missing) if level is None else (share, f"in {_part(share)}"))
-        return places
+        missing = _missing(1 - sum(self.counts.values()) / n_rows)
+        shares = {category: count / n_rows for category, count in self.counts.items()}
+        return [
+            missing
+            if category is None
+            else (shares.get(category, 0.0), f"in {_rows(shares.get(category, 0.0))}")
+            for category in values.to_pylist()
+        ]
 
 
 def fit_reference_values(
-    table: pa.Table, encoders: Mapping[str, ColumnEncoder], is_usual: NDArray[np.bool_]
+    schema: Schema, parsed: ParsedColumns, is_reference: NDArray[np.bool_]
 ) -> dict[str, ReferenceValues]:
-    """Learn the cells of usual rows, column by column.
+    """Return the values of reference rows by column.
 
     Parameters
     ----------
-    table : Arrow table
-        The training table.
-    encoders : dict of str to ColumnEncoder
-        What the columns that are looked at are taken for.
-    is_usual : array of shape (n_rows,)
-        Which rows are usual.
+    schema : Schema
+    parsed : dict of str to parsed cells
+        The training table as `Schema.parse` returns it.
+    is_reference : bool array of shape (n_rows,)
     """
-    rows = pa.array(is_usual)
-    found: dict[str, ReferenceValues] = {}
-    for name, encoder in encoders.items():
-        cells = table.column(name).filter(rows)
-        parser = encoder.parser
-        if isinstance(parser, CategoryParser):
-            found[name] = ReferenceCategories.fit(cells, parser)
+    reference: dict[str, ReferenceValues] = {}
+    for name, parser in schema.parsers.items():
+        if isinstance(parser, NumberParser):
+            reference[name] = ReferenceNumbers.fit(parsed[name][is_reference])
         elif isinstance(parser, DatetimeParser):
-            found[name] = ReferenceTimes.fit(cells, parser)
+            reference[name] = ReferenceTimes.fit(parsed[name][is_reference])
         else:
-            found[name] = ReferenceNumbers.fit(cells, parser)
-    return found
+            reference[name] = ReferenceCategories.fit(parsed[name].filter(pa.array(is_reference)))
+    return reference
 
 
-def _parts_beside(
-    values: NDArray[np.float64], found: NDArray[np.float64]
+def _shares_beside(
+    known: NDArray[np.float64], values: NDArray[np.float64]
 ) -> tuple[list[float], list[float]]:
-    """Return which part of sorted values is smaller, and which is larger."""
-    smaller = np.searchsorted(values, found, side="left") / len(values)
-    larger = 1 - np.searchsorted(values, found, side="right") / len(values)
-    return smaller.tolist(), np.where(np.isnan(found), np.nan, larger).tolist()
+    """Return for each value the shares of sorted known values that are smaller and larger."""
+    smaller = np.searchsorted(known, values, side="left") / len(known)
+    larger = 1 - np.searchsorted(known, values, side="right") / len(known)
+    return smaller.tolist(), np.where(np.isnan(values), np.nan, larger).tolist()
 
 
-def _in_the_day(earlier: float, later: float) -> str:
-    side, part = ("later", earlier) if earlier >= later else ("earlier", later)
-    return f"{side} in the day than {'all usual rows' if part == 1.0 else _part(part)}"
+def _earlier_or_later(earlier: float, later: float) -> str:
+    side, share = ("later", earlier) if earlier >= later else ("earlier", later)
+    return f"{side} in the day than {_rows(share)}"
 
 
-def _among(below: float, above: float) -> str:
+def _above_or_below(below: float, above: float) -> str:
     if below == above == 0.0:
-        return "as in all usual rows"
-    side, part = ("above", below) if below >= above else ("below", above)
-    return f"{side} all usual rows" if part == 1.0 else f"{side} {_part(part)}"
+        return "as in all reference rows"
+    side, share = ("above", below) if below >= above else ("below", above)
+    return f"{side} {_rows(share)}"
 
 
-def _missing(part: float) -> Place:
-    return part, f"missing in {_part(part)}"
+def _missing(share: float) -> Position:
+    return share, f"missing in {_rows(share)}"
 
 
-def _part(part: float) -> str:
-    if part == 0.0:
-        return "no usual row"
-    if part < RARE:
-        return f"1 of {1 / part:,.0f} usual rows"
-    return f"{100 * part:.3g} % of usual rows"
+def _rows(share: float) -> str:
+    """Write a share of the reference rows.
+
+    >>> [_rows(share) for share in (0.0, 0.002, 0.5, 1.0)]
+    ['no reference row', '1 of 500 reference rows', '50% of reference rows', 'all reference rows']
+    """
+    if share in (0.0, 1.0):
+        return "all reference rows" if share else "no reference row"
+    if share < RARE:
+        return f"1 of {1 / share:,.0f} reference rows"
+    return f"{percent(share)} of reference rows"

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from imboost.errors import SettingError
 from imboost.onnx.graph import Graph, Wire, concat, where
-from imboost.tables.cells import MAX_NUMBER
-from imboost.tables.encoder import (
+from imboost.tables.column_encoders import (
     CYCLES,
     CategoryEncoder,
     ColumnEncoder,
     DatetimeEncoder,
     NumberEncoder,
-    TableEncoder,
 )
+from imboost.tables.encoder import TableEncoder
 from imboost.tables.layout import Kind
+from imboost.tables.number_parser import MAX_NUMBER
 from imboost.tables.number_scaling import LARGEST_RATIO, TAIL, NumberScaling
 
 
@@ -35,13 +35,13 @@ def table_graph(encoder: TableEncoder) -> tuple[Graph, Wire]:
     parts: dict[Kind, list[Wire]] = {kind: [] for kind in Kind}
     for name, one in encoder.encoders.items():
         made = _encode(one, graph.input(name))
-        for (kind, _, _), part in zip(one.parts, made, strict=True):
+        for (kind, _, _), part in zip(one.blocks, made, strict=True):
             parts[kind].append(part)
     return graph, concat([part for kind in Kind for part in parts[kind]], axis=1)
 
 
 def _encode(encoder: ColumnEncoder, cells: Wire) -> list[Wire]:
-    """Return what `encoder.encode` does: one matrix (rows, columns) for every part."""
+    """Return what `encoder.encode` does: one matrix (rows, columns) for every block."""
     if isinstance(encoder, CategoryEncoder):
         return [_levels(encoder, cells)]
     if not isinstance(encoder, NumberEncoder | DatetimeEncoder):
@@ -61,13 +61,12 @@ def _encode(encoder: ColumnEncoder, cells: Wire) -> list[Wire]:
 
 def _levels(encoder: CategoryEncoder, cells: Wire) -> Wire:
     n_own = len(encoder.categories)
-    places = {level: at for at, level in enumerate(encoder.categories)}
-    places |= {level: n_own + band for level, band in encoder.frequency_bins.items()}
+    columns = encoder.column_of_category
     found = cells.apply(
         "LabelEncoder",
         domain="ai.onnx.ml",
-        keys_strings=list(places),
-        values_int64s=list(places.values()),
+        keys_strings=list(columns),
+        values_int64s=list(columns.values()),
         default_int64=n_own,  # the rarest band
     )
     return cells.graph.constant(np.eye(n_own + encoder.n_frequency_bins)).take(found)

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from imboost.detectors import BaseDetector
 from imboost.detectors.table_detector import TableDetector
-from imboost.errors import SettingError
-from imboost.tables.encoder import (
+from imboost.tables.column_encoders import (
+    MISSING,
     CategoryEncoder,
-    ColumnEncoder,
     DatetimeEncoder,
     NumberEncoder,
-    TableEncoder,
 )
+from imboost.tables.encoder import TableEncoder
 from imboost.tables.frames import to_arrow
 
 MATRIX = "rows"
@@ -50,17 +50,13 @@ def onnx_inputs(detector: TableDetector | BaseDetector, X: Any) -> dict[str, NDA
     """
     if not isinstance(detector, TableDetector):
         return {MATRIX: np.asarray(X, dtype=np.float64)}
-    table = to_arrow(X)
-    encoders = detector.encoder_.encoders
-    return {name: _cells(encoder, table.column(name)) for name, encoder in encoders.items()}
-
-
-def _cells(encoder: ColumnEncoder, column: pa.ChunkedArray) -> NDArray[Any]:
-    if isinstance(encoder, CategoryEncoder):
-        return np.array(encoder.parse(column).to_pylist(), dtype=object)
-    if not isinstance(encoder, NumberEncoder | DatetimeEncoder):
-        raise SettingError(f"{type(encoder).__name__} cannot be exported.")
-    return encoder.parser.parse(column)
+    parsed = detector.schema_.parse(to_arrow(X))
+    return {
+        name: values
+        if isinstance(values, np.ndarray)
+        else np.array(pc.fill_null(values, MISSING).to_pylist(), dtype=object)
+        for name, values in parsed.items()
+    }
 
 
 def like_training(encoder: TableEncoder, matrix: NDArray[np.float64]) -> pa.Table:

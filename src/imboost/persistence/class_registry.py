@@ -28,11 +28,15 @@ from imboost.models.hypersphere import Hypersphere
 from imboost.stats.folds import RowFolds
 from imboost.stats.ranks import RankTransform
 from imboost.stats.scaling import MinMaxScaling, StandardScaling
-from imboost.tables.encoder import CategoryEncoder, DatetimeEncoder, NumberEncoder, TableEncoder
+from imboost.tables.category_parser import BooleanParser, CategoryParser
+from imboost.tables.column_encoders import CategoryEncoder, DatetimeEncoder, NumberEncoder
+from imboost.tables.datetime_parser import DatetimeParser
+from imboost.tables.encoder import TableEncoder
 from imboost.tables.layout import Feature, Kind, Layout
+from imboost.tables.number_parser import NumberParser
 from imboost.tables.number_scaling import NumberScaling
-from imboost.tables.parsers import CategoryParser, DatetimeParser, NumberParser
-from imboost.tables.roles import ColumnFacts, Role
+from imboost.tables.roles import Role
+from imboost.tables.schema import ColumnSchema, Schema
 
 DETECTORS: dict[str, type] = {
     "TableDetector": TableDetector,
@@ -48,12 +52,14 @@ DETECTORS: dict[str, type] = {
 
 CLASSES: dict[str, type] = {
     **DETECTORS,
-    "ColumnFacts": ColumnFacts,
+    "Schema": Schema,
+    "ColumnSchema": ColumnSchema,
     "Role": Role,
     "TableEncoder": TableEncoder,
     "NumberParser": NumberParser,
     "DatetimeParser": DatetimeParser,
     "CategoryParser": CategoryParser,
+    "BooleanParser": BooleanParser,
     "NumberEncoder": NumberEncoder,
     "DatetimeEncoder": DatetimeEncoder,
     "CategoryEncoder": CategoryEncoder,

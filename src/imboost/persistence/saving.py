@@ -109,5 +109,5 @@ def _describe_training(detector: Detector) -> dict[str, Any]:
         "threshold": float(trained.threshold_),
     }
     if isinstance(detector, TableDetector):
-        facts["roles"] = {fact.name: str(fact.role) for fact in detector.facts_}
+        facts["roles"] = {column.name: str(column.role) for column in detector.schema_}
     return facts

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from imboost.detectors.table_detector import TableDetector
 from imboost.reporting.formatting import percent
 from imboost.tables.cells import is_supported, mask_missing
-from imboost.tables.encoder import CategoryEncoder
-from imboost.tables.parsers import CategoryParser, n_unread
-from imboost.tables.roles import ColumnFacts, Role
+from imboost.tables.column_encoders import CategoryEncoder
+from imboost.tables.roles import Role
+from imboost.tables.schema import ColumnSchema, n_missing_values
 
 CHANGED_SHARE = 0.05  # smallest difference of a share of cells from training that is reported
 N_STANDARD_ERRORS = 3  # smaller differences in missing values may be due to chance
@@ -38,12 +38,9 @@ class DriftMonitor:
     """
 
     def __init__(self, detector: TableDetector) -> None:
-        self._facts = detector.facts_
+        self._schema = detector.schema_
         self._n_training = len(detector.decision_scores_)
-        self._parsers = {
-            name: encoder.parser for name, encoder in detector.encoder_.encoders.items()
-        }
-        self._levels = {
+        self._categories = {
             name: pa.array([*encoder.categories, *encoder.frequency_bins])
             for name, encoder in detector.encoder_.encoders.items()
             if isinstance(encoder, CategoryEncoder)
@@ -57,70 +54,74 @@ class DriftMonitor:
     def add(self, table: pa.Table) -> None:
         """Count the cells of a batch."""
         self._n_rows += table.num_rows
-        for fact in self._facts:
-            if fact.name not in table.column_names:
-                self._absent.add(fact.name)
-            elif is_supported(table.column(fact.name).type):
-                self._count(fact, mask_missing(table.column(fact.name)))
+        for column in self._schema:
+            if column.name not in table.column_names:
+                self._absent.add(column.name)
+            elif is_supported(table.column(column.name).type):
+                self._count(column, mask_missing(table.column(column.name)))
 
     def findings(self) -> list[DataWarning]:
         """Return everything found, column by column."""
-        return [DataWarning(fact.name, text) for fact in self._facts for text in self._texts(fact)]
+        return [
+            DataWarning(column.name, text)
+            for column in self._schema
+            for text in self._texts(column)
+        ]
 
     def warnings(self) -> list[DataWarning]:
         """Return findings about columns that changed so much that scores may be unreliable."""
         if not self._n_rows:
             return []
         changed = {
-            fact.name
-            for fact in self._facts
-            if self._has_new_values(fact) or self._has_other_missing_share(fact)
+            column.name
+            for column in self._schema
+            if self._has_new_values(column) or self._has_other_missing_share(column)
         }
         return [finding for finding in self.findings() if finding.column in changed]
 
-    def _has_new_values(self, fact: ColumnFacts) -> bool:
+    def _has_new_values(self, column: ColumnSchema) -> bool:
         """Whether many more cells than in training are unreadable or hold unseen values."""
-        now = (self._unreadable[fact.name] + self._unseen[fact.name]) / self._n_rows
-        return now - fact.n_unread / self._n_training > CHANGED_SHARE
+        now = (self._unreadable[column.name] + self._unseen[column.name]) / self._n_rows
+        return now - column.n_unparsed / self._n_training > CHANGED_SHARE
 
-    def _count(self, fact: ColumnFacts, cells: pa.ChunkedArray) -> None:
-        self._missing[fact.name] += cells.null_count
-        if fact.name not in self._parsers:
+    def _count(self, column: ColumnSchema, cells: pa.ChunkedArray) -> None:
+        self._missing[column.name] += cells.null_count
+        if column.parser is None:
             return
-        parser = self._parsers[fact.name]
-        self._unreadable[fact.name] += n_unread(parser, cells)
-        if isinstance(parser, CategoryParser):
-            present = pc.drop_null(parser.parse(cells))
-            known = pc.is_in(present, value_set=self._levels[fact.name])
-            self._unseen[fact.name] += len(present) - (pc.sum(known).as_py() or 0)
+        values = column.parser.parse(cells)
+        self._unreadable[column.name] += n_missing_values(values) - cells.null_count
+        if column.name in self._categories:
+            present = pc.drop_null(values)
+            known = pc.is_in(present, value_set=self._categories[column.name])
+            self._unseen[column.name] += len(present) - (pc.sum(known).as_py() or 0)
 
-    def _texts(self, fact: ColumnFacts) -> list[str]:
-        if fact.name in self._absent:
+    def _texts(self, column: ColumnSchema) -> list[str]:
+        if column.name in self._absent:
             return ["not in this table; the model does not need it"]
-        if not fact.role.is_feature:
-            return [_why_unused(fact)] if fact.role != Role.IDENTIFIER else []
+        if not column.role.is_feature:
+            return [_why_unused(column)] if column.role != Role.IDENTIFIER else []
         texts = []
-        now, then = self._missing_shares(fact)
+        now, then = self._missing_shares(column)
         if now == 1:
             texts.append("all cells are missing")
         elif abs(now - then) > CHANGED_SHARE:
             texts.append(f"{percent(now)} of cells are missing, {percent(then)} in training")
-        if n := self._unreadable[fact.name]:
-            unread = self._parsers[fact.name].unread
-            texts.append(f"{self._cells(n)} {unread} and count{'s' * (n == 1)} as missing")
-        if n := self._unseen[fact.name]:
+        if n := self._unreadable[column.name]:
+            content = column.parser.content if column.parser else "value"
+            texts.append(f"{self._cells(n)} no {content} and count{'s' * (n == 1)} as missing")
+        if n := self._unseen[column.name]:
             texts.append(f"{self._cells(n)} a value not seen in training")
         return texts
 
-    def _missing_shares(self, fact: ColumnFacts) -> tuple[float, float]:
+    def _missing_shares(self, column: ColumnSchema) -> tuple[float, float]:
         """Return the share of missing cells of a column, now and in training."""
-        return self._missing[fact.name] / self._n_rows, fact.n_missing / self._n_training
+        return self._missing[column.name] / self._n_rows, column.n_missing / self._n_training
 
-    def _has_other_missing_share(self, fact: ColumnFacts) -> bool:
+    def _has_other_missing_share(self, column: ColumnSchema) -> bool:
         """Whether the share of missing cells differs from training by more than chance."""
-        if not fact.role.is_feature:
+        if not column.role.is_feature:
             return False
-        now, then = self._missing_shares(fact)
+        now, then = self._missing_shares(column)
         standard_error = sqrt(then * (1 - then) / self._n_rows)
         return abs(now - then) > max(CHANGED_SHARE, N_STANDARD_ERRORS * standard_error)
 
@@ -128,8 +129,8 @@ class DriftMonitor:
         return "1 cell holds" if n == 1 else f"{n:,} cells ({percent(n / self._n_rows)}) hold"
 
 
-def _why_unused(fact: ColumnFacts) -> str:
+def _why_unused(column: ColumnSchema) -> str:
     """Return why a column is not used; its own note is about the training table alone."""
-    if fact.role == Role.CONSTANT and fact.n_distinct <= 1:
+    if column.role == Role.CONSTANT and column.n_distinct <= 1:
         return "not used: constant in training"
-    return f"not used: {fact.role}"
+    return f"not used: {column.role}"

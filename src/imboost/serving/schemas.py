@@ -19,8 +19,9 @@ from pydantic import (
 )
 
 from imboost.detectors.table_detector import TableDetector
-from imboost.tables.encoder import CategoryEncoder, ColumnEncoder
-from imboost.tables.roles import ColumnFacts, Role
+from imboost.tables.column_encoders import CategoryEncoder, ColumnEncoder
+from imboost.tables.roles import Role
+from imboost.tables.schema import ColumnSchema
 
 
 def _check_whole(text: str) -> str:
@@ -150,12 +151,13 @@ class RowModel:
     """
 
     def __init__(self, detector: TableDetector) -> None:
-        self._facts = detector.facts_
+        self._schema = detector.schema_
         # Names of columns may be no names of Python's, or those of a model's own methods.
-        self._fields = {fact.name: f"column_{at}" for at, fact in enumerate(self._facts)}
+        self._fields = {column.name: f"column_{at}" for at, column in enumerate(self._schema)}
         encoders = detector.encoder_.encoders
         fields: Any = {
-            self._fields[fact.name]: _field(fact, encoders.get(fact.name)) for fact in self._facts
+            self._fields[column.name]: _field(column, encoders.get(column.name))
+            for column in self._schema
         }
         self.model: type[BaseModel] = create_model(
             "Row",
@@ -178,22 +180,22 @@ class RowModel:
     def table(self, rows: Sequence[BaseModel]) -> pa.Table:
         """Return the columns that are looked at."""
         columns = {}
-        for fact in self._facts:
-            if fact.role.is_feature:
-                cells = [getattr(row, self._fields[fact.name]) for row in rows]
-                if fact.role == Role.NUMERIC:
-                    columns[fact.name] = pa.array(cells, pa.float64())
+        for column in self._schema:
+            if column.role.is_feature:
+                cells = [getattr(row, self._fields[column.name]) for row in rows]
+                if column.role == Role.NUMERIC:
+                    columns[column.name] = pa.array(cells, pa.float64())
                 else:
                     said = [None if cell is None else str(cell) for cell in cells]
-                    columns[fact.name] = pa.array(said, pa.string())
+                    columns[column.name] = pa.array(said, pa.string())
         return pa.table(columns)
 
     def identifiers(self, row: BaseModel) -> dict[str, Identifier]:
         """Return the identifiers that a row was sent with."""
         return {
-            fact.name: getattr(row, self._fields[fact.name])
-            for fact in self._facts
-            if fact.role == Role.IDENTIFIER and self._fields[fact.name] in row.model_fields_set
+            column.name: getattr(row, self._fields[column.name])
+            for column in self._schema
+            if column.role == Role.IDENTIFIER and self._fields[column.name] in row.model_fields_set
         }
 
 
@@ -207,27 +209,27 @@ def describe(detector: TableDetector, version: str, n_rows: int, n_explained: in
         n_training_outliers=int(detector.labels_.sum()),
         columns=[
             ColumnBody(
-                name=fact.name,
-                role=str(fact.role),
-                is_looked_at=fact.role.is_feature,
-                n_missing=fact.n_missing,
-                n_distinct=fact.n_distinct,
-                note=fact.note,
+                name=column.name,
+                role=str(column.role),
+                is_looked_at=column.role.is_feature,
+                n_missing=column.n_missing,
+                n_distinct=column.n_distinct,
+                note=column.note,
             )
-            for fact in detector.facts_
+            for column in detector.schema_
         ],
         max_rows=n_rows,
         max_explained_rows=n_explained,
     )
 
 
-def _field(fact: ColumnFacts, encoder: ColumnEncoder | None) -> tuple[Any, Any]:
-    kind = CELL_TYPES.get(fact.role, Any)
-    if fact.role == Role.CATEGORICAL and isinstance(encoder, CategoryEncoder):
+def _field(column: ColumnSchema, encoder: ColumnEncoder | None) -> tuple[Any, Any]:
+    kind = CELL_TYPES.get(column.role, Any)
+    if column.role == Role.CATEGORICAL and isinstance(encoder, CategoryEncoder):
         levels = (*encoder.categories, *encoder.frequency_bins)
         kind = NUMBERED if any(WHOLE.match(level) for level in levels) else kind
-    hint = HINTS.get(fact.role, "" if fact.role.is_feature else "Not looked at.")
-    settings: dict[str, Any] = {"alias": fact.name, "title": fact.name}
+    hint = HINTS.get(column.role, "" if column.role.is_feature else "Not looked at.")
+    settings: dict[str, Any] = {"alias": column.name, "title": column.name}
     if hint:
         settings["description"] = hint
-    return kind, Field(... if fact.role.is_feature else None, **settings)
+    return kind, Field(... if column.role.is_feature else None, **settings)

@@ -1,61 +1,51 @@
-"""What each column of a table is for: found by its values, or said by the user."""
+"""What decides that a column is numeric, categorical, a datetime, an identifier or free text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from imboost.errors import DataError, SettingError, UnknownNameError
-from imboost.tables.cells import (
-    MISSING_STRINGS,
-    is_supported,
-    is_text,
-    mask_missing,
+from imboost.reporting.formatting import percent
+from imboost.tables.category_parser import (
+    BooleanParser,
+    CategoryParser,
     parse_booleans,
     to_categories,
-    to_text,
 )
-from imboost.tables.parsers import (
-    CLEAR_SHARE,
-    CategoryParser,
-    DatetimeParser,
-    NumberParser,
-    Parser,
-    has_decimal_commas,
-    n_unread,
-)
+from imboost.tables.cells import is_text, mask_missing, to_text
+from imboost.tables.datetime_parser import DatetimeParser
+from imboost.tables.number_parser import CLEAR_MAJORITY, NumberParser
+
+Parser = NumberParser | DatetimeParser | BooleanParser | CategoryParser
 
 PLACEHOLDERS = ("-", "--", "?", ".", "n.a.", "<NA>", "NaT")
-"""Where cells are numbers or times, these say that there is none."""
+"""Text that people write for a missing number or time."""
 
-MOSTLY = 0.5
-"""Where more cells than that are numbers, and more differ, the column is one of numbers."""
+MIN_ROWS = 20
+"""Values that all differ are a sign of an identifier only in at least so many cells."""
 
-MANY_ROWS = 20
-"""In a table of fewer rows, different values in all of them say nothing."""
+MIN_ROWS_NEARLY_UNIQUE = 50
+NEARLY_UNIQUE = 0.9
+"""In at least so many cells, a larger share of distinct text is a sign of an identifier."""
 
-MANY_CELLS = 50
-NEARLY_ALL = 0.9
-"""Of so many cells that say words, a larger share of different ones only tells rows apart."""
+MIN_WORDS_OF_TEXT = 4.0
+"""Mean number of words from which cells that mostly differ are free text."""
 
-NAMES_OF_IDENTIFIERS = re.compile(
+IDENTIFIER_NAME = re.compile(
     r"(?i:(^|[_\W])(id|ids|key|uuid|guid|index|rowid|nr|no|num|number|nummer)$|^id[_\W]|^unnamed)"
     r"|[a-z](Id|ID|Key|Nr|No|Number)$"
 )
-NAMES_OF_OTHERS = re.compile(r"(?i:[_\W](id|key|uuid|guid)$|^id[_\W])|[a-z](Id|ID|Key)$")
-"""Of numbers that repeat: who or what a row is about."""
+FOREIGN_KEY_NAME = re.compile(r"(?i:[_\W](id|key|uuid|guid)$|^id[_\W])|[a-z](Id|ID|Key)$")
+"""Names of columns in which integers that repeat are codes: "merchant_id"."""
 
-LEADING_ZERO = r"^0\d+$"
-KEPT_ASIDE = "kept aside, never looked at"
-TEXT_WORDS = 4.0
-"""Cells that differ and hold so many words on average are free text."""
+UNUSED = "not used for scoring"
 
 
 class Role(StrEnum):
@@ -72,217 +62,133 @@ class Role(StrEnum):
 
     @property
     def is_feature(self) -> bool:
-        """Whether a detector looks at columns of this role."""
-        return self in FEATURE_ROLES
+        """Whether columns with this role are used for scoring."""
+        return self in (Role.NUMERIC, Role.CATEGORICAL, Role.BOOLEAN, Role.DATETIME)
 
 
-FEATURE_ROLES = (Role.NUMERIC, Role.CATEGORICAL, Role.BOOLEAN, Role.DATETIME)
-
-
-@dataclass(frozen=True)
-class ColumnFacts:
-    """A column's role, and what a user should know about how it is treated.
+class TrainingColumn:
+    """A column of the training table; each parser is fitted to it at most once.
 
     Parameters
     ----------
     name : str
-    role : Role
-    n_missing : int
-        Cells without a value.
-    n_distinct : int
-        Different values.
-    note : str
-        What is done with it, if that is not obvious.
-    n_unread : int
-        Cells with a value that says something else than the role wants, and counts as missing.
+    column : Arrow array in chunks
+        Of a type that `imboost.tables.cells.is_supported`.
+    decimal_commas : bool
+        Whether commas are decimal marks in another column of the table.
     """
 
-    name: str
-    role: Role
-    n_missing: int
-    n_distinct: int
-    note: str = ""
-    n_unread: int = 0
+    def __init__(self, name: str, column: pa.ChunkedArray, *, decimal_commas: bool) -> None:
+        self.name = name
+        self.cells = mask_missing(column)
+        self.n_missing = self.cells.null_count
+        self.n_present: int = len(self.cells) - self.n_missing
+        self.n_distinct = int(pc.count_distinct(self.cells).as_py())
+        self._decimal_commas = decimal_commas
+
+    @cached_property
+    def text(self) -> pa.ChunkedArray:
+        """The cells as text."""
+        return to_text(self.cells)
+
+    @cached_property
+    def numbers(self) -> tuple[NumberParser, NDArray[np.float64]]:
+        """Parser and values of the cells as numbers."""
+        return NumberParser.fit_parse(self.cells, decimal_commas=self._decimal_commas)
+
+    @cached_property
+    def datetimes(self) -> tuple[DatetimeParser, NDArray[np.float64]]:
+        """Parser and values of the cells as dates and times."""
+        return DatetimeParser.fit_parse(self.cells)
+
+    def parse_as(self, role: Role) -> tuple[Parser, Any]:
+        """Return the parser that a role needs and the parsed cells."""
+        if role == Role.NUMERIC:
+            return self.numbers
+        if role == Role.DATETIME:
+            return self.datetimes
+        if role == Role.BOOLEAN:
+            return BooleanParser.fit_parse(self.cells)
+        return CategoryParser(), to_categories(self.cells)
 
 
-def find_roles(table: pa.Table, given: Mapping[str, str] | None = None) -> list[ColumnFacts]:
-    """Return the role of every column; roles that are given stand as they are.
-
-    Raises
-    ------
-    UnknownNameError
-        If a role or a column is given that does not exist.
-    DataError
-        If the table has no rows, or no column is left to look at.
-    """
-    given = dict(given or {})
-    for name in given:
-        if name not in table.column_names:
-            raise UnknownNameError("column", name, table.column_names)
-    roles = {name: _role_called(role) for name, role in given.items()}
-    if table.num_rows == 0:
-        raise DataError("The table has a header but no rows.")
-    decimal_commas = has_decimal_commas(table)
-    facts = [
-        _look_at(name, table.column(name), roles.get(name), decimal_commas)
-        for name in table.column_names
-    ]
-    if not any(fact.role.is_feature for fact in facts):
-        found = ", ".join(f"{fact.name} ({fact.role})" for fact in facts[:5])
-        raise DataError(f"No column is left to look at: {found}. Say roles to change that.")
-    return facts
-
-
-def _role_called(name: str) -> Role:
-    if name not in list(Role):
-        raise UnknownNameError("role", name, list(Role))
-    return Role(name)
-
-
-def _look_at(
-    name: str, column: pa.ChunkedArray, given: Role | None, decimal_commas: bool
-) -> ColumnFacts:
-    if not is_supported(column.type):
-        if given is not None and given.is_feature:
-            raise SettingError(f"Column '{name}' holds {column.type}, which cannot be {given}.")
-        note = f"cells of type {column.type} are not looked at"
-        return ColumnFacts(name, given or Role.IGNORED, column.null_count, 0, note)
-    cells = mask_missing(column)
-    n_missing = cells.null_count
-    n_distinct = pc.count_distinct(cells).as_py()
-    role, note = _find_role(name, cells, n_missing, n_distinct)
-    if role == Role.NUMERIC and pa.types.is_dictionary(column.type):
-        role = Role.CATEGORICAL  # numbers that a user has made categories
-    if given is not None and given != role:
-        role, note = given, "" if given.is_feature else "not looked at"
-    note = "; ".join(text for text in (note, _note_on_words(column)) if text)
-    parser = _parser_for(role, cells, decimal_commas)
-    if parser is None:
-        return ColumnFacts(name, role, n_missing, n_distinct, note)
-    unread = n_unread(parser, cells)
-    if n_missing + unread == len(cells):
-        raise SettingError(f"Column '{name}' has no cell that says {parser.wanted}.")
-    notes = (note, parser.note(cells), _note_on(unread, parser.unread))
-    note = "; ".join(text for text in notes if text)
-    return ColumnFacts(name, role, n_missing, n_distinct, note, unread)
-
-
-def _parser_for(role: Role, cells: pa.ChunkedArray, decimal_commas: bool) -> Parser | None:
-    """Return what reads the cells of a column, if the role wants more than words."""
-    if role == Role.NUMERIC:
-        return NumberParser.fit(cells, decimal_commas=decimal_commas)
-    if role == Role.DATETIME:
-        return DatetimeParser.fit(cells)
-    return CategoryParser.fit(cells) if role == Role.BOOLEAN else None
-
-
-def _find_role(
-    name: str, cells: pa.ChunkedArray, n_missing: int, n_distinct: int
-) -> tuple[Role, str]:
-    if n_missing == len(cells):
+def infer_role(column: TrainingColumn) -> tuple[Role, str]:
+    """Return the role of a column and why it has that role, if that is not obvious."""
+    if column.n_present == 0:
         return Role.CONSTANT, "all cells are missing"
-    if n_distinct == 1:
-        if n_missing == 0:
+    if column.n_distinct == 1:
+        if column.n_missing == 0:
             return Role.CONSTANT, "all cells are the same"
         return Role.CATEGORICAL, "one value, or missing"
-    if pa.types.is_temporal(cells.type) and not pa.types.is_duration(cells.type):
+    kind = column.cells.type
+    if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
         return Role.DATETIME, ""
-    if _are_truths(cells, n_distinct):
+    if _is_boolean(column):
         return Role.BOOLEAN, ""
-    if _are_codes(cells):
-        return _role_of_words(name, cells, n_missing, n_distinct)
-    for role, kind in ((Role.NUMERIC, NumberParser), (Role.DATETIME, DatetimeParser)):
-        if role == Role.DATETIME and not is_text(cells.type):
-            break
-        values = kind.fit(cells).parse(cells)
-        if _share(values, _without_placeholders(cells)) >= CLEAR_SHARE:
-            return _role_of_numbers(name, values) if role == Role.NUMERIC else (role, "")
-    mostly_differ = n_distinct > MOSTLY * (len(cells) - n_missing)
-    if mostly_differ and _share(NumberParser.fit(cells).parse(cells), cells) > MOSTLY:
+    if _has_leading_zeros(column):
+        return _role_of_text(column)
+    n_numbers = int(np.isfinite(column.numbers[1]).sum())
+    n_expected = CLEAR_MAJORITY * _n_without_placeholders(column)
+    if n_numbers >= n_expected:
+        return _role_of_numbers(column)
+    if is_text(kind) and np.isfinite(column.datetimes[1]).sum() >= n_expected:
+        return Role.DATETIME, ""
+    if 2 * column.n_distinct > column.n_present and 2 * n_numbers > column.n_present:
         return Role.NUMERIC, ""
-    return _role_of_words(name, cells, n_missing, n_distinct)
+    return _role_of_text(column)
 
 
-def _role_of_numbers(name: str, values: NDArray[np.float64]) -> tuple[Role, str]:
-    """Return what numbers are for: whole ones may only tell rows, or things, apart."""
+def _role_of_numbers(column: TrainingColumn) -> tuple[Role, str]:
+    """Tell quantities from integers that number rows or stand for things."""
+    values = column.numbers[1]
     known = values[~np.isnan(values)]
-    if len(known) < MANY_ROWS or (known != np.floor(known)).any():
+    if len(known) < MIN_ROWS or (known != np.floor(known)).any():
         return Role.NUMERIC, ""
     if len(np.unique(known)) == len(known):
         if np.ptp(known) < len(values):
-            return Role.IDENTIFIER, f"counts the rows: {KEPT_ASIDE}"
-        if NAMES_OF_IDENTIFIERS.search(name):
-            return Role.IDENTIFIER, f"by its name: {KEPT_ASIDE}"
-    elif NAMES_OF_OTHERS.search(name):
-        return Role.CATEGORICAL, "by its name, numbers stand for things"
+            return Role.IDENTIFIER, f"numbers the rows; {UNUSED}"
+        if IDENTIFIER_NAME.search(column.name):
+            return Role.IDENTIFIER, f"identifier by its name; {UNUSED}"
+    elif FOREIGN_KEY_NAME.search(column.name):
+        return Role.CATEGORICAL, "codes by its name"
     return Role.NUMERIC, ""
 
 
-def _role_of_words(
-    name: str, cells: pa.ChunkedArray, n_missing: int, n_distinct: int
-) -> tuple[Role, str]:
-    said = to_text(cells)
-    n_present = len(cells) - n_missing
-    mean_words = 1 + pc.mean(pc.count_substring_regex(said, r"\s+")).as_py()
-    differ = n_present >= MANY_ROWS and n_distinct > n_present / 2
-    if differ and mean_words >= TEXT_WORDS:
-        return Role.TEXT, "free text is not looked at"
-    if n_present >= MANY_ROWS and n_distinct == n_present:
-        return Role.IDENTIFIER, f"all cells differ: {KEPT_ASIDE}"
-    if n_present >= MANY_CELLS and n_distinct > NEARLY_ALL * n_present:
-        return Role.IDENTIFIER, f"{n_distinct / n_present:.0%} of the cells differ: {KEPT_ASIDE}"
-    if differ and NAMES_OF_IDENTIFIERS.search(name):
-        return Role.IDENTIFIER, f"by its name: {KEPT_ASIDE}"
+def _role_of_text(column: TrainingColumn) -> tuple[Role, str]:
+    n_words = 1 + pc.mean(pc.count_substring_regex(column.text, r"\s+")).as_py()
+    n_distinct, n_present = column.n_distinct, column.n_present
+    mostly_differ = n_present >= MIN_ROWS and 2 * n_distinct > n_present
+    if mostly_differ and n_words >= MIN_WORDS_OF_TEXT:
+        return Role.TEXT, f"free text; {UNUSED}"
+    if n_present >= MIN_ROWS and n_distinct == n_present:
+        return Role.IDENTIFIER, f"all values differ; {UNUSED}"
+    if n_present >= MIN_ROWS_NEARLY_UNIQUE and n_distinct > NEARLY_UNIQUE * n_present:
+        return Role.IDENTIFIER, f"{percent(n_distinct / n_present)} distinct values; {UNUSED}"
+    if mostly_differ and IDENTIFIER_NAME.search(column.name):
+        return Role.IDENTIFIER, f"identifier by its name; {UNUSED}"
     return Role.CATEGORICAL, ""
 
 
-def _are_codes(cells: pa.ChunkedArray) -> bool:
-    """Whether digits are no numbers: many begin with a zero that a number would not have."""
-    if not is_text(cells.type):
+def _is_boolean(column: TrainingColumn) -> bool:
+    """Whether cells are yes or no, each with one spelling except for upper and lower case."""
+    if column.n_distinct > MIN_ROWS:
         return False
-    n_codes = pc.sum(pc.match_substring_regex(to_text(cells), LEADING_ZERO)).as_py() or 0
-    return bool(n_codes > (1 - CLEAR_SHARE) * (len(cells) - cells.null_count))
+    distinct = pa.chunked_array([column.cells.unique()]).drop_null()
+    is_spelled_once = pc.count_distinct(pc.utf8_lower(to_categories(distinct))).as_py() == 2
+    return is_spelled_once and not np.isnan(parse_booleans(distinct)).any()
 
 
-def _without_placeholders(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    if not is_text(cells.type):
-        return cells
-    kept = pc.invert(pc.is_in(to_text(cells), pa.array(PLACEHOLDERS)))
-    without = cells.filter(kept)
-    return without if without.null_count < len(without) else cells
-
-
-def _note_on_words(column: pa.ChunkedArray) -> str:
-    """Return which words of a column are taken for missing values."""
-    if not is_text(column.type):
-        return ""
-    said = pc.utf8_trim_whitespace(column)
-    said = said.filter(
-        pc.is_in(said, pa.array([word for word in MISSING_STRINGS if word], said.type))
-    )
-    counts = pc.value_counts(said).to_pylist()
-    return "; ".join(
-        f"{one['counts']:,} cell{'s say' if one['counts'] > 1 else ' says'} '{one['values']}', "
-        "taken as missing"
-        for one in sorted(counts, key=lambda one: -one["counts"])
-    )
-
-
-def _note_on(unread: int, what: str) -> str:
-    if unread == 0:
-        return ""
-    if unread == 1:
-        return f"1 cell says {what} and counts as missing"
-    return f"{unread:,} cells say {what} and count as missing"
-
-
-def _are_truths(cells: pa.ChunkedArray, n_distinct: int) -> bool:
-    """Whether cells say yes and no, each in one way but for upper and lower case."""
-    if n_distinct > MANY_ROWS or _share(parse_booleans(cells), cells) < 1:
+def _has_leading_zeros(column: TrainingColumn) -> bool:
+    """Whether digits are codes: many begin with a zero that a number would not have."""
+    if not is_text(column.cells.type):
         return False
-    return bool(pc.count_distinct(pc.utf8_lower(to_categories(cells))).as_py() == 2)
+    n_codes = pc.sum(pc.match_substring_regex(column.text, r"^0\d+$")).as_py()
+    return bool(n_codes > (1 - CLEAR_MAJORITY) * column.n_present)
 
 
-def _share(values: NDArray[np.float64], cells: pa.ChunkedArray) -> float:
-    """Return the share of the cells with a value that could be read."""
-    return float(np.isfinite(values).sum() / (len(cells) - cells.null_count))
+def _n_without_placeholders(column: TrainingColumn) -> int:
+    """Return the number of cells that are neither missing nor a placeholder, if any are."""
+    if not is_text(column.cells.type):
+        return column.n_present
+    n_placeholders = int(pc.sum(pc.is_in(column.text, pa.array(PLACEHOLDERS))).as_py())
+    return column.n_present - n_placeholders or column.n_present

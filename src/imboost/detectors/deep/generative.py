@@ -128,7 +128,7 @@ class GenerativeDetector(NetworkDetector):
         """Say what each column adds to the scores of rows; `expected` is in units of `X`.
 
         A column adds the loss of its cell (see `imboost.training.cells.cell_losses`), less what
-        it is in the median of usual rows, the training rows not called outliers. Margins are
+        it is in the median of reference rows, the training rows not called outliers. Margins are
         `MARGIN` standard deviations of that. The rest of a score is what the row's code adds,
         and that missing numbers are left out.
         """
@@ -156,7 +156,7 @@ class GenerativeDetector(NetworkDetector):
             self._learn_usual_losses(X)
 
     def _learn_usual_losses(self, X: NDArray[Any]) -> None:
-        """Learn what cells add to the scores of usual rows."""
+        """Learn what cells add to the scores of reference rows."""
         usual = np.flatnonzero(reference_rows(self.decision_scores_, self.threshold_))
         kept = np.linspace(0, len(usual) - 1, min(len(usual), N_USUAL_ROWS))
         usual = usual[kept.astype(np.int64)]

@@ -1,0 +1,211 @@
+"""Encoders of single columns: from parsed cells to columns of a matrix."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from imboost.tables.layout import Kind
+from imboost.tables.number_scaling import NumberScaling, fit_scaling
+
+MAX_CATEGORIES = 50
+"""Number of categories, the most common ones, with a column of their own."""
+
+FREQUENCY_BIN_BASE = 4
+"""Rarer categories share a column with those that occur up to so many times as often."""
+
+MISSING = "(missing)"
+DAY, WEEK = 86_400.0, 7 * 86_400.0
+CYCLES = {"time of day": DAY, "day of the week": WEEK}
+"""Periods, in seconds, that are encoded as sine and cosine."""
+
+Matrix = NDArray[np.float64]
+Block = tuple[Kind, int, str]
+"""Neighbouring columns of the matrix: their kind, their number and their name."""
+
+
+class ColumnEncoder(Protocol):
+    """Encodes the parsed cells of one column."""
+
+    @property
+    @abstractmethod
+    def blocks(self) -> list[Block]:
+        """The blocks that the column has in the matrix."""
+        ...
+
+    def transform(self, values: Any) -> list[Matrix]:
+        """Return one matrix (rows, columns) for every block."""
+        ...
+
+    def describe(self, columns: Matrix) -> list[str]:
+        """Return readable values for rows of the first block."""
+        ...
+
+
+@dataclass(frozen=True)
+class NumberEncoder:
+    """Scaled numbers, with a missing indicator if training cells were missing."""
+
+    scaling: NumberScaling
+    has_missing: bool
+
+    @classmethod
+    def fit(cls, values: Matrix, scaling: str) -> Self:
+        """Fit the scaling to training values of shape (rows,)."""
+        return cls(fit_scaling(scaling, values), bool(np.isnan(values).any()))
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The blocks that the column has in the matrix."""
+        return [(Kind.NUMERIC, 1, ""), *[(Kind.MISSING_INDICATOR, 1, "")] * self.has_missing]
+
+    def transform(self, values: Matrix) -> list[Matrix]:
+        """Return one matrix (rows, columns) for every block."""
+        return _columns(self.scaling.transform(values), *[np.isnan(values)] * self.has_missing)
+
+    def describe(self, columns: Matrix) -> list[str]:
+        """Return numbers with four significant digits."""
+        return [_four_digits(value) for value in self.scaling.inverse_transform(columns[:, 0])]
+
+
+@dataclass(frozen=True)
+class DatetimeEncoder:
+    """Datetimes as a scaled number, and as sine and cosine of the cycles in which they vary.
+
+    Parameters
+    ----------
+    scaling : NumberScaling
+        Of seconds since 1970.
+    cycles : tuple of str
+        Names in `CYCLES`.
+    has_missing : bool
+        Whether there is a missing indicator.
+    is_clock : bool
+        Whether the column holds times of day without a date.
+    """
+
+    scaling: NumberScaling
+    cycles: tuple[str, ...]
+    has_missing: bool
+    is_clock: bool = False
+
+    @classmethod
+    def fit(cls, values: Matrix, scaling: str) -> Self:
+        """Fit the scaling to training values of shape (rows,) and find the cycles."""
+        known = values[~np.isnan(values)]
+        cycles = tuple(
+            name
+            for name, length in CYCLES.items()
+            if len(np.unique(known // DAY if length == WEEK else known % length)) > 1
+            and np.ptp(known) >= length
+        )
+        is_clock = bool(known.min() >= 0 and known.max() < DAY)
+        return cls(fit_scaling(scaling, values), cycles, len(known) < len(values), is_clock)
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The blocks that the column has in the matrix."""
+        names = ["", *(f"{name}, {wave}" for name in self.cycles for wave in ("sine", "cosine"))]
+        indicator: list[Block] = [(Kind.MISSING_INDICATOR, 1, "")] * self.has_missing
+        return [*((Kind.NUMERIC, 1, name) for name in names), *indicator]
+
+    def transform(self, values: Matrix) -> list[Matrix]:
+        """Return one matrix (rows, columns) for every block."""
+        angles = [2 * math.pi * (values % CYCLES[name]) / CYCLES[name] for name in self.cycles]
+        waves = [wave(angle) for angle in angles for wave in (np.sin, np.cos)]
+        missing = [np.isnan(values)] * self.has_missing
+        return _columns(self.scaling.transform(values), *waves, *missing)
+
+    def describe(self, columns: Matrix) -> list[str]:
+        """Return datetimes to the minute, or to the day where they spread over many days."""
+        seconds = self.scaling.inverse_transform(columns[:, 0])
+        unit = "D" if self.scaling.width > DAY else "m"
+        moments = (seconds * 1e6).astype("datetime64[us]").astype(f"datetime64[{unit}]")
+        text = [str(moment).replace("T", " ") for moment in moments]
+        return [moment.split(" ")[-1] for moment in text] if self.is_clock else text
+
+
+@dataclass(frozen=True)
+class CategoryEncoder:
+    """One-hot encoding in which rare categories share columns with equally rare ones.
+
+    A missing cell is a category of its own. A category that training did not have counts as
+    one of the rarest.
+
+    Parameters
+    ----------
+    categories : tuple of str
+        Categories with a column of their own.
+    frequency_bins : dict of str to int
+        The bin of each other category. Bin 0 holds the rarest, and exists even if empty.
+    n_frequency_bins : int
+    """
+
+    categories: tuple[str, ...]
+    frequency_bins: Mapping[str, int]
+    n_frequency_bins: int
+
+    @classmethod
+    def fit(cls, values: pa.ChunkedArray) -> Self:
+        """Count the categories of the training table."""
+        counted = pc.value_counts(pc.fill_null(values, MISSING)).to_pylist()
+        counts = {one["values"]: one["counts"] for one in counted}
+        ordered = sorted(counts, key=lambda category: (-counts[category], category))
+        bins = {
+            category: int(math.log(counts[category], FREQUENCY_BIN_BASE))
+            for category in ordered[MAX_CATEGORIES:]
+        }
+        return cls(tuple(ordered[:MAX_CATEGORIES]), bins, 1 + max(bins.values(), default=0))
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The blocks that the column has in the matrix."""
+        return [(Kind.CATEGORICAL, len(self.categories) + self.n_frequency_bins, "")]
+
+    @property
+    def names(self) -> list[str]:
+        """What each column of the block stands for."""
+        bounds = [FREQUENCY_BIN_BASE ** (bin_ + 1) - 1 for bin_ in range(self.n_frequency_bins)]
+        return [*self.categories, *(f"(one seen at most {bound:,} times)" for bound in bounds)]
+
+    @property
+    def column_of_category(self) -> dict[str, int]:
+        """The column of every category of the training table."""
+        columns = {category: column for column, category in enumerate(self.categories)}
+        n_own = len(self.categories)
+        return columns | {name: n_own + bin_ for name, bin_ in self.frequency_bins.items()}
+
+    def transform(self, values: pa.ChunkedArray) -> list[Matrix]:
+        """Return one matrix (rows, columns) for every block."""
+        columns, rarest = self.column_of_category, len(self.categories)
+        encoded = pc.dictionary_encode(pc.fill_null(values, MISSING)).combine_chunks()
+        known = [columns.get(category, rarest) for category in encoded.dictionary.to_pylist()]
+        one_hot = np.eye(rarest + self.n_frequency_bins)
+        return [one_hot[np.array(known, dtype=np.int64)[np.asarray(encoded.indices)]]]
+
+    def describe(self, columns: Matrix) -> list[str]:
+        """Return names of categories."""
+        return [self.names[column] for column in columns.argmax(axis=1).tolist()]
+
+
+def _columns(*arrays: NDArray[Any]) -> list[Matrix]:
+    """Return arrays of shape (rows,) as matrices of shape (rows, 1)."""
+    return [array[:, None].astype(np.float64) for array in arrays]
+
+
+def _four_digits(value: float) -> str:
+    """Format a number with four significant digits, and an exponent only from 1e15 on.
+
+    >>> _four_digits(52962.7), _four_digits(0.012345), _four_digits(3e20)
+    ('52960', '0.01235', '3e+20')
+    """
+    rounded = float(f"{value:.4g}")
+    return f"{rounded:.0f}" if 1e4 <= abs(rounded) < 1e15 else f"{rounded:.4g}"

@@ -1,0 +1,191 @@
+"""Numbers as people write them: currencies, thousands separators, decimal commas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from imboost.tables.cells import is_text, mask_missing, to_floats, to_seconds, to_text
+
+MAX_NUMBER = 1e300
+"""Larger numbers and infinity are clipped to this, so that differences stay finite."""
+
+CLEAR_MAJORITY = 0.95
+"""Share of a column's cells that must have a format for the column to have it."""
+
+_NUMBER = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
+_UNITS = r"^([+-]?)\s*(?:[$€£¥₹]|[A-Z]{3}\s)\s*|\s*[$€£¥₹%]$|\s[A-Z]{3}$"
+_IN_PARENTHESES = r"^\(\s*(.*\d.*?)\s*\)$"  # accountants' negative numbers
+_SPACES = r"[ '\x{2019}\x{a0}\x{202f}]"
+_SPACE_SEPARATED = rf"^[+-]?\d{{1,3}}(?:{_SPACES}\d{{3}})+(?:[.,]\d*)?$"
+_DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
+_CLEAR_DECIMAL_COMMA = r"^[+-]?\d+(\.\d{3})*,(\d{1,2}|\d{4,})$"
+_SEPARATED = {
+    ",": r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$",
+    ".": r"^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?$",
+}
+_CLEAR_SEPARATOR_DOT = r"^[+-]?[1-9]\d{0,2}((\.\d{3})+,\d*|(\.\d{3}){2,})$"
+_BELOW_1000 = r"^[+-]?\d{1,3}(,\d*)?$"
+
+
+@dataclass(frozen=True)
+class NumberParser:
+    """Parses numbers.
+
+    Parameters
+    ----------
+    thousands : {"", ",", "."}
+        The thousands separator; the other mark is the decimal one. If empty, both a point and
+        a comma are decimal marks.
+    note : str
+        What a user should know about how training cells were parsed.
+    """
+
+    thousands: str = ""
+    note: str = field(default="", compare=False)
+    content: ClassVar[str] = "number"
+
+    @classmethod
+    def fit_parse(
+        cls, cells: pa.ChunkedArray, *, decimal_commas: bool = False
+    ) -> tuple[Self, NDArray[np.float64]]:
+        """Find the thousands separator, and return the numbers too.
+
+        A comma separates thousands unless digits behind it show otherwise; a dot does only if
+        numbers such as "1.234.567" prove it, or if all numbers without one are below 1000.
+
+        Parameters
+        ----------
+        cells : Arrow array in chunks
+        decimal_commas : bool
+            Whether commas are decimal marks in other columns of the table; decides where the
+            cells of this one leave it open.
+
+        Examples
+        --------
+        >>> NumberParser.fit_parse(pa.chunked_array([["1,234", "56"]]))[0].thousands
+        ','
+        >>> NumberParser.fit_parse(pa.chunked_array([["1.234", "567"]]))[0].thousands
+        '.'
+        """
+        cells = mask_missing(cells)
+        if not is_text(cells.type):
+            note = "in seconds" if pa.types.is_duration(cells.type) else ""
+            return cls(note=note), parse_numbers(cells)
+        text = _number_text(cells)
+        thousands, note = _find_separator(text.drop_null(), decimal_commas)
+        return cls(thousands, note), _parse_text(text, thousands)
+
+    def parse(self, cells: pa.ChunkedArray) -> NDArray[np.float64]:
+        """Return numbers; nan where a cell is missing or not a number."""
+        return parse_numbers(cells, thousands=self.thousands)
+
+
+def parse_numbers(column: pa.ChunkedArray, *, thousands: str = "") -> NDArray[np.float64]:
+    """Return a column as numbers; nan where a cell is missing or not a number.
+
+    Durations and times of day are in seconds. See `NumberParser` for `thousands`.
+
+    Examples
+    --------
+    >>> parse_numbers(pa.chunked_array([["1", "2,5", None, "many"]])).tolist()
+    [1.0, 2.5, nan, nan]
+    >>> parse_numbers(pa.chunked_array([["1,234", "2,5"]]), thousands=",").tolist()
+    [1234.0, nan]
+    >>> parse_numbers(pa.chunked_array([["1.234,5", "2,5"]]), thousands=".").tolist()
+    [1234.5, 2.5]
+    """
+    column = mask_missing(column)
+    if pa.types.is_duration(column.type) or pa.types.is_time(column.type):
+        return to_seconds(column)
+    if pa.types.is_temporal(column.type):
+        column = to_text(column)
+    if is_text(column.type):
+        return _parse_text(_number_text(column), thousands)
+    return _clip(to_floats(column))
+
+
+def has_decimal_commas(column: pa.ChunkedArray) -> bool:
+    """Whether most cells are numbers in which the comma can only be a decimal mark.
+
+    >>> has_decimal_commas(pa.chunked_array([["1,5", "2,25"]]))
+    True
+    >>> has_decimal_commas(pa.chunked_array([["1,234", "2,345"]]))
+    False
+    """
+    if not is_text(column.type):
+        return False
+    cells = mask_missing(column).drop_null()
+    with_comma = cells.filter(pc.match_substring(cells, ","))
+    if 2 * len(with_comma) <= len(cells):
+        return False
+    return 2 * _count(_number_text(with_comma), _CLEAR_DECIMAL_COMMA) > len(cells)
+
+
+def _number_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return text without currencies, percent signs and spaces between thousands.
+
+    >>> _number_text(pa.chunked_array([["$1,234.50", " -$5 ", "45.2 %"]])).to_pylist()
+    ['1,234.50', '-5', '45.2']
+    >>> _number_text(pa.chunked_array([["1 234,5", "(12.50)", "USD 7"]])).to_pylist()
+    ['1234,5', '-12.50', '7']
+    """
+    text = pc.replace_substring(pc.utf8_trim_whitespace(column), "\N{MINUS SIGN}", "-")
+    text = pc.replace_substring_regex(text, _IN_PARENTHESES, r"-\1")
+    text = pc.replace_substring_regex(text, _UNITS, r"\1")
+    joined = pc.replace_substring_regex(text, _SPACES, "")
+    return pc.if_else(pc.match_substring_regex(text, _SPACE_SEPARATED), joined, text)
+
+
+def _parse_text(text: pa.ChunkedArray, thousands: str) -> NDArray[np.float64]:
+    if thousands:
+        is_separated = pc.match_substring_regex(text, _SEPARATED[thousands])
+        misplaced = pc.and_(pc.match_substring(text, thousands), pc.invert(is_separated))
+        text = pc.replace_substring(pc.if_else(misplaced, None, text), thousands, "")
+        text = pc.replace_substring(text, ",", ".")
+    else:
+        has_comma = pc.match_substring_regex(text, _DECIMAL_COMMA)
+        text = pc.if_else(has_comma, pc.replace_substring(text, ",", "."), text)
+    text = pc.if_else(pc.match_substring_regex(text, _NUMBER), text, None)
+    return _clip(to_floats(pc.cast(pc.utf8_ltrim(text, "+"), pa.float64())))
+
+
+def _clip(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.clip(values, -MAX_NUMBER, MAX_NUMBER)
+
+
+def _find_separator(text: pa.ChunkedArray, decimal_commas: bool) -> tuple[str, str]:
+    """Return the thousands separator and a note on it."""
+    is_dotted = pc.match_substring(text, ".")
+    dotted, others = text.filter(is_dotted), text.filter(pc.invert(is_dotted))
+    like_thousands = _count(dotted, _SEPARATED["."])
+    if 0 < CLEAR_MAJORITY * len(dotted) <= like_thousands and (
+        _count(dotted, _CLEAR_SEPARATOR_DOT)
+        or 0 < CLEAR_MAJORITY * len(others) <= _count(others, _BELOW_1000)
+    ):
+        return ".", "1.234 is read as 1234"
+    with_comma = text.filter(pc.match_substring(text, ","))
+    separator, decimal = (
+        pc.match_substring_regex(with_comma, pattern)
+        for pattern in (_SEPARATED[","], _DECIMAL_COMMA)
+    )
+    n_separator, n_decimal, n_either = (
+        pc.sum(found).as_py() or 0 for found in (separator, decimal, pc.and_(separator, decimal))
+    )
+    is_open = n_separator == n_decimal and n_either > 0
+    if n_separator > n_decimal or (is_open and not decimal_commas):
+        return ",", "1,234 is read as 1234"
+    if n_separator or n_decimal:
+        return "", "2,5 is read as 2.5"
+    is_doubtful = 0 < len(dotted) == like_thousands
+    return "", "1.234 is read as 1.234, not as 1234" if is_doubtful else ""
+
+
+def _count(text: pa.ChunkedArray, pattern: str) -> int:
+    """Return the number of cells that match a pattern."""
+    return pc.sum(pc.match_substring_regex(text, pattern)).as_py() or 0
