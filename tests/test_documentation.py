@@ -14,7 +14,7 @@ from imboost.benchmark.run.suites import SUITES
 from imboost.checks import check_query_strategy
 from imboost.cli.main import app
 from imboost.detectors import DETECTORS
-from imboost.labels import UNLABELLED_WORDS
+from imboost.labels import TEXT_LABELS, UNLABELLED
 from imboost.models import BACKBONES
 from imboost.query import STRATEGIES
 from imboost.tables.cells import MISSING_STRINGS
@@ -105,11 +105,12 @@ def test_words_for_missing_values_are_in_the_guide():
     assert set(re.findall(r"`([^`]+)`", line)) == {word for word in MISSING_STRINGS if word}
 
 
-def test_words_for_undecided_labels_are_in_the_guide():
+def test_spellings_of_unlabelled_rows_are_in_the_guide():
     text = " ".join((ROOT / "docs/first-table.md").read_text(encoding="utf-8").split())
     [part] = re.findall(r"all others then mean inlier but (.*?), which are", text)
     written = set(re.split(r", | and ", part))
-    assert written == {word for word in UNLABELLED_WORDS if word} - {"unlabeled"}
+    expected = {text for text, label in TEXT_LABELS.items() if label == UNLABELLED}
+    assert written == expected - {"", "unlabeled"}
 
 
 @pytest.mark.parametrize("name", SUITES)

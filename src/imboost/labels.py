@@ -1,7 +1,7 @@
-"""The label convention of the whole package, and the only converters to others.
+"""The label convention of the package, and converters from and to others.
 
 A row is an inlier (0), an outlier (1) or not labelled (-1). This is PyOD's convention;
-scikit-learn's outlier detectors say +1 for an inlier and -1 for an outlier instead.
+scikit-learn's outlier detectors use +1 for an inlier and -1 for an outlier instead.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Labels = NDArray[np.int8]
 
 
 def unlabelled(n_rows: int) -> Labels:
-    """Return the labels of `n_rows` rows about which nothing is known."""
+    """Return the labels of `n_rows` unlabelled rows."""
     return np.full(n_rows, UNLABELLED, dtype=np.int8)
 
 
@@ -53,16 +53,16 @@ def check_labels(y: Any, n_rows: int) -> Labels:
         )
     known = np.isin(values, (UNLABELLED, INLIER, OUTLIER))
     if not known.all():
-        strange = ", ".join(np.unique(values[~known].astype(str))[:5].tolist())
+        invalid = ", ".join(np.unique(values[~known].astype(str))[:5].tolist())
         raise ValueError(
             "y must hold only 0 (inlier), 1 (outlier) and -1 (not labelled); "
-            f"got {strange}. Recode the other values, or set them to -1."
+            f"got {invalid}. Recode the other values, or set them to -1."
         )
     return values.astype(np.int8)
 
 
 def to_sklearn(labels: NDArray[Any]) -> NDArray[np.int8]:
-    """Turn 0/1 predictions into scikit-learn's +1 (inlier) and -1 (outlier).
+    """Convert 0/1 predictions to scikit-learn's +1 (inlier) and -1 (outlier).
 
     >>> to_sklearn(np.array([0, 1]))
     array([ 1, -1], dtype=int8)
@@ -71,7 +71,7 @@ def to_sklearn(labels: NDArray[Any]) -> NDArray[np.int8]:
 
 
 def from_sklearn(labels: NDArray[Any]) -> Labels:
-    """Turn scikit-learn's +1 (inlier) and -1 (outlier) into 0/1.
+    """Convert scikit-learn's +1 (inlier) and -1 (outlier) to 0/1.
 
     >>> from_sklearn(np.array([1, -1]))
     array([0, 1], dtype=int8)
@@ -79,130 +79,96 @@ def from_sklearn(labels: NDArray[Any]) -> Labels:
     return np.where(labels == -1, OUTLIER, INLIER).astype(np.int8)
 
 
-OUTLIER_WORDS: Final = (
-    "1",
-    "yes",
-    "y",
-    "true",
-    "t",
-    "outlier",
-    "anomaly",
-    "anomalous",
-    "abnormal",
-)
-INLIER_WORDS: Final = ("0", "no", "n", "false", "f", "inlier", "normal")
-UNLABELLED_WORDS: Final = (
-    "",
-    "-1",
-    "?",
-    "n/a",
-    "open",
-    "pending",
-    "unlabelled",
-    "unlabeled",
-    "unknown",
-    "unsure",
-)
-"""What people write for the three labels, in any case."""
-
-MOST_FOUND: Final = 5
-MOST_TOLD: Final = 3
-"""Words that are named in an error, and for each label once they are understood."""
+TEXT_LABELS: Final = {
+    **dict.fromkeys(
+        ("1", "yes", "y", "true", "t", "outlier", "anomaly", "anomalous", "abnormal"), OUTLIER
+    ),
+    **dict.fromkeys(("0", "no", "n", "false", "f", "inlier", "normal"), INLIER),
+    **dict.fromkeys(
+        ("", "-1", "?", "n/a", "open", "pending", "unlabelled", "unlabeled", "unknown", "unsure"),
+        UNLABELLED,
+    ),
+}
+"""Spellings of the three labels, in any case."""
 
 
-def from_words(words: Iterable[str | None], outlier_word: str | None = None) -> Labels:
-    """Turn what a column of labels says into 0, 1 and -1; None is not labelled.
+def from_text(values: Iterable[str | None], outlier_label: str | None = None) -> Labels:
+    """Convert a column of labels written as text to 0, 1 and -1; None is not labelled.
 
     Parameters
     ----------
-    words : iterable of str or None
-        One for every row.
-    outlier_word : str, optional
-        The word that means outlier. All others then mean inlier, but for those that say that
-        nothing is known.
+    values : iterable of str or None
+        One per row.
+    outlier_label : str, optional
+        The text that means outlier. All others then mean inlier, except for the spellings of an
+        unlabelled row.
 
     Raises
     ------
     DataError
-        If words are neither of the known ones nor is it said which of them means outlier.
+        If the meaning of a value is unknown, or no row has the `outlier_label`.
 
     Examples
     --------
-    >>> from_words(["yes", "No", None])
+    >>> from_text(["yes", "No", None])
     array([ 1,  0, -1], dtype=int8)
-    >>> from_words(["1.0", "0.0", None])
+    >>> from_text(["1.0", "0.0", None])
     array([ 1,  0, -1], dtype=int8)
-    >>> from_words(["fraud", "fine", None], outlier_word="fraud")
+    >>> from_text(["fraud", "fine", None], outlier_label="fraud")
     array([ 1,  0, -1], dtype=int8)
     """
-    spelled = ["" if word is None else _spelling(word) for word in words]
-    counts = Counter(spelled)
-    meanings = _known_meanings(counts) if outlier_word is None else _by(outlier_word, counts)
-    return np.array([meanings[word.lower()] for word in spelled], dtype=np.int8)
+    texts = [_clean(value) for value in values]
+    counts = Counter(texts)
+    found = (
+        f"got {_list_counts(Counter({repr(text): counts[text] for text in counts if text}), 5)}"
+    )
+    hint = "Give the label that means outlier (on the command line with --outlier-word)."
+    lower = {text.lower() for text in counts}
+    if outlier_label is not None:
+        outlier = _clean(outlier_label).lower()
+        if outlier not in lower:
+            raise DataError(f"No label is '{outlier_label}'; {found}.")
+        unlabelled_texts = {text for text, label in TEXT_LABELS.items() if label == UNLABELLED}
+        meanings = dict.fromkeys(lower, INLIER) | dict.fromkeys(unlabelled_texts, UNLABELLED)
+        meanings[outlier] = OUTLIER
+    elif not lower <= TEXT_LABELS.keys():
+        raise DataError(
+            "Labels must be 0 or 1, yes or no, true or false, inlier or outlier, normal or "
+            f"anomaly, or empty; {found}. {hint}"
+        )
+    elif {"1", "-1"} <= lower and "0" not in lower:  # scikit-learn's labels, or unlabelled rows
+        raise DataError(f"Labels 1 and -1 without 0 are ambiguous; {found}. {hint}")
+    else:
+        meanings = TEXT_LABELS
+    return np.array([meanings[text.lower()] for text in texts], dtype=np.int8)
 
 
-def tell_meanings(words: Iterable[str | None], labels: Labels) -> str:
-    """Say which words count as which label and how often, given what `from_words` returned.
+def describe_labels(values: Iterable[str | None], labels: Labels) -> str:
+    """Describe which texts became which label, and how often, after `from_text`.
 
-    >>> words = ["fraud", "fine", "fine", None]
-    >>> tell_meanings(words, from_words(words, outlier_word="fraud"))
-    "outlier: 'fraud' (1 row); inlier: 'fine' (2 rows); undecided: empty (1 row)"
+    >>> values = ["fraud", "fine", "fine", None]
+    >>> describe_labels(values, from_text(values, outlier_label="fraud"))
+    "outlier: 'fraud' (1 row); inlier: 'fine' (2 rows); unlabelled: empty (1 row)"
     """
-    kinds = {OUTLIER: "outlier", INLIER: "inlier", UNLABELLED: "undecided"}
-    counts: dict[int, Counter[str]] = {label: Counter() for label in kinds}
-    for word, label in zip(words, labels.tolist(), strict=True):
-        spelled = "" if word is None else _spelling(word)
-        counts[label][f"'{spelled}'" if spelled else "empty"] += 1
+    names = {OUTLIER: "outlier", INLIER: "inlier", UNLABELLED: "unlabelled"}
+    counts: dict[int, Counter[str]] = {label: Counter() for label in names}
+    for value, label in zip(values, labels.tolist(), strict=True):
+        counts[label][repr(_clean(value)) if _clean(value) else "empty"] += 1
     return "; ".join(
-        f"{kind}: {_listed(counts[label], MOST_TOLD)}"
-        for label, kind in kinds.items()
+        f"{name}: {_list_counts(counts[label], 3)}"
+        for label, name in names.items()
         if counts[label]
     )
 
 
-def _spelling(word: str) -> str:
-    """Return a word without spaces around it; a whole number without decimals."""
-    return re.sub(r"^(-?\d+)\.0*$", r"\1", word.strip())
+def _clean(value: str | None) -> str:
+    """Return text without surrounding spaces, and an integer without decimals."""
+    return re.sub(r"^(-?\d+)\.0*$", r"\1", (value or "").strip())
 
 
-def _known_meanings(counts: Counter[str]) -> dict[str, int]:
-    """Return the label that each word means, or raise if some could mean anything."""
-    meanings = {
-        **dict.fromkeys(OUTLIER_WORDS, OUTLIER),
-        **dict.fromkeys(INLIER_WORDS, INLIER),
-        **dict.fromkeys(UNLABELLED_WORDS, UNLABELLED),
-    }
-    if any(word.lower() not in meanings for word in counts):
-        raise DataError(
-            "Labels must be 0 or 1, yes or no, true or false, inlier or outlier, normal or "
-            f"anomaly, or empty; got {_counted(counts)}. Say which word means outlier "
-            "(on the command line with --outlier-word)."
-        )
-    if {"1", "-1"} <= counts.keys() and "0" not in counts:
-        raise DataError(
-            f"Labels 1 and -1 without 0 may mean two things; got {_counted(counts)}. Say which "
-            "of them means outlier (on the command line with --outlier-word)."
-        )
-    return meanings
-
-
-def _by(outlier_word: str, counts: Counter[str]) -> dict[str, int]:
-    """Return the label that each word means, given which of them means outlier."""
-    wanted, found = _spelling(outlier_word).lower(), {word.lower() for word in counts}
-    if wanted not in found:
-        raise DataError(f"No label is '{outlier_word}'; got {_counted(counts)}.")
-    meanings = dict.fromkeys(found, INLIER) | dict.fromkeys(UNLABELLED_WORDS, UNLABELLED)
-    return {**meanings, wanted: OUTLIER}
-
-
-def _counted(counts: Counter[str]) -> str:
-    words = Counter({f"'{word}'": n for word, n in counts.items() if word})
-    return _listed(words, MOST_FOUND) or "none"
-
-
-def _listed(counts: Counter[str], most: int) -> str:
-    """Name the commonest words and say of how many rows each is."""
-    shown = [f"{word} ({n:,} row{'s' * (n != 1)})" for word, n in counts.most_common(most)]
-    n_more = len(counts) - len(shown)
-    rest = [f"{n_more:,} other word{'s' * (n_more != 1)}"] if n_more else []
-    return ", ".join([*shown, *rest])
+def _list_counts(counts: Counter[str], most: int) -> str:
+    """List the most frequent texts with their number of rows."""
+    listed = [f"{text} ({n:,} row{'s' * (n != 1)})" for text, n in counts.most_common(most)]
+    if n_more := len(counts) - len(listed):
+        listed.append(f"{n_more:,} other label{'s' * (n_more != 1)}")
+    return ", ".join(listed) or "none"

@@ -185,8 +185,8 @@ def test_ten_thousand_columns_are_fitted_scored_and_explained(tmp_path):
     [
         (["fraud", "fine"], "got 'fraud' (100 rows), 'fine' (100 rows)"),
         (["0", "1", "2", "3"], "'2' (50 rows)"),
-        (["1", "-1"], "may mean two things"),
-        (["1.0", "-1.0"], "may mean two things"),
+        (["1", "-1"], "are ambiguous"),
+        (["1.0", "-1.0"], "are ambiguous"),
     ],
     ids=["words", "numbers", "scikit-learn", "scikit-learn as decimals"],
 )

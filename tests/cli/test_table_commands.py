@@ -347,7 +347,7 @@ def test_fit_says_what_it_takes_each_label_for(tmp_path):
     fit = ("fit", data, "--detector", "trees", "--label-column", "verdict")
     said = run_well(*fit, "--outlier-word", "fraud").text
     assert "outlier: 'Fraud' (23 rows), 'fraud' (1 row); inlier: 'legit' (75 rows)" in said
-    assert re.search(r"undecided: 'pending' \(25 rows\), .*, 2 other words\.", said)
+    assert re.search(r"unlabelled: 'pending' \(25 rows\), .*, 2 other labels\.", said)
     assert "Labels: 24 outliers, 75 inliers, 101 rows without." in said
 
 
@@ -357,7 +357,7 @@ def test_one_label_of_a_kind_is_told_as_one(tmp_path):
     data = write(table, tmp_path / "orders.csv")
     said = run_well("fit", data, "--detector", "trees", "--label-column", "verdict").text
     assert "Labels: 1 outlier, 198 inliers, 1 row without." in said
-    assert "outlier: 'yes' (1 row); inlier: 'no' (198 rows); undecided: empty (1 row)." in said
+    assert "outlier: 'yes' (1 row); inlier: 'no' (198 rows); unlabelled: empty (1 row)." in said
 
 
 def test_roles_may_be_given(tmp_path):

@@ -44,7 +44,7 @@ class Moody:
 
 @pytest.mark.parametrize(
     ("broken", "message"),
-    [(Repeats, "twice"), (Greedy, "not a candidate"), (Moody, "other rows")],
+    [(Repeats, "twice"), (Greedy, "not a candidate"), (Moody, "different rows")],
 )
 def test_the_contract_suite_tells_a_broken_strategy(broken, message):
     with pytest.raises(AssertionError, match=message):
@@ -100,13 +100,13 @@ def test_an_unknown_name_suggests_the_nearest():
         make_strategy("mmm")
 
 
-def test_highest_scores_come_highest_first_and_ties_by_row():
+def test_highest_scores_are_sorted_and_ties_ordered_by_row():
     scores = np.array([1.0, 5.0, 5.0, 2.0, 9.0])
     chosen = HighestScores().select(scores, np.array([0, 1, 2, 3]), 3, RNG(0))
     assert chosen.tolist() == [1, 2, 3]
 
 
-def test_the_decision_boundary_leaves_its_share_outside():
+def test_the_decision_boundary_is_the_quantile_of_its_fraction():
     scores = np.arange(101.0)
     chosen = DecisionBoundary(outside=0.1).select(scores, np.arange(101), 3, RNG(0))
     assert chosen.tolist() == [90, 89, 91]
@@ -136,14 +136,14 @@ def test_only_two_strategies_are_adaptive():
 )
 def test_the_adaptive_boundary_moves_to_where_answers_are_even(labels, outside):
     boundary = AdaptiveBoundary(start=0.1, step=2.0)
-    boundary.update(np.array(labels, dtype=np.int8), NOTHING)
+    boundary.update(np.array(labels, dtype=np.int8), NO_LABELS)
     assert boundary.outside == pytest.approx(outside)
 
 
 def test_the_adaptive_boundary_never_leaves_the_table():
     boundary = AdaptiveBoundary()
     for _ in range(50):
-        boundary.update(np.ones(3, dtype=np.int8), NOTHING)
+        boundary.update(np.ones(3, dtype=np.int8), NO_LABELS)
     assert boundary.outside == 1.0
     assert boundary.select(np.arange(9.0), np.arange(9), 1, RNG(0)).tolist() == [0]
 
@@ -157,7 +157,7 @@ def test_the_adaptive_boundary_finds_the_edge_between_two_kinds():
         rows = boundary.select(scores, left, 6, rng)
         left = np.setdiff1d(left, rows)
         shares.append(is_outlier[rows].mean())
-        boundary.update(is_outlier[rows].astype(np.int8), NOTHING)
+        boundary.update(is_outlier[rows].astype(np.int8), NO_LABELS)
     assert shares[0] == 0
     assert 0 < np.mean(shares[3:]) < 1
     assert 0.01 < boundary.outside < 0.04
@@ -187,12 +187,12 @@ def test_a_wrong_setting_of_a_strategy_is_named(name, settings, error):
         make_strategy(name, **settings)
 
 
-NOTHING = np.zeros(0, dtype=np.int8)
+NO_LABELS = np.zeros(0, dtype=np.int8)
 LINE = np.concatenate([np.linspace(0, 1, 90), np.linspace(50, 51, 10)])[:, None]
 """Ninety rows at one end and ten at the other."""
 
 
-def look_at_line(**settings) -> Spread:
+def spread_on_line(**settings) -> Spread:
     strategy = Spread(**settings)
     strategy.set_embedding(LINE)
     return strategy
@@ -205,46 +205,46 @@ def draws(strategy: Spread, scores, candidates, n=1, repeats=60):
 
 @pytest.mark.parametrize(("blind_share", "expected"), [(0.0, 0.88), (0.5, 0.46), (1.0, 0.05)])
 def test_spread_prefers_high_scores_until_both_kinds_are_known(blind_share, expected):
-    strategy = look_at_line(blind_share=blind_share, distance_power=0.0)
+    strategy = spread_on_line(blind_share=blind_share, distance_power=0.0)
     scores = np.where(np.arange(100) < 5, 1.0, 0.01)
     scores[50] = 0.0
     for _ in range(2):  # before any answer, and after answers of one kind
         drawn = draws(strategy, scores, np.arange(100), repeats=400)
         assert np.mean(drawn < 5) == pytest.approx(expected, abs=0.1)
-        strategy.update(NOTHING, np.array([0, 0], dtype=np.int8))
+        strategy.update(NO_LABELS, np.array([0, 0], dtype=np.int8))
 
 
 def test_the_more_inliers_are_found_alone_the_more_the_highest_scores_count():
-    strategy = look_at_line(distance_power=0.0)
+    strategy = spread_on_line(distance_power=0.0)
     scores = np.where(np.arange(100) < 5, 1.0, 0.3)
     scores[50] = 0.0
     shares = []
     for n_inliers in (0, 10, 40):
-        strategy.update(NOTHING, np.zeros(n_inliers, dtype=np.int8))
+        strategy.update(NO_LABELS, np.zeros(n_inliers, dtype=np.int8))
         shares.append(np.mean(draws(strategy, scores, np.arange(100), repeats=400) < 5))
     assert shares[0] < 0.15 < shares[1] < 0.4 < 0.8 < shares[2]
 
 
 def test_an_answered_row_far_above_all_others_does_not_make_them_alike():
-    strategy = look_at_line(distance_power=0.0)
-    strategy.update(NOTHING, np.zeros(200, dtype=np.int8))
+    strategy = spread_on_line(distance_power=0.0)
+    strategy.update(NO_LABELS, np.zeros(200, dtype=np.int8))
     scores = np.linspace(0, 1, 100)
     scores[0] = 5.0  # answered
     assert (draws(strategy, scores, np.arange(1, 100)) >= 80).mean() > 0.9
 
 
 def test_spread_prefers_the_doubtful_once_both_kinds_are_known():
-    strategy = look_at_line(distance_power=0.0)
-    strategy.update(NOTHING, np.array([0, 1], dtype=np.int8))
+    strategy = spread_on_line(distance_power=0.0)
+    strategy.update(NO_LABELS, np.array([0, 1], dtype=np.int8))
     scores = np.concatenate([np.zeros(80), np.full(10, 0.5), np.ones(10)])
     drawn = draws(strategy, scores, np.arange(100))
     assert ((drawn >= 80) & (drawn < 90)).all()
 
 
 def test_spread_forgets_a_kind_whose_only_answer_was_corrected():
-    strategy = look_at_line(distance_power=0.0, blind_share=0.0)
-    strategy.update(NOTHING, np.array([0, 1], dtype=np.int8))
-    strategy.update(NOTHING, np.array([0, 0], dtype=np.int8))
+    strategy = spread_on_line(distance_power=0.0, blind_share=0.0)
+    strategy.update(NO_LABELS, np.array([0, 1], dtype=np.int8))
+    strategy.update(NO_LABELS, np.array([0, 0], dtype=np.int8))
     scores = np.concatenate([np.zeros(80), np.full(10, 0.5), np.ones(10)])
     assert (draws(strategy, scores, np.arange(100)) >= 90).mean() > 0.5
 
@@ -253,21 +253,21 @@ def test_a_higher_doubt_power_keeps_nearer_to_the_middle():
     scores = np.linspace(0, 1, 100)
     gaps = {}
     for power in (1.0, 6.0):
-        strategy = look_at_line(doubt_power=power, distance_power=0.0)
-        strategy.update(NOTHING, np.array([0, 1], dtype=np.int8))
+        strategy = spread_on_line(doubt_power=power, distance_power=0.0)
+        strategy.update(NO_LABELS, np.array([0, 1], dtype=np.int8))
         gaps[power] = np.abs(scores[draws(strategy, scores, np.arange(100))] - 0.5).mean()
     assert gaps[6.0] < gaps[1.0] / 1.5
 
 
 def test_spread_rows_are_drawn_far_from_the_answered_ones():
     unanswered = np.arange(1, 100)  # row 0 was answered
-    drawn = draws(look_at_line(), np.zeros(100), unanswered)
+    drawn = draws(spread_on_line(), np.zeros(100), unanswered)
     assert np.mean(drawn >= 90) > 0.8  # a tenth of the rows, nearly all of the distance
     assert len(np.unique(drawn)) > 3  # drawn, not always the farthest
 
 
 def test_spread_rows_are_far_from_each_other():
-    pairs = draws(look_at_line(), np.zeros(100), np.arange(100), n=2)
+    pairs = draws(spread_on_line(), np.zeros(100), np.arange(100), n=2)
     assert np.mean((pairs >= 90).sum(axis=1) == 1) > 0.8
 
 
@@ -293,7 +293,7 @@ def test_spread_draws_all_rows_that_lie_in_one_place():
 
 
 def test_of_a_large_table_the_rows_worth_it_are_kept():
-    strategy = look_at_line(max_pool=20, blind_share=0.0)
+    strategy = spread_on_line(max_pool=20, blind_share=0.0)
     scores = np.where(np.arange(100) % 10 == 0, 1.0, 0.0)  # ten rows of worth
     first = draws(strategy, scores, np.arange(100), n=10)
     assert all(set(range(0, 100, 10)) == set(rows) for rows in first.tolist())
@@ -317,9 +317,9 @@ def test_spread_takes_values_whose_squares_overflow():
 
 def test_spread_takes_scores_whose_range_overflows():
     scores = np.linspace(-1, 1, 100) * 1.7e308
-    assert len(look_at_line().select(scores, np.arange(100), 9, RNG(0))) == 9
+    assert len(spread_on_line().select(scores, np.arange(100), 9, RNG(0))) == 9
 
 
-def test_spread_looks_at_the_table_and_learns_from_answers():
+def test_spread_is_adaptive_and_uses_an_embedding():
     assert isinstance(Spread(), EmbeddingStrategy)
     assert isinstance(Spread(), AdaptiveStrategy)

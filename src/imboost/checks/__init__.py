@@ -1,6 +1,6 @@
-"""Contract suites: run them on your own query strategy or detector.
+"""Contract checks to run on your own detector or query strategy.
 
-Each raises an AssertionError that says which promise was broken.
+Like scikit-learn's estimator checks, they raise an AssertionError that names the violated rule.
 """
 
 from imboost.checks.detector import check_detector

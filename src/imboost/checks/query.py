@@ -1,4 +1,4 @@
-"""The contract of a query strategy."""
+"""Contract checks of a query strategy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.checks.promise import promise
-
 
 def check_query_strategy(make: Callable[[], Any]) -> None:
-    """Raise unless a strategy chooses distinct candidates, as many as asked, reproducibly.
+    """Check that a strategy selects distinct candidates, as many as asked, reproducibly.
 
     Parameters
     ----------
@@ -26,46 +24,45 @@ def check_query_strategy(make: Callable[[], Any]) -> None:
     """
     rng = np.random.default_rng(0)
     two_clusters = np.concatenate([rng.normal(0, 1, 90), rng.normal(8, 2, 10)])
-    heavy_tail = np.exp(3 * rng.normal(size=100))
-    tables = {
+    examples = {
         "two clusters": two_clusters,
-        "one heavy tail": heavy_tail,
+        "heavy tail": np.exp(3 * rng.normal(size=100)),
         "all equal": np.full(100, 3.0),
         "two values": np.repeat([0.0, 1.0], 50),
         "huge": two_clusters * 1e30,
     }
-    everyone = np.arange(100)
-    for name, scores in tables.items():
-        for candidates in (everyone, everyone[::3], np.array([17])):
+    rows = np.arange(100)
+    for name, scores in examples.items():
+        for candidates in (rows, rows[::3], np.array([17])):
             for n in (1, 5, len(candidates), len(candidates) + 10):
-                _check_choice(make, scores, candidates, n, f"scores with {name}, n={n}")
+                _check_selection(make, scores, candidates, n, f"scores: {name}, n={n}")
 
 
-def _check_choice(
+def _check_selection(
     make: Callable[[], Any],
     scores: NDArray[np.float64],
     candidates: NDArray[np.int64],
     n: int,
-    where: str,
+    case: str,
 ) -> None:
     before = scores.copy()
-    chosen, again = (_choose(make(), scores, candidates, n) for _ in range(2))
-    promise(np.issubdtype(chosen.dtype, np.integer), f"{where}: rows must be integers")
-    promise(len(chosen) == min(n, len(candidates)), f"{where}: wrong number of rows")
-    promise(len(set(chosen.tolist())) == len(chosen), f"{where}: a row was chosen twice")
-    promise(np.isin(chosen, candidates).all(), f"{where}: a row is not a candidate")
-    promise(np.array_equal(chosen, again), f"{where}: same random numbers, other rows")
-    promise(np.array_equal(scores, before), f"{where}: the scores were changed")
+    selected, again = (_select(make(), scores, candidates, n) for _ in range(2))
+    assert np.issubdtype(selected.dtype, np.integer), f"{case}: rows must be integers"
+    assert len(selected) == min(n, len(candidates)), f"{case}: wrong number of rows"
+    assert len(set(selected.tolist())) == len(selected), f"{case}: a row was selected twice"
+    assert np.isin(selected, candidates).all(), f"{case}: a row is not a candidate"
+    assert np.array_equal(selected, again), f"{case}: same random numbers, different rows"
+    assert np.array_equal(scores, before), f"{case}: the scores were changed"
 
 
-def _choose(
+def _select(
     strategy: Any, scores: NDArray[np.float64], candidates: NDArray[np.int64], n: int
 ) -> NDArray[Any]:
-    """Let a strategy choose, having seen a table and two rounds of answers if it wants to."""
+    """Select rows, with an embedding and after two updates if the strategy takes them."""
     if hasattr(strategy, "set_embedding"):
         strategy.set_embedding(np.random.default_rng(2).normal(size=(len(scores), 3)).round(1))
     if hasattr(strategy, "update"):
-        answers = np.array([1, 1, 0], dtype=np.int8)
-        strategy.update(answers, answers)
-        strategy.update(answers[:0], answers)  # a round in which no one could tell
+        labels = np.array([1, 1, 0], dtype=np.int8)
+        strategy.update(labels, labels)
+        strategy.update(labels[:0], labels)  # a round with only unsure answers
     return np.asarray(strategy.select(scores, candidates, n, np.random.default_rng(1)))

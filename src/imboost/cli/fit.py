@@ -73,7 +73,7 @@ def fit(
     from imboost import persistence
     from imboost.cli.output_path import default_output
     from imboost.detectors.table_detector import TableDetector
-    from imboost.labels import tell_meanings
+    from imboost.labels import describe_labels
     from imboost.tables.cells import to_text
     from imboost.tables.files import TableFiles
     from imboost.tables.schema import Schema
@@ -94,7 +94,7 @@ def fit(
     _print_schema(schema, table.num_rows, label_column)
     if label_column is not None:
         said = to_text(table.column(label_column)).to_pylist()
-        say(f"Words of labels: {tell_meanings(said, labels)}.")
+        say(f"Words of labels: {describe_labels(said, labels)}.")
     _check_missing(inner, schema)
     fitted = TableDetector(
         inner, roles=roles, scaling=scaling, contamination=share, random_state=seed
@@ -111,7 +111,7 @@ def _read_labels(
     table: pa.Table, name: str | None, outlier_word: str | None, roles: dict[str, str]
 ) -> Labels:
     """Return the label of every row; all are unlabelled if there is no label column."""
-    from imboost.labels import from_words, unlabelled
+    from imboost.labels import from_text, unlabelled
     from imboost.tables.cells import to_text
 
     if name is None:
@@ -123,7 +123,7 @@ def _read_labels(
     if name in roles:
         raise SettingError(f"'{name}' is the label column and has no other role.")
     try:
-        return from_words(to_text(table.column(name)).to_pylist(), outlier_word)
+        return from_text(to_text(table.column(name)).to_pylist(), outlier_word)
     except DataError as error:
         raise DataError(f"Column '{name}': {error}") from error
 

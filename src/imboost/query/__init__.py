@@ -1,7 +1,7 @@
-"""Query strategies: scores in, rows to ask about out.
+"""Query strategies, which select the rows to ask about by their scores.
 
-A further strategy is one new file with a class like `RandomRows` and one line in
-`STRATEGIES`; `imboost.checks.check_query_strategy` tells whether it keeps the contract.
+A new strategy is one file with a class like `RandomRows` and one line in `STRATEGIES`;
+`imboost.checks.check_query_strategy` checks its contract.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
 
 
 def make_strategy(name: str, **settings: Any) -> QueryStrategy:
-    """Return a new strategy called `name`, or raise and suggest a near name."""
+    """Return a new strategy; an unknown name raises and suggests the nearest."""
     if name not in STRATEGIES:
         raise UnknownNameError("query strategy", name, STRATEGIES)
     make = STRATEGIES[name]

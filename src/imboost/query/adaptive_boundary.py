@@ -1,4 +1,4 @@
-"""AB: the rows on a boundary that moves to where half of the answers are outliers."""
+"""AB: rows on a boundary that adapts until half of the answers are outliers."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from imboost.validation import check_number
 
 @dataclass
 class AdaptiveBoundary:
-    """Choose the rows nearest to a quantile of the scores that follows the answers.
+    """Select the rows nearest to a quantile of the scores that adapts to the answers.
 
-    Keeps state: the share of rows beyond the boundary. A round that brought more outliers
-    than inliers moves the boundary inward, to lower scores, and one that brought fewer
-    moves it outward, the further the less even the answers were.
+    A round with more outliers than inliers lowers the boundary, one with fewer raises it, by a
+    factor that depends on the fraction of outliers. The state is the fraction of rows above the
+    boundary.
 
     Parameters
     ----------
     start : float
-        Share of all rows beyond the boundary in the first round.
+        Fraction of the rows above the boundary in the first round.
     step : float
-        Factor by which that share grows after a round of outliers alone, and by which it is
-        divided after a round of inliers alone.
+        Factor by which that fraction grows after a round with outliers only; it is divided by it
+        after a round with inliers only.
 
     References
     ----------
     Kim et al., "Active anomaly detection based on deep one-class classification", Pattern
-    Recognition Letters 2023; the paper moves the percentile, its step is ours.
+    Recognition Letters 2023. The paper adapts the percentile; the size of the step is ours.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class AdaptiveBoundary:
     outside: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check the settings and put the boundary where it starts."""
+        """Check the settings and set the boundary of the first round."""
         check_number("start", self.start, above=0.0, maximum=1.0)
         check_number("step", self.step, minimum=1.0)
         self.outside = self.start
@@ -59,8 +59,7 @@ class AdaptiveBoundary:
         return DecisionBoundary(self.outside).select(scores, candidates, n, rng)
 
     def update(self, round_labels: Labels, all_labels: Labels) -> None:
-        """Move the boundary by what the last round brought."""
-        if len(round_labels) == 0:
-            return
-        share = float((round_labels == OUTLIER).mean())
-        self.outside = min(self.outside * self.step ** (2 * share - 1), 1.0)
+        """Move the boundary by the fraction of outliers in the last round."""
+        if len(round_labels):
+            fraction = float((round_labels == OUTLIER).mean())
+            self.outside = min(self.outside * self.step ** (2 * fraction - 1), 1.0)

@@ -1,4 +1,4 @@
-"""CP: the rows with the smallest and the largest scores."""
+"""CP: rows with the lowest and the highest scores."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from imboost.query.strategy import Indices, Scores
 
 @dataclass(frozen=True)
 class ConfidencePoles:
-    """Choose half of the rows from the lowest scores and half from the highest.
+    """Select half of the rows by the lowest scores and half by the highest.
 
-    Of an odd number the highest get one more. Keeps no state.
+    If the number is odd, one more has a high score. No state.
 
     >>> rng = np.random.default_rng(0)
     >>> ConfidencePoles().select(np.arange(10.0), np.arange(10), 4, rng).tolist()
@@ -23,7 +23,7 @@ class ConfidencePoles:
     def select(
         self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
     ) -> Indices:
-        """Return the `n` candidates at both ends of the scores."""
+        """Return the `n` candidates at both ends, lowest first, then highest first."""
         n = min(n, len(candidates))
         ranked = candidates[np.argsort(scores[candidates], kind="stable")]
         n_low = n // 2

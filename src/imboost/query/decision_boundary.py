@@ -1,4 +1,4 @@
-"""DB: the rows on the boundary of a soft-boundary detector."""
+"""DB: rows on the boundary of a soft-boundary detector."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from imboost.validation import check_number
 
 @dataclass(frozen=True)
 class DecisionBoundary:
-    """Choose the rows whose scores are nearest to a boundary that leaves a share outside.
+    """Select the rows whose scores are nearest to the quantile 1 - nu.
 
-    Soft-boundary Deep SVDD sets its radius so that a share nu of the rows lies outside; with
-    the same share this is the distance to that sphere. Other detectors have no such radius,
-    but the same quantile of their scores. Keeps no state.
+    Soft-boundary Deep SVDD chooses its radius so that a fraction nu of the rows lies outside the
+    sphere, so that with the same nu these are the rows nearest to the sphere. For other detectors
+    the same quantile of their scores is used. No state.
 
     Parameters
     ----------
     outside : float
-        nu, the share of all rows beyond the boundary.
+        nu, the fraction of rows outside the boundary.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class DecisionBoundary:
     outside: float = 0.3
 
     def __post_init__(self) -> None:
-        """Refuse a share that is none."""
+        """Check the setting."""
         check_number("outside", self.outside, minimum=0.0, maximum=1.0)
 
     def select(

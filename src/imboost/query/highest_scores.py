@@ -1,4 +1,4 @@
-"""HC: the rows with the highest scores."""
+"""HC: rows with the highest scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from imboost.query.strategy import Indices, Scores
 
 @dataclass(frozen=True)
 class HighestScores:
-    """Choose the rows that look most like outliers. Keeps no state.
+    """Select the rows with the highest scores. No state.
 
     >>> rng = np.random.default_rng(0)
     >>> HighestScores().select(np.arange(10.0), np.arange(8), 3, rng).tolist()

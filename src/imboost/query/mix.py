@@ -1,4 +1,4 @@
-"""MIX: top scores, uncertain rows and random rows, a third each."""
+"""MIX: highest scores, uncertain rows and random rows, a third each."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from imboost.query.strategy import Indices, Scores
 
 @dataclass(frozen=True)
 class Mix:
-    """Choose a third by the highest scores, a third by doubt and a third at random.
+    """Select a third by the highest scores, a third by uncertainty and a third at random.
 
-    In doubt are the rows whose scores are nearest to the middle of the scores' range. Where a
-    classifier is sure of some rows of either kind, that is a probability of one half. What is
-    left over when `n` is divided by three goes to the random rows. Keeps no state.
+    Uncertain are the rows whose scores are nearest to the middle of the scores' range; for a
+    classifier that is certain about some rows of each class, that is a probability of one half.
+    The remainder of `n` divided by three is drawn at random. No state.
 
     >>> rng = np.random.default_rng(0)
     >>> Mix().select(np.linspace(0, 1, 11), np.arange(11), 6, rng)[:4].tolist()
@@ -28,12 +28,12 @@ class Mix:
     def select(
         self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
     ) -> Indices:
-        """Return `n` candidates: highest first, then the doubtful, then random ones."""
+        """Return `n` candidates: highest scores, then uncertain, then random rows."""
         third = min(n, len(candidates)) // 3
         middle = scores.min() / 2 + scores.max() / 2
         highest = HighestScores().select(scores, candidates, third, rng)
-        left = np.setdiff1d(candidates, highest)
-        doubtful = nearest_to(middle, scores, left, third)
-        left = np.setdiff1d(left, doubtful)
-        anyone = RandomRows().select(scores, left, n - 2 * third, rng)
-        return np.concatenate([highest, doubtful, anyone])
+        others = np.setdiff1d(candidates, highest)
+        uncertain = nearest_to(middle, scores, others, third)
+        others = np.setdiff1d(others, uncertain)
+        drawn = RandomRows().select(scores, others, n - 2 * third, rng)
+        return np.concatenate([highest, uncertain, drawn])

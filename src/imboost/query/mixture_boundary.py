@@ -1,4 +1,4 @@
-"""MM: the rows on the boundary between the two clusters of scores."""
+"""MM: rows on the boundary between two clusters of scores."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from imboost.validation import check_number
 
 @dataclass(frozen=True)
 class MixtureBoundary:
-    """Choose the rows whose posterior of being an inlier is closest to `alpha`.
+    """Select the rows whose posterior probability of being an inlier is closest to `alpha`.
 
     A mixture of two Gaussians is fitted to the scores of all rows; the component with the
-    smaller mean stands for the inliers. Where the scores hold no two clusters (all equal),
-    rows are chosen at random. Keeps no state.
+    smaller mean are the inliers. If all scores are equal, rows are selected at random. No state.
 
     Parameters
     ----------
     alpha : float
-        The posterior probability aimed at.
+        The target posterior probability.
     """
 
     alpha: float = 0.4
 
     def __post_init__(self) -> None:
-        """Refuse what is no probability."""
+        """Check the setting."""
         check_number("alpha", self.alpha, minimum=0.0, maximum=1.0)
 
     def select(

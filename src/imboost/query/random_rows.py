@@ -1,4 +1,4 @@
-"""RD: rows at random."""
+"""RD: random rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from imboost.query.strategy import Indices, Scores
 
 @dataclass(frozen=True)
 class RandomRows:
-    """Choose rows at random, whatever their scores. Keeps no state.
+    """Select rows uniformly at random. No state.
 
     >>> rng = np.random.default_rng(0)
     >>> len(RandomRows().select(np.zeros(9), np.arange(9), 3, rng))
@@ -21,5 +21,5 @@ class RandomRows:
     def select(
         self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
     ) -> Indices:
-        """Return `n` of the candidates, all equally likely."""
+        """Return `n` random candidates."""
         return rng.choice(candidates, min(n, len(candidates)), replace=False)

@@ -1,4 +1,4 @@
-"""What a session asks of a query strategy."""
+"""Protocols of query strategies."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ Scores = NDArray[np.float64]
 
 
 class QueryStrategy(Protocol):
-    """Chooses the rows to ask about next."""
+    """Selects the rows to ask about next."""
 
     def select(
         self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
     ) -> Indices:
-        """Return `n` distinct rows out of `candidates`, or all where there are no more.
+        """Return `n` distinct rows of `candidates`, or all if there are fewer.
 
         Parameters
         ----------
         scores : array of shape (n_rows,)
             A detector's `query_scores_`, one for every training row.
         candidates : array of int
-            Rows that may be asked: not answered yet.
+            Rows that may be selected: those without an answer.
         n : int
-            How many rows to choose, at least 1.
+            Number of rows to select, at least 1.
         rng : numpy Generator
             Source of all randomness.
         """
@@ -37,26 +37,25 @@ class QueryStrategy(Protocol):
 
 @runtime_checkable
 class AdaptiveStrategy(QueryStrategy, Protocol):
-    """A strategy that keeps state between rounds: what it learned from the answers."""
+    """A strategy with state, which is updated by the labels of each round."""
 
     def update(self, round_labels: Labels, all_labels: Labels) -> None:
-        """Take what is known when a round has ended, each answer INLIER or OUTLIER.
+        """Update the state at the end of a round; every label is INLIER or OUTLIER.
 
         Parameters
         ----------
         round_labels : array
-            The answers about the rows that the strategy chose for this round.
+            Labels of the rows that the strategy selected in this round.
         all_labels : array
-            All answers that the detector has learned from by now, in no order; a correction
-            may have changed earlier ones.
+            All labels that the detector was trained with, in any order; corrections included.
         """
         ...
 
 
 @runtime_checkable
 class EmbeddingStrategy(QueryStrategy, Protocol):
-    """A strategy that looks at the rows themselves, not at their scores alone."""
+    """A strategy that uses distances between rows, not only their scores."""
 
     def set_embedding(self, points: NDArray[np.float64]) -> None:
-        """Take the table, of shape (n_rows, n_features), before the first choice."""
+        """Set the rows as points, of shape (n_rows, n_dimensions), before the first selection."""
         ...
