@@ -95,6 +95,18 @@ def test_what_a_comma_means_may_be_told_by_another_column():
     assert column.note == "1,234 is read as 1234"
 
 
+def test_decimal_commas_of_another_column_keep_numbers_from_being_identifiers():
+    table = pa.table(
+        {
+            "price": [f"{row},{10 + row % 80}" for row in ROWS],
+            "weight": [f"1,{200 + row}" for row in ROWS],
+        }
+    )
+    schema, parsed = Schema.fit_parse(table)
+    assert [column.role for column in schema] == ["numeric", "numeric"]
+    assert parsed["weight"].tolist() == pytest.approx([1.2 + row / 1000 for row in ROWS])
+
+
 def test_cells_that_do_not_fit_are_counted_in_the_note():
     cells = ["?" if row < 2 else str(3 * row) for row in ROWS]
     [column] = Schema.fit(pa.table({"a": cells}))

@@ -65,14 +65,18 @@ class DatetimeParser:
         'MM/DD/YYYY'
         """
         cells = mask_missing(cells)
-        if pa.types.is_time(cells.type):
-            return cls(CLOCK), to_seconds(cells)
-        values = parse_datetimes(cells)
-        is_other = np.isnan(values) & ~np.asarray(cells.is_null())
-        if not is_other.any() or pa.types.is_temporal(cells.type):
+        if pa.types.is_temporal(cells.type):
+            form = CLOCK if pa.types.is_time(cells.type) else ISO
+            return cls(form), parse_datetimes(cells)
+        text = _to_text(cells)
+        if not pc.any(pc.match_substring_regex(text, r"^\d")).as_py():  # as all formats begin
+            return cls(), np.full(len(text), np.nan)
+        values = _parse_format(text, ISO)
+        is_other = np.isnan(values) & ~np.asarray(text.is_null())
+        if not is_other.any():
             return cls(), values
-        text = _to_text(cells.filter(pa.array(is_other)))
-        parsed = {form: _parse_format(text, form) for form in FORMATS if form != ISO}
+        others = text.filter(pa.array(is_other))
+        parsed = {form: _parse_format(others, form) for form in FORMATS if form != ISO}
         counts = {form: int((~np.isnan(found)).sum()) for form, found in parsed.items()}
         best = max(counts, key=lambda form: counts[form])
         if counts[best] == 0:
