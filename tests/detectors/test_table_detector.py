@@ -178,3 +178,16 @@ def test_a_threshold_is_estimated_until_it_is_set_or_both_classes_are_labelled(m
     assert not detector.refine(made.table, made.y).threshold_is_estimated_
     given = TableDetector(make_quick("stack"), contamination=0.1).fit(made.table)
     assert not given.threshold_is_estimated_
+
+
+@pytest.mark.parametrize(
+    "index", [["order_id"], ["region", "order_id"], None], ids=["named", "multi", "filtered"]
+)
+def test_rows_of_the_users_own_data_frame_are_scored_whatever_its_index(made, index):
+    frame = made.table.to_pandas()
+    frame = frame[frame.index % 2 == 1] if index is None else frame.set_index(index)
+    detector = quick().fit(frame)
+    rows = [5, 3, 8]
+    scores = detector.decision_function(frame.iloc[rows])
+    np.testing.assert_allclose(scores, detector.decision_scores_[rows], rtol=1e-6)
+    assert [one.score for one in detector.explain(frame.iloc[rows])] == pytest.approx(scores)

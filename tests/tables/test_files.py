@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from imboost.errors import DataError
-from imboost.tables.files import CSV_BLOCK_BYTES, TableFiles
+from imboost.tables.csv_files import BLOCK_BYTES
+from imboost.tables.files import TableFiles
 from imboost.tables.frames import to_arrow
 
 
@@ -29,7 +30,6 @@ def write(path, content):
         (b"\xe9,b\n1,2\n", "not in UTF-8"),
         (b"\xef\xbb\xbf", "is empty"),
         (b"sep=;\r\n", "is empty"),
-        (b'"a,b\n1,2\n' + b"3,4\n" * 50_000, "could not be read"),
     ],
 )
 def test_a_bad_csv_file_is_refused_with_its_name(tmp_path, content, error):
@@ -76,7 +76,7 @@ def test_delimiters_and_line_breaks_may_stand_in_quoted_names(tmp_path, header, 
 
 
 def test_a_character_may_stand_where_blocks_meet(tmp_path):
-    cells = ["é" * 10] * (CSV_BLOCK_BYTES // 21 + 1)
+    cells = ["é" * 10] * (BLOCK_BYTES // 21 + 1)
     for name in ("a", "ab"):  # of the two, one has its blocks meet inside a character
         path = write(tmp_path / "table.csv", "\n".join([name, *cells, ""]).encode())
         assert TableFiles.find(path).read().to_pydict() == {name: cells}
@@ -178,3 +178,74 @@ def test_what_is_no_table_is_refused(tmp_path):
         TableFiles.find(tmp_path)
     with pytest.raises(DataError, match=r"1\.parquet could not be read"):
         TableFiles.find(tmp_path / "1.parquet").read()
+
+
+def lines_with(quoted, n_lines=400):
+    """Return a CSV file whose line of each given number ends with the given cell."""
+    lines = ["a,b,c", *(f"{line},{line / 7:.3f},x{line}" for line in range(2, n_lines + 1))]
+    for line, cell in quoted.items():
+        lines[line - 1] = f"{line},1.5,{cell}"
+    return "\n".join([*lines, ""]).encode()
+
+
+@pytest.mark.parametrize("line_break", [b"\n", b"\r\n"])
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        pytest.param(lines_with({11: '"x'}), 11, id="never closed"),
+        pytest.param(lines_with({11: '"x'}, 200_000), 11, id="never closed in a long file"),
+        pytest.param(lines_with({400: '"x'}), 400, id="in the last line"),
+        pytest.param(lines_with({11: '"x', 50: '"y'}), 11, id="closed where another opens"),
+        pytest.param(lines_with({11: '"x', 50: 'y"'}), 11, id="closed by an inch mark"),
+        pytest.param(lines_with({11: '"x\ny"', 50: '"x'}), 51, id="after a quoted line break"),
+        pytest.param(b'a,b,c\n1,2,3\n1,"2,3\n' + b"1,2,3\n" * 9, 3, id="in a middle column"),
+        pytest.param(b'"a,b\n1,2\n3,4\n', 1, id="in the header"),
+        pytest.param(b'"a,b\n' + b"3,4\n" * 50_000, 1, id="in the header of a long file"),
+        pytest.param(b'sep=,\na,b\n1,2\n3,"4\n5,6\n', 4, id="after a line with the delimiter"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+def test_a_quote_that_swallows_lines_is_refused_with_its_line(
+    tmp_path, content, line, line_break, ending
+):
+    content = content.replace(b"\n", line_break)
+    path = tmp_path / f"bad.{ending}"
+    write(path, gzip.compress(content, 1) if ending == "csv.gz" else content)
+    for read in (TableFiles.read, lambda files: list(files.batches())):
+        with pytest.raises(DataError, match=rf"bad\.{ending}, line {line}: .*quote") as caught:
+            read(TableFiles.find(path))
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "cells"),
+    [
+        (b'a,b\n1,"x\ny, z\n\nw"\n2,"he said ""no""\n"\n', ["x\ny, z\n\nw", 'he said "no"\n']),
+        (b'a,b\n1,5" pipe\n2,"x\ny"\n', ['5" pipe', "x\ny"]),
+        (b'a,b\n1,"x"y\n2,"x\ny"\n', ["xy", "x\ny"]),
+        (b'a,b\n1,"Street 5\nApt 3, Floor 2\nBerlin, DE\nGermany"\n', None),
+    ],
+)
+@pytest.mark.parametrize("line_break", [b"\n", b"\r\n"])
+def test_line_breaks_and_quotes_in_quoted_cells_are_kept(tmp_path, content, cells, line_break):
+    path = write(tmp_path / "table.csv", content.replace(b"\n", line_break))
+    found = TableFiles.find(path).read().column("b").to_pylist()
+    if cells is None:
+        assert len(found) == 1
+    else:
+        assert [cell.replace("\r\n", "\n") for cell in found] == cells
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.Index([7, 3, 5]),
+        pd.Index(["x", "y", "z"], name="key"),
+        pd.MultiIndex.from_tuples([(1, "x"), (1, "y"), (2, "x")], names=["one", None]),
+        pd.RangeIndex(2, 8, 2, name="row"),
+    ],
+    ids=["filtered", "named", "multi", "range"],
+)
+def test_the_index_of_a_data_frame_is_not_a_column(index):
+    frame = pd.DataFrame({"size": [1, 2, 3], "kind": ["a", "b", "c"]}, index=index)
+    assert to_arrow(frame).to_pydict() == {"size": [1, 2, 3], "kind": ["a", "b", "c"]}

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
-import re
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
 from imboost.errors import DataError
+from imboost.tables.column_names import check_columns, check_unique
+from imboost.tables.csv_files import csv_batches
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_ENDINGS = (".parquet", ".pq")
-DELIMITERS = (",", ";", "\t", "|")
-CSV_BLOCK_BYTES = 1 << 22
-DELIMITER_LINE = re.compile(r'"?sep=([\t !#-~])"?(?:[\r\n]+|$)', re.IGNORECASE)
-"""A line before the header by which Excel is told the delimiter."""
 
 
 @dataclass(frozen=True)
 class TableFiles:
-    """One file, or all of one kind in a folder, that hold one table.
+    """A table in one file, or in all files of a folder.
 
-    The cells of a CSV file are read as text: what they mean is decided column by column, by
-    all of them.
+    Cells of CSV files are read as text; `imboost.tables.schema` parses them.
 
     Parameters
     ----------
@@ -46,7 +37,7 @@ class TableFiles:
 
     @classmethod
     def find(cls, path: Path | str) -> TableFiles:
-        """Look at a file or a folder; raise if there is no table."""
+        """Find the files of a path to a file or a folder; raise if there are none."""
         path = Path(path)
         if not path.exists():
             raise DataError(f"{path} does not exist.")
@@ -70,12 +61,12 @@ class TableFiles:
 
     @property
     def n_rows(self) -> int | None:
-        """Number of rows, where the files say it themselves; None for CSV files."""
+        """Number of rows; None for CSV files, which would have to be read."""
         if self.is_csv:
             return None
         total = 0
         for path in self.paths:
-            with _clear_errors(path):
+            with _as_data_errors(path):
                 total += pq.read_metadata(path).num_rows
         return total
 
@@ -85,7 +76,7 @@ class TableFiles:
         try:
             return pa.concat_tables(batches, promote_options="permissive")
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise DataError(_unlike_types(self.paths, batches)) from error
+            raise DataError(_describe_types(self.paths, batches)) from error
 
     def batches(self, n_rows: int = 1 << 16) -> Iterator[pa.Table]:
         """Read about `n_rows` rows at a time; the first batch may hold none.
@@ -94,56 +85,15 @@ class TableFiles:
         """
         columns: list[str] | None = None
         for path in self.paths:
-            batches = _csv_batches(path) if self.is_csv else _parquet_batches(path, n_rows)
-            for batch in batches:
-                if columns is None:
-                    columns = batch.column_names
-                check_columns(batch.column_names, columns, str(path))
-                yield batch.select(columns)
+            with _as_data_errors(path):
+                for batch in csv_batches(path) if self.is_csv else _parquet_batches(path, n_rows):
+                    columns = columns or batch.column_names
+                    check_columns(batch.column_names, columns, str(path))
+                    yield batch.select(columns)
 
 
-def check_columns(
-    names: list[str], expected: list[str], where: str, instead: str | None = None
-) -> None:
-    """Raise, naming the columns, unless `names` are the expected ones in any order.
-
-    Parameters
-    ----------
-    names, expected : list of str
-    where : str
-        What has the names: a file, for instance.
-    instead : str, optional
-        What to do if the names cannot be changed.
-    """
-    missing = [name for name in expected if name not in names]
-    extra = [name for name in names if name not in expected]
-    if not (missing or extra):
-        return
-    problems = [
-        f"{kind} column{'s' * (len(found) > 1)} {_listed(found)}"
-        for kind, found in (("lacks the", missing), ("has the extra", extra))
-        if found
-    ]
-    pronoun = "it" if len(missing) <= 1 and len(extra) <= 1 else "them"
-    advice = "rename {}" if missing and extra else "add {}" if missing else "leave {} out"
-    rest = f", or {instead}" if instead else ""
-    raise DataError(f"{where} {' and '.join(problems)}: {advice.format(pronoun)}{rest}.")
-
-
-def check_unique(names: list[str], where: str) -> None:
-    """Raise, naming them, if columns share a name."""
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise DataError(f"{where} has several columns called {_listed(twice)}; rename them.")
-
-
-def _listed(names: list[str], most: int = 5) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
-def _unlike_types(paths: tuple[Path, ...], batches: list[pa.Table]) -> str:
-    """Say which column has types that cannot be joined, and where each of them stands."""
+def _describe_types(paths: tuple[Path, ...], batches: list[pa.Table]) -> str:
+    """Return which column has types that cannot be joined, and a file with each type."""
     unlike = next(name for name in batches[0].column_names if not _can_be_joined(batches, name))
     first_files: dict[str, str] = {}
     for path in paths:
@@ -164,73 +114,21 @@ def _can_be_joined(batches: list[pa.Table], name: str) -> bool:
 
 
 def _parquet_batches(path: Path, n_rows: int) -> Iterator[pa.Table]:
-    with _clear_errors(path), pq.ParquetFile(path, pre_buffer=False) as file:
+    with pq.ParquetFile(path, pre_buffer=False) as file:
         check_unique(file.schema_arrow.names, str(path))
         yield file.schema_arrow.empty_table()
         for batch in file.iter_batches(n_rows):
             yield pa.Table.from_batches([batch])
 
 
-def _csv_batches(path: Path) -> Iterator[pa.Table]:
-    with _clear_errors(path):
-        names, delimiter, n_before = _csv_header(path)
-        reader = pc.open_csv(
-            path,
-            read_options=pc.ReadOptions(block_size=CSV_BLOCK_BYTES, skip_rows=n_before),
-            parse_options=pc.ParseOptions(
-                delimiter=delimiter,
-                newlines_in_values=True,
-                ignore_empty_lines=len(names) > 1,  # in one column they are empty cells
-            ),
-            convert_options=pc.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                null_values=[""],  # what other words mean is not for a file to say
-                strings_can_be_null=True,
-            ),
-        )
-        yield reader.schema.empty_table()
-        for batch in reader:
-            yield pa.Table.from_batches([batch])
-
-
-def _csv_header(path: Path) -> tuple[list[str], str, int]:
-    """Return column names, delimiter and the number of lines before those names."""
-    with pa.input_stream(path) as stream:
-        start = stream.read(CSV_BLOCK_BYTES)
-    # Incrementally, because the block may end inside a character.
-    text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
-    header = text.lstrip("\r\n")
-    told = DELIMITER_LINE.match(header)
-    if told:
-        header = header[told.end() :]
-    if not header.strip():
-        raise DataError(f"{path} is empty.")
-    # Not by Arrow: its reader aborts the program if names are refused before it is done.
-    records = {
-        delimiter: next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter))
-        for delimiter in (told.groups() if told else DELIMITERS)
-    }
-    delimiter = max(records, key=lambda delimiter: _likelihood(records[delimiter]))
-    check_unique(records[delimiter], str(path))
-    n_before = len(text[: len(text) - len(header)].splitlines())
-    return records[delimiter], delimiter, n_before
-
-
-def _likelihood(names: list[str]) -> tuple[bool, int]:
-    """Rank a header, split by some delimiter: a wrong one may split inside quotes."""
-    return not any('"' in name for name in names), len(names)
-
-
 @contextmanager
-def _clear_errors(path: Path) -> Iterator[None]:
-    """Turn the libraries' errors into one line that names the file."""
+def _as_data_errors(path: Path) -> Iterator[None]:
+    """Raise errors of Arrow and of the system as one line that names the file."""
     try:
         yield
-    except DataError:
-        raise
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not in UTF-8; save it in that encoding.") from error
-    except (pa.ArrowException, csv.Error, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         text = str(error).splitlines()[0]
         if "invalid UTF8" in text:
             raise DataError(f"{path} is not in UTF-8; save it in that encoding.") from error

@@ -1,4 +1,4 @@
-"""Tables of any library, and files of tables, as Arrow tables."""
+"""Data frames, arrays and files as Arrow tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from imboost.errors import DataError
-from imboost.tables.files import TableFiles, check_unique
+from imboost.tables.column_names import check_unique
+from imboost.tables.files import TableFiles
 
 
 def to_arrow(source: Any) -> pa.Table:
@@ -20,7 +21,8 @@ def to_arrow(source: Any) -> pa.Table:
     ----------
     source : pandas, polars or Arrow table, array of shape (rows, columns), or path
         A path leads to a CSV or Parquet file or to a folder of them. The columns of an array
-        are called "0", "1" and so on.
+        are called "0", "1" and so on. The index of a pandas frame is ignored; `reset_index`
+        makes it a column.
 
     Examples
     --------
@@ -35,9 +37,10 @@ def to_arrow(source: Any) -> pa.Table:
         table = _from_array(np.asarray(source))
     else:
         try:
-            table = nw.from_native(source, eager_only=True).to_arrow()
+            # The index of a pandas frame is not a column.
+            table = nw.maybe_reset_index(nw.from_native(source, eager_only=True)).to_arrow()
         except pa.ArrowException as error:  # before TypeError, which some of these are
-            # Of a pandas table, the second part names the column.
+            # For a pandas frame, the second part names the column.
             text = "; ".join(str(part).partition("\n")[0] for part in error.args)
             raise DataError(f"The table holds cells that do not fit together: {text}.") from error
         except TypeError:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from imboost.errors import DataError, SettingError, UnknownNameError
 from imboost.tables.cells import MISSING_STRINGS, is_supported, is_text
-from imboost.tables.files import check_columns
+from imboost.tables.column_names import check_columns
 from imboost.tables.number_parser import has_decimal_commas
 from imboost.tables.roles import UNUSED, Parser, Role, TrainingColumn, infer_role
 

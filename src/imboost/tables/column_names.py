@@ -1,0 +1,47 @@
+"""Checks of column names."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from imboost.errors import DataError
+
+
+def check_columns(
+    names: list[str], expected: list[str], where: str, instead: str | None = None
+) -> None:
+    """Raise, naming the columns, unless `names` are the expected ones in any order.
+
+    Parameters
+    ----------
+    names, expected : list of str
+    where : str
+        What has the names: a file, for instance.
+    instead : str, optional
+        What to do if the names cannot be changed.
+    """
+    missing = [name for name in expected if name not in names]
+    extra = [name for name in names if name not in expected]
+    if not (missing or extra):
+        return
+    problems = [
+        f"{kind} column{'s' * (len(found) > 1)} {_listed(found)}"
+        for kind, found in (("lacks the", missing), ("has the extra", extra))
+        if found
+    ]
+    pronoun = "it" if len(missing) <= 1 and len(extra) <= 1 else "them"
+    advice = "rename {}" if missing and extra else "add {}" if missing else "leave {} out"
+    rest = f", or {instead}" if instead else ""
+    raise DataError(f"{where} {' and '.join(problems)}: {advice.format(pronoun)}{rest}.")
+
+
+def check_unique(names: list[str], where: str) -> None:
+    """Raise, naming them, if columns share a name."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"{where} has several columns called {_listed(twice)}; rename them.")
+
+
+def _listed(names: list[str], most: int = 5) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
