@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imboost.decide import (
+from imboost.decide.threshold import (
     contamination_without_outliers,
     estimate_contamination,
     threshold_by_contamination,

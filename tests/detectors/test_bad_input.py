@@ -1,4 +1,4 @@
-"""What a user may get wrong: one clear error each, or a result where there can be one."""
+"""Invalid input raises a clear error; unusual but valid input works."""
 
 import numpy as np
 import pytest
@@ -131,7 +131,7 @@ def test_a_value_far_outside_the_training_range_scores_high_and_finite(quick_det
         (np.zeros(39), r"expected shape \(40,\), got \(39,\)"),
         (np.zeros((40, 2)), "one label per row"),
     ],
-    ids=["two", "words", "fractions", "other length", "two columns"],
+    ids=["two", "strings", "fractions", "other length", "two columns"],
 )
 def test_bad_labels_are_refused(quick_detector, labels, message):
     with pytest.raises(ValueError, match=message):

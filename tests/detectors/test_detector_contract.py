@@ -1,4 +1,4 @@
-"""Every detector against the package's contract, PyOD's way of use."""
+"""Every detector against the package's contract, which has PyOD's interface."""
 
 import numpy as np
 import pandas
@@ -17,7 +17,7 @@ def test_it_keeps_the_contract(quick_detector):
     check_detector(quick_detector)
 
 
-def test_the_contract_is_pyods_own():
+def test_a_detector_of_pyod_keeps_the_contract():
     check_detector(HBOS(), exact=False)
 
 
@@ -40,7 +40,7 @@ class Noisy(BaseEstimator):
         return (self.decision_function(X) > self.threshold_).astype(int)
 
 
-def test_the_contract_suite_tells_a_detector_whose_scores_change():
+def test_the_checks_reject_a_detector_whose_scores_change():
     with pytest.raises(AssertionError, match="predict must be 1"):
         check_detector(Noisy())
 
@@ -73,15 +73,15 @@ def test_members_vary_less_than_single_models(planted):
 
 
 @pytest.mark.parametrize("n_labelled", [300, 120], ids=["full", "partial"])
-def test_labels_given_to_fit_part_the_scores(planted, n_labelled):
+def test_labels_given_to_fit_separate_the_scores(planted, n_labelled):
     labels = np.where(np.arange(len(planted.y)) < n_labelled, planted.y, -1)
     without = IMBoost(random_state=0).fit(planted.X).decision_scores_
     scores = IMBoost(random_state=0).fit(planted.X, labels).decision_scores_
 
-    def gap(values):
+    def separation(values):
         return values[planted.y == 1].mean() - values[planted.y == 0].mean()
 
-    assert gap(scores) > gap(without) + 5
+    assert separation(scores) > separation(without) + 5
 
 
 def test_with_no_labels_imboost_is_its_warm_up(planted):

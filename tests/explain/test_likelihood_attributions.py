@@ -1,4 +1,4 @@
-"""Shares of a score that follow from the likelihood of a generative model."""
+"""Attribution of a likelihood score to the columns."""
 
 import numpy as np
 import pytest
@@ -19,22 +19,22 @@ def fitted(made):
     return TableDetector("imboost", contamination=0.05, random_state=0).fit(made.table)
 
 
-def is_named(told, cells):
-    return bool({reason.column for reason in told.reasons[:2]} & set(cells))
+def is_named(explanation, cells):
+    return bool({reason.column for reason in explanation.reasons[:2]} & set(cells))
 
 
 def test_wrong_cells_are_mostly_among_the_first_two_reasons(made, fitted):
     wrong = np.flatnonzero(made.y)
-    told = fitted.explain(made.table.take(wrong))
+    explanations = fitted.explain(made.table.take(wrong))
     named = np.array(
-        [is_named(one, made.cells[row]) for one, row in zip(told, wrong, strict=True)]
+        [is_named(one, made.cells[row]) for one, row in zip(explanations, wrong, strict=True)]
     )
     assert named.mean() > 0.7
     assert named[fitted.labels_[wrong] == 1].mean() > 0.9
 
 
 @pytest.mark.parametrize("name", ["imboost", "altbi", "odim"])
-def test_base_rest_and_shares_sum_to_the_score(made, name):
+def test_baseline_residual_and_contributions_sum_to_the_score(made, name):
     detector = TableDetector(make_quick(name, n_members=2)).fit(made.table)
     answers = np.where(np.arange(1000) < 50, made.y, -1)
     for stage in (detector, detector.refine(made.table, answers)):
@@ -45,15 +45,17 @@ def test_base_rest_and_shares_sum_to_the_score(made, name):
         assert found.is_exact
 
 
-def test_a_usual_row_has_small_shares_and_a_small_rest(made, fitted):
-    usual = np.flatnonzero(fitted.labels_ == 0)
-    told = fitted.explain(made.table.take(usual))
-    assert np.median([one.residual for one in told]) == pytest.approx(0.0, abs=1e-6)
-    beyond = [reason.contribution > reason.tolerance for one in told for reason in one.reasons]
-    assert np.mean(beyond) < 0.1
+def test_a_reference_row_has_small_contributions_and_a_small_residual(made, fitted):
+    reference = np.flatnonzero(fitted.labels_ == 0)
+    explanations = fitted.explain(made.table.take(reference))
+    assert np.median([one.residual for one in explanations]) == pytest.approx(0.0, abs=1e-6)
+    exceeds = [
+        reason.contribution > reason.tolerance for one in explanations for reason in one.reasons
+    ]
+    assert np.mean(exceeds) < 0.1
 
 
-def test_shares_do_not_depend_on_the_other_rows_explained(made, fitted):
+def test_contributions_do_not_depend_on_the_other_rows_explained(made, fitted):
     matrix = fitted.encode(made.table)
     together = fitted.detector_.attribute(matrix[:30])
     alone = fitted.detector_.attribute(matrix[7:8])
@@ -61,12 +63,12 @@ def test_shares_do_not_depend_on_the_other_rows_explained(made, fitted):
     np.testing.assert_allclose(alone.expected[0], together.expected[7], rtol=1e-9)
 
 
-def test_a_new_level_a_gap_and_a_far_value_are_told(made, fitted):
+def test_a_new_category_a_missing_and_an_extreme_value_are_reasons(made, fitted):
     frame = made.table.slice(0, 1).to_pandas()
     frame.loc[0, ["region", "amount", "weight"]] = ["never seen", 1e12, None]
-    [told] = fitted.explain(frame)
-    reasons = {reason.column: reason for reason in told.reasons}
-    assert told.reasons[0].column == "amount"
+    [explanation] = fitted.explain(frame)
+    reasons = {reason.column: reason for reason in explanation.reasons}
+    assert explanation.reasons[0].column == "amount"
     assert reasons["region"].contribution > reasons["region"].tolerance
     assert reasons["region"].position == "in no reference row"
     assert reasons["region"].expected.startswith("R")

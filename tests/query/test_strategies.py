@@ -37,16 +37,16 @@ class Greedy:
         return np.argsort(-scores)[: min(n, len(candidates))]
 
 
-class Moody:
+class Irreproducible:
     def select(self, scores, candidates, n, rng):
         return np.random.default_rng().permutation(candidates)[:n]
 
 
 @pytest.mark.parametrize(
     ("broken", "message"),
-    [(Repeats, "twice"), (Greedy, "not a candidate"), (Moody, "different rows")],
+    [(Repeats, "twice"), (Greedy, "not a candidate"), (Irreproducible, "different rows")],
 )
-def test_the_contract_suite_tells_a_broken_strategy(broken, message):
+def test_the_checks_reject_a_broken_strategy(broken, message):
     with pytest.raises(AssertionError, match=message):
         check_query_strategy(broken)
 

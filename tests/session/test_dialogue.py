@@ -66,8 +66,8 @@ def test_a_row_may_be_told_without_being_asked(session):
 
 
 def test_an_unsure_row_never_comes_again_but_a_skipped_one_does(session, planted):
-    everyone = list(range(len(planted.X)))
-    session.tell(everyone, ["unsure", "skip"] + ["inlier"] * (len(everyone) - 2))
+    all_rows = list(range(len(planted.X)))
+    session.tell(all_rows, ["unsure", "skip"] + ["inlier"] * (len(all_rows) - 2))
     with pytest.raises(SessionError, match="No row is left"):
         session.ask(5)
     session.refine()

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from imboost.labels import OUTLIER, Labels
 from imboost.query.decision_boundary import DecisionBoundary
-from imboost.query.strategy import Indices, Scores
+from imboost.query.strategy import Indices, Rng, Scores
 from imboost.validation import check_number
 
 
@@ -35,6 +33,7 @@ class AdaptiveBoundary:
 
     Examples
     --------
+    >>> import numpy as np
     >>> boundary = AdaptiveBoundary(start=0.1, step=2.0)
     >>> answers = np.array([1, 1, 1, 1], dtype=np.int8)
     >>> boundary.update(answers, all_labels=answers)
@@ -47,14 +46,11 @@ class AdaptiveBoundary:
     outside: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check the settings and set the boundary of the first round."""
         check_number("start", self.start, above=0.0, maximum=1.0)
         check_number("step", self.step, minimum=1.0)
         self.outside = self.start
 
-    def select(
-        self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
-    ) -> Indices:
+    def select(self, scores: Scores, candidates: Indices, n: int, rng: Rng) -> Indices:
         """Return the `n` candidates nearest to the boundary, nearest first."""
         return DecisionBoundary(self.outside).select(scores, candidates, n, rng)
 

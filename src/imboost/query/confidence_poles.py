@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imboost.query.strategy import Indices, Scores
+from imboost.query.strategy import Indices, Rng, Scores
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,7 @@ class ConfidencePoles:
     [0, 1, 9, 8]
     """
 
-    def select(
-        self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
-    ) -> Indices:
+    def select(self, scores: Scores, candidates: Indices, n: int, rng: Rng) -> Indices:
         """Return the `n` candidates at both ends, lowest first, then highest first."""
         n = min(n, len(candidates))
         ranked = candidates[np.argsort(scores[candidates], kind="stable")]

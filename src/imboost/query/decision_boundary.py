@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imboost.query.strategy import Indices, Scores
+from imboost.query.strategy import Indices, Rng, Scores
 from imboost.validation import check_number
 
 
@@ -33,12 +33,9 @@ class DecisionBoundary:
     outside: float = 0.3
 
     def __post_init__(self) -> None:
-        """Check the setting."""
         check_number("outside", self.outside, minimum=0.0, maximum=1.0)
 
-    def select(
-        self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
-    ) -> Indices:
+    def select(self, scores: Scores, candidates: Indices, n: int, rng: Rng) -> Indices:
         """Return the `n` candidates nearest to the boundary, nearest first."""
         return nearest_to(np.quantile(scores, 1.0 - self.outside), scores, candidates, n)
 

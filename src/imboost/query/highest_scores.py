@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imboost.query.strategy import Indices, Scores
+from imboost.query.strategy import Indices, Rng, Scores
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,6 @@ class HighestScores:
     [7, 6, 5]
     """
 
-    def select(
-        self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
-    ) -> Indices:
+    def select(self, scores: Scores, candidates: Indices, n: int, rng: Rng) -> Indices:
         """Return the `n` candidates with the highest scores, highest first."""
         return candidates[np.argsort(-scores[candidates], kind="stable")[:n]]

@@ -9,7 +9,7 @@ import numpy as np
 from imboost.query.decision_boundary import nearest_to
 from imboost.query.highest_scores import HighestScores
 from imboost.query.random_rows import RandomRows
-from imboost.query.strategy import Indices, Scores
+from imboost.query.strategy import Indices, Rng, Scores
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,7 @@ class Mix:
     [10, 9, 5, 4]
     """
 
-    def select(
-        self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
-    ) -> Indices:
+    def select(self, scores: Scores, candidates: Indices, n: int, rng: Rng) -> Indices:
         """Return `n` candidates: highest scores, then uncertain, then random rows."""
         third = min(n, len(candidates)) // 3
         middle = scores.min() / 2 + scores.max() / 2

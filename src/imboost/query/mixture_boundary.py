@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from imboost.query.random_rows import RandomRows
-from imboost.query.strategy import Indices, Scores
+from imboost.query.strategy import Indices, Rng, Scores
 from imboost.stats.mixture import fit_two_gaussians
 from imboost.validation import check_number
 
@@ -28,12 +28,9 @@ class MixtureBoundary:
     alpha: float = 0.4
 
     def __post_init__(self) -> None:
-        """Check the setting."""
         check_number("alpha", self.alpha, minimum=0.0, maximum=1.0)
 
-    def select(
-        self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
-    ) -> Indices:
+    def select(self, scores: Scores, candidates: Indices, n: int, rng: Rng) -> Indices:
         """Return the `n` candidates nearest to the boundary, nearest first."""
         mixture = fit_two_gaussians(scores, rng)
         if mixture is None:

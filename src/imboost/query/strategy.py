@@ -11,14 +11,13 @@ from imboost.labels import Labels
 
 Indices = NDArray[np.int64]
 Scores = NDArray[np.float64]
+Rng = np.random.Generator
 
 
 class QueryStrategy(Protocol):
     """Selects the rows to ask about next."""
 
-    def select(
-        self, scores: Scores, candidates: Indices, n: int, rng: np.random.Generator
-    ) -> Indices:
+    def select(self, scores: Scores, candidates: Indices, n: int, rng: Rng) -> Indices:
         """Return `n` distinct rows of `candidates`, or all if there are fewer.
 
         Parameters

@@ -33,14 +33,12 @@ class Answer(StrEnum):
         >>> Answer.parse("unsure"), Answer.parse(1)
         (<Answer.UNSURE: 'unsure'>, <Answer.OUTLIER: 'outlier'>)
         """
-        if isinstance(value, str):
-            try:
+        try:
+            if isinstance(value, str):
                 return cls(value.strip().lower())
-            except ValueError:
-                pass
-        elif value == INLIER:
-            return cls.INLIER
-        elif value == OUTLIER:
-            return cls.OUTLIER
-        options = ", ".join(answer.value for answer in cls)
-        raise SessionError(f"An answer must be one of {options}, 0 or 1, got {value!r}.")
+            return {INLIER: cls.INLIER, OUTLIER: cls.OUTLIER}[value]
+        except (ValueError, LookupError, TypeError):
+            options = ", ".join(answer.value for answer in cls)
+            raise SessionError(
+                f"An answer must be one of {options}, 0 or 1, got {value!r}."
+            ) from None

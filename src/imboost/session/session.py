@@ -21,15 +21,7 @@ from imboost.labels import UNLABELLED, Labels, unlabelled
 from imboost.query import AdaptiveStrategy, EmbeddingStrategy, QueryStrategy, make_strategy
 from imboost.session.answers import Answer
 from imboost.session.fingerprint import fingerprint
-from imboost.session.log import (
-    Answered,
-    Asked,
-    Entry,
-    MemoryLog,
-    Refined,
-    SessionLog,
-    Started,
-)
+from imboost.session.log import Answered, Asked, Entry, MemoryLog, Refined, SessionLog, Started
 from imboost.validation import check_number
 
 AUDIT = "audit"  # logged in place of a strategy's name for rows drawn at random
@@ -113,10 +105,8 @@ class Session:
         table = (self._n_rows, n_features, fingerprint(self.X))
         if not any(True for _ in self._log):
             given = detector.random_state
-            seeds = (
-                given if isinstance(given, int) else _draw_seed(given),
-                _draw_seed(random_state),
-            )
+            detector_seed = given if isinstance(given, int) else _draw_seed(given)
+            seeds = (detector_seed, _draw_seed(random_state))
             self._log.append([Started(*table, *seeds, datetime.now(UTC))])
         self._replay(*table)
 
@@ -331,9 +321,8 @@ class Session:
             for row, number in self._asked_in.items()
             if number == entry.round and row not in self._audited
         ]
-        known = labels != UNLABELLED
         of_round = labels[selected]
-        self._strategy.update(of_round[known[selected]], labels[known])
+        self._strategy.update(of_round[of_round != UNLABELLED], labels[labels != UNLABELLED])
 
     def _replay(self, n_rows: int, n_features: int, table_fingerprint: str) -> None:
         """Restore the state from the log; the model is trained when it is needed."""
