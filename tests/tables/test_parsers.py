@@ -141,6 +141,36 @@ def test_times_are_read_as_programs_write_them(said):
     assert found.tolist() == [np.datetime64("2024-01-17T14:05:06").item()]
 
 
+@pytest.mark.parametrize(
+    ("cell", "clock"),
+    [
+        ("12:00 AM", "00:00"),
+        ("12:30 am", "00:30"),
+        ("1:00 a.m.", "01:00"),
+        ("11:59 AM", "11:59"),
+        ("12:00 PM", "12:00"),
+        ("12:30 p.m.", "12:30"),
+        ("1:00 PM", "13:00"),
+        ("11:59 PM", "23:59"),
+    ],
+)
+def test_hours_of_a_12_hour_clock_begin_at_twelve(cell, clock):
+    for date in ("", "17/01/2024 "):
+        _, [found] = DatetimeParser.fit_parse(column(date + cell))
+        assert str(np.datetime64(int(found), "s"))[11:16] == clock
+
+
+def test_two_digit_years_from_69_on_belong_to_the_1900s():
+    cells = column("31/12/68", "31/01/69", "31/01/00", "31/01/99")
+    _, values = DatetimeParser.fit_parse(cells)
+    assert [moment.year for moment in values.astype("datetime64[s]").tolist()] == [
+        2068,
+        1969,
+        2000,
+        1999,
+    ]
+
+
 def test_a_clock_is_read_from_text_as_from_a_stored_time():
     said, stored = column("09:05", "21:30:15"), column(time(9, 5), time(21, 30, 15))
     parsers = [DatetimeParser.fit_parse(cells)[0] for cells in (said, stored)]

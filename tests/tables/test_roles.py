@@ -114,6 +114,47 @@ def test_cells_that_do_not_fit_are_counted_in_the_note():
     assert (column.note, column.n_unparsed) == ("2 cells hold no number and count as missing", 2)
 
 
+def repeated(n_distinct, n_rows):
+    """Return text with some distinct values, the first of them in all further rows."""
+    return [f"X{row if row < n_distinct else 0}" for row in range(n_rows)]
+
+
+LIMITS = [
+    ("19 distinct integers", "n", list(range(19)), "numeric"),
+    ("20 distinct integers", "n", list(range(20)), "identifier"),
+    ("integers in a range as wide as the rows", "n", [*range(59), 60], "numeric"),
+    ("integers in a narrower range", "n", list(range(60)), "identifier"),
+    ("19 distinct texts", "x", repeated(19, 19), "categorical"),
+    ("20 distinct texts", "x", repeated(20, 20), "identifier"),
+    ("48 of 49 texts are distinct", "x", repeated(48, 49), "categorical"),
+    ("49 of 50 texts are distinct", "x", repeated(49, 50), "identifier"),
+    ("90 of 100 texts are distinct", "x", repeated(90, 100), "categorical"),
+    ("91 of 100 texts are distinct", "x", repeated(91, 100), "identifier"),
+    ("half of 20 texts are distinct", "user_id", repeated(10, 20), "categorical"),
+    ("more than half are distinct", "user_id", repeated(11, 20), "identifier"),
+    ("more than half of 19 are distinct", "user_id", repeated(18, 19), "categorical"),
+    ("less than 4 words on average", "x", [f"a b c{row}" for row in range(20)], "identifier"),
+    ("4 words on average", "x", [f"a b c d{row}" for row in range(20)], "text"),
+    ("95 of 100 cells are numbers", "x", ["1", "2", "3", "4", "5"] * 19 + 5 * ["x"], "numeric"),
+    ("94 of 100 cells are numbers", "x", ["1", "2"] * 47 + 6 * ["x"], "categorical"),
+    (
+        "5 of 100 numbers begin with zero",
+        "x",
+        ["1", "2", "3", "4", "5"] * 19 + 5 * ["07"],
+        "numeric",
+    ),
+    ("6 of 100 begin with zero", "x", ["1", "2"] * 47 + 6 * ["07"], "categorical"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "role"), [case[1:] for case in LIMITS], ids=[case[0] for case in LIMITS]
+)
+def test_limits_of_roles(name, cells, role):
+    table = pa.table({name: cells, "other": RNG.normal(size=len(cells))})
+    assert Schema.fit(table).columns[0].role == role
+
+
 @pytest.mark.parametrize(
     ("name", "cells", "note"),
     [

@@ -171,7 +171,7 @@ def _role_of_text(column: TrainingColumn) -> tuple[Role, str]:
 
 def _is_boolean(column: TrainingColumn) -> bool:
     """Whether cells are yes or no, each with one spelling except for upper and lower case."""
-    if column.n_distinct > MIN_ROWS:
+    if column.n_distinct > 20:  # far more than spellings of two values
         return False
     distinct = pa.chunked_array([column.cells.unique()]).drop_null()
     is_spelled_once = pc.count_distinct(pc.utf8_lower(to_categories(distinct))).as_py() == 2
