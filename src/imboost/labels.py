@@ -122,7 +122,7 @@ def from_text(values: Iterable[str | None], outlier_label: str | None = None) ->
     found = (
         f"got {_list_counts(Counter({repr(text): counts[text] for text in counts if text}), 5)}"
     )
-    hint = "Give the label that means outlier (on the command line with --outlier-word)."
+    hint = "Give the label that means outlier (on the command line with --outlier-label)."
     lower = {text.lower() for text in counts}
     if outlier_label is not None:
         outlier = _clean(outlier_label).lower()

@@ -26,7 +26,7 @@ def fit(path, *options):
     [
         (b"", "is empty"),
         (b"a,b\n", "header but no rows"),
-        (b"a,b\n1,2\n", "has one row; there is nothing to compare it with"),
+        (b"a,b\n1,2\n", "has one row; training needs rows to compare it with"),
         (b"a,a,b\n1,2,3\n1,3,4\n", "several columns called 'a'"),
         (b"a,b\n1,2\n3\n", "ragged"),
         (b"a,b\n1,\xe9t\xe9\n2,b\n", "not in UTF-8"),
@@ -158,7 +158,7 @@ def test_a_table_may_lose_all_values_of_a_column_later(tmp_path, model):
 
 def test_a_detector_that_takes_no_gaps_says_so(tmp_path):
     gaps = write(orders(100), tmp_path / "gaps.csv")
-    assert "takes no table in which" in refused("fit", gaps, "--detector", "dsad")
+    assert "cannot be trained on missing numbers" in refused("fit", gaps, "--detector", "dsad")
     whole = pa.table({"a": [0.5, 1.5, 2.5, 3.5] * 20, "b": [1.5, 2.5, 1.0, 0.0] * 20})
     run_well("fit", write(whole, tmp_path / "whole.csv"), "--detector", "dsad")
     gaps = write(whole.set_column(0, "a", pa.array([None, *[1.5] * 79])), tmp_path / "gaps.csv")
@@ -195,7 +195,7 @@ def test_labels_of_another_convention_are_told(tmp_path, words, told):
     path = write(table, tmp_path / "labels.csv")
     line = refused("fit", path, "--label-column", "label")
     assert told in line
-    assert "--outlier-word" in line
+    assert "--outlier-label" in line
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_labels_in_usual_words_are_understood(tmp_path, words):
     labels = [words[0] if row < 20 else words[1] if row < 120 else words[2] for row in range(200)]
     path = write(orders(200).append_column("label", pa.array(labels)), tmp_path / "labels.csv")
     said = fit(path, "--label-column", "label")
-    assert "Labels: 20 outliers, 100 inliers, 80 rows without." in said
+    assert "Labels: 20 outliers, 100 inliers, 80 unlabelled." in said
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.bool_()], ids=str)
@@ -224,4 +224,4 @@ def test_labels_may_be_no_words_at_all(tmp_path, kind):
     labels = pa.array([row < 20 for row in range(200)]).cast(kind)
     path = write(orders(200).append_column("label", labels), tmp_path / "labels.parquet")
     said = fit(path, "--label-column", "label")
-    assert "Labels: 20 outliers, 180 inliers, 0 rows without." in said
+    assert "Labels: 20 outliers, 180 inliers, 0 unlabelled." in said

@@ -42,7 +42,7 @@ def run_python(code, *arguments):
     [
         ((), ("demo", "bench", "--version")),
         ((), ("fit", "score", "explain", "report", "export", "serve")),
-        (("fit",), ("data", "--out", "--label-column", "--outlier-word", "--role", "--force")),
+        (("fit",), ("data", "--out", "--label-column", "--outlier-label", "--role", "--force")),
         (("fit",), ("--detector", "--scaling", "--contamination", "--seed")),
         (("score",), ("model", "data", "--out")),
         (("explain",), ("model", "data", "--row", "--top", "--out")),

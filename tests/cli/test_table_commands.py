@@ -16,8 +16,10 @@ import pytest
 from imboost import persistence
 from imboost.cli.explained_rows import ExplainedRow, print_rows
 from imboost.explain import Explanation, Reason
+from imboost.reporting import percent
 from imboost.scoring import streaming
 from imboost.scoring.row_selection import SelectedRows
+from imboost.scoring.writer import ScoreWriter
 from imboost.tables.files import TableFiles
 from imboost.tables.frames import to_arrow
 from page_reading import outside_addresses, tags
@@ -65,11 +67,11 @@ def test_a_model_is_replaced_only_if_wanted(shop, data, model):
 
 
 @pytest.mark.parametrize("force", [[], ["--force"]], ids=["", "force"])
-def test_what_is_no_model_is_never_replaced(tmp_path, data, force):
+def test_something_other_than_a_model_is_never_replaced(tmp_path, data, force):
     (tmp_path / "thesis.txt").write_text("precious")
-    assert "exists and is no model" in refused("fit", data, "--out", tmp_path, *force)
+    assert "exists and is not a model" in refused("fit", data, "--out", tmp_path, *force)
     file = tmp_path / "thesis.txt"
-    assert "exists and is no model" in refused("fit", data, "--out", file, *force)
+    assert "exists and is not a model" in refused("fit", data, "--out", file, *force)
     assert file.read_text() == "precious"
 
 
@@ -83,8 +85,11 @@ def test_scores_stand_beside_the_data_with_identifiers(shop, data, model):
     np.testing.assert_allclose(found["score"], detector.decision_function(table))
     np.testing.assert_allclose(found["probability"], detector.predict_proba(table)[:, 1])
     assert [bool(called) for called in detector.predict(table)] == found["is_outlier"]
-    assert re.search(r"300 rows in [\d.]+ s: [\d,]+ rows per second, \d+% of the work", said)
-    assert f"{sum(found['is_outlier'])} rows score above" in said
+    assert re.search(
+        r"300 rows in [\d.]+ s: [\d,]+ rows per second, \d+% of the computing time", said
+    )
+    assert f"{sum(found['is_outlier'])} of 300 rows score above" in said
+    assert said.endswith("Read 300 rows, wrote 300 scores.")
 
 
 def test_a_column_that_can_no_longer_be_read_is_told(tmp_path, model):
@@ -114,10 +119,10 @@ def test_a_table_with_far_more_outliers_than_in_training_is_told(tmp_path, model
         table = table.set_column(at, name, far)
     said = run_well("score", model, write(table, tmp_path / "moved.csv")).text
     then = persistence.load(model).labels_.mean()
-    assert "Warning: 100% of the rows are called outliers; of the training rows it was" in said
-    assert f"was {100 * then:.2g}%. The table may have changed." in said
+    assert "Warning: 100% of the rows are called outliers, " in said
+    assert f", {percent(then)} in training. The data may have changed since." in said
     few = run_well("score", model, write(table.slice(0, 5), tmp_path / "few.csv")).text
-    assert "5 rows score above" in few
+    assert "5 of 5 rows score above" in few
     assert "may have changed" not in few
 
 
@@ -164,44 +169,39 @@ def test_a_table_is_scored_in_batches_of_bounded_size(tmp_path, data, monkeypatc
     np.testing.assert_allclose(found["score"], expected)
 
 
-def test_few_batches_are_in_memory_at_a_time():
-    drawn, done = [], []
-
-    def items():
-        for number in range(20):
-            drawn.append(number)
-            yield number
-
-    for result in streaming.map_in_order(lambda number: number * 2, items(), 2):
-        done.append(result)
-        assert len(drawn) - len(done) <= 3
-    assert done == [2 * number for number in range(20)]
+def test_every_command_says_how_many_rows_it_read_and_used(shop, data, model):
+    assert "Read 300 rows, trained on 300." in (shop / "said.txt").read_text()
+    assert run_well("score", model, data).lines[-1] == "Read 300 rows, wrote 300 scores."
+    one = run_well("explain", model, data, "--row", "A0000017")
+    assert one.lines[-1] == "Read 300 rows, explained 1."
+    three = run_well("explain", model, data)
+    assert three.lines[-1] == "Read 300 rows, explained 3."
+    assert run_well("report", model, data).lines[-1] == "Read 300 rows, scored 300."
 
 
-def test_what_was_read_of_a_file_is_not_kept(tmp_path):
-    path = tmp_path / "long.parquet"
-    table = pa.table({"size": np.random.default_rng(0).normal(size=1_000_000)})
-    pyarrow.parquet.write_table(table, path, row_group_size=50_000)
-    n_bytes = table.nbytes
-    del table
-    before = pa.total_allocated_bytes()
-    kept = [
-        pa.total_allocated_bytes() - before for _ in streaming.read_batches(TableFiles.find(path))
-    ]
-    assert max(kept) < n_bytes / 3
+def test_a_row_that_is_not_written_is_an_error(tmp_path, data, model, monkeypatch):
+    def lose_a_row(writer, batch, schema):
+        return lines(writer, batch, schema).slice(1)
+
+    lines = ScoreWriter._lines
+    monkeypatch.setattr(ScoreWriter, "_lines", lose_a_row)
+    out = tmp_path / "scores.csv"
+    assert "Read 300 rows but wrote 29" in refused("score", model, data, "--out", out)
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_an_error_in_a_batch_stops_all():
-    drawn = []
+@pytest.mark.parametrize("command", ["score", "explain", "report"])
+def test_a_row_that_is_not_scored_is_an_error(tmp_path, model, command, monkeypatch):
+    path = write(orders(), tmp_path / "orders.parquet")
+    monkeypatch.setattr(TableFiles, "n_rows", 301)
+    assert "Read 301 rows but scored 300" in refused(command, model, path)
+    assert [child.name for child in tmp_path.iterdir()] == ["orders.parquet"]
 
-    def items():
-        for number in range(100):
-            drawn.append(number)
-            yield number
 
-    with pytest.raises(ZeroDivisionError):
-        list(streaming.map_in_order(lambda number: 1 // (number - 3), items(), 2))
-    assert len(drawn) < 10
+def test_a_row_that_is_not_loaded_for_training_is_an_error(tmp_path, monkeypatch):
+    path = write(orders(), tmp_path / "orders.parquet")
+    monkeypatch.setattr(TableFiles, "n_rows", 301)
+    assert "Read 301 rows but loaded 300" in refused("fit", path)
 
 
 def test_a_table_without_rows_gives_scores_without_rows(tmp_path, data, model):
@@ -242,13 +242,15 @@ def test_another_order_changes_nothing(tmp_path, data, model):
 @pytest.mark.parametrize("command", ["score", "explain", "report"])
 def test_the_model_comes_before_the_table(tmp_path, data, model, command):
     assert f"give {model} {data}" in refused(command, data, model)
-    assert "does not exist: 'imboost fit'" in refused(command, tmp_path / "no.model", data)
+    assert "does not exist: create it with 'imboost fit'" in refused(
+        command, tmp_path / "no.model", data
+    )
 
 
-def test_fit_says_that_without_labels_the_number_of_outliers_is_a_guess(shop, tmp_path, data):
-    assert "that number is a guess" in (shop / "said.txt").read_text()
+def test_fit_says_that_without_labels_the_threshold_is_an_estimate(shop, tmp_path, data):
+    assert "the threshold is a rough estimate" in (shop / "said.txt").read_text()
     given = ("--contamination", "0.05", "--detector", "trees", "--out", tmp_path / "model")
-    assert "is a guess" not in run_well("fit", data, *given).text
+    assert "rough estimate" not in run_well("fit", data, *given).text
 
 
 def test_an_identifier_may_have_the_name_of_a_score_column(tmp_path):
@@ -309,11 +311,11 @@ def test_scores_are_not_written_where_they_should_not_be(shop, data, model, out,
     assert data.read_bytes() == before
 
 
-def test_labels_are_learned_from_and_never_looked_at(tmp_path):
+def test_labels_are_no_feature(tmp_path):
     data = write(orders(labelled=True), tmp_path / "orders.csv")
     said = run_well("fit", data, "--label-column", "is_wrong").text
     assert re.search(r"is_wrong +│ label", said)
-    assert re.search(r"Labels: \d+ outliers, \d+ inliers, 150 rows without", said)
+    assert re.search(r"Labels: \d+ outliers, \d+ inliers, 150 unlabelled", said)
     model = tmp_path / "orders.model"
     assert "is_wrong" not in persistence.load(model).encoder_.encoders
     run_well("score", model, data)
@@ -322,7 +324,7 @@ def test_labels_are_learned_from_and_never_looked_at(tmp_path):
     assert read_scores(tmp_path / "orders.scores.csv") == read_scores(tmp_path / "bare.scores.csv")
 
 
-def test_labels_in_other_words_need_to_be_explained(tmp_path):
+def test_labels_in_other_spellings_need_the_one_that_means_outlier(tmp_path):
     verdicts = ["fraud" if row % 20 == 0 else "fine" for row in range(200)]
     table = orders(200).append_column("verdict", pa.array(verdicts))
     data = write(table, tmp_path / "orders.csv")
@@ -330,33 +332,35 @@ def test_labels_in_other_words_need_to_be_explained(tmp_path):
     line = refused(*fit, "verdict")
     assert "Column 'verdict'" in line
     assert "'fine' (190 rows), 'fraud' (10 rows)" in line
-    assert "--outlier-word" in line
-    said = run_well(*fit, "verdict", "--outlier-word", "Fraud").text
-    assert "Labels: 10 outliers, 190 inliers, 0 rows without." in said
-    assert "No label is 'theft'" in refused(*fit, "verdict", "--outlier-word", "theft", "--force")
+    assert "--outlier-label" in line
+    said = run_well(*fit, "verdict", "--outlier-label", "Fraud").text
+    assert "Labels: 10 outliers, 190 inliers, 0 unlabelled." in said
+    assert "No label is 'theft'" in refused(*fit, "verdict", "--outlier-label", "theft", "--force")
     assert "Did you mean 'verdict'" in refused(*fit, "verdct", "--force")
-    assert "has no other role" in refused(*fit, "verdict", "--role", "verdict=text", "--force")
-    assert "give --label-column" in refused("fit", data, "--outlier-word", "fraud", "--force")
+    assert "cannot have another role" in refused(
+        *fit, "verdict", "--role", "verdict=text", "--force"
+    )
+    assert "needs --label-column" in refused("fit", data, "--outlier-label", "fraud", "--force")
 
 
-def test_fit_says_what_it_takes_each_label_for(tmp_path):
+def test_fit_prints_how_it_read_the_label_column(tmp_path):
     verdicts = ["Fraud", "legit", "legit", "pending", "legit", "?", "open", "n/a"] * 25
     verdicts[0], verdicts[8] = "fraud", "unsure"
     table = orders(200).append_column("verdict", pa.array(verdicts))
     data = write(table, tmp_path / "orders.parquet")
     fit = ("fit", data, "--detector", "trees", "--label-column", "verdict")
-    said = run_well(*fit, "--outlier-word", "fraud").text
+    said = run_well(*fit, "--outlier-label", "fraud").text
     assert "outlier: 'Fraud' (23 rows), 'fraud' (1 row); inlier: 'legit' (75 rows)" in said
     assert re.search(r"unlabelled: 'pending' \(25 rows\), .*, 2 other labels\.", said)
-    assert "Labels: 24 outliers, 75 inliers, 101 rows without." in said
+    assert "Labels: 24 outliers, 75 inliers, 101 unlabelled." in said
 
 
-def test_one_label_of_a_kind_is_told_as_one(tmp_path):
+def test_one_label_of_a_class_is_singular(tmp_path):
     verdicts = ["yes", *["no"] * 198, None]
     table = orders(200).append_column("verdict", pa.array(verdicts))
     data = write(table, tmp_path / "orders.csv")
     said = run_well("fit", data, "--detector", "trees", "--label-column", "verdict").text
-    assert "Labels: 1 outlier, 198 inliers, 1 row without." in said
+    assert "Labels: 1 outlier, 198 inliers, 1 unlabelled." in said
     assert "outlier: 'yes' (1 row); inlier: 'no' (198 rows); unlabelled: empty (1 row)." in said
 
 
@@ -418,7 +422,7 @@ def test_the_highest_scores_are_explained_if_no_row_is_named(data, model):
 def figures(said):
     """Return name and figure of every line of the first explanation, down to the score."""
     _, heading, _, *lines = said.replace("\N{MINUS SIGN}", "-").splitlines()
-    end = heading.index("adds") + len("adds")
+    end = heading.index("contribution") + len("contribution")
     last = next(place for place, line in enumerate(lines) if line.startswith("score"))
     return [
         (line.split("  ")[0], line[:end].split()[-1])
@@ -428,32 +432,32 @@ def figures(said):
 
 
 @pytest.mark.parametrize("detector", ["stack", "imboost"])
-def test_what_is_added_sums_up_to_the_score(tmp_path, data, model, detector, monkeypatch):
+def test_contributions_sum_to_the_score(tmp_path, data, model, detector, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     if detector == "imboost":
         model = tmp_path / "model"
         run_well("fit", data, "--out", model, "--detector", detector)
     said = run_well("explain", model, data, "--top", 1).text
     *added, score = figures(said)
-    assert list(dict(added))[-3:] == ["6 other columns", "no column", "a reference row"]
+    assert list(dict(added))[-3:] == ["6 other columns", "residual", "baseline"]
     assert len(added) == 8 + 3
     rounding = len(added) * 0.5 * 10.0 ** -len(score[1].split(".")[1])
     assert sum(float(figure) for _, figure in added) == pytest.approx(
         float(score[1]), abs=rounding
     )
-    told = "exact: it is part of the score" if detector == "imboost" else "estimated: half by"
-    assert f"What columns add is {told}" in said
-    assert ("what they may add in reference rows" in said) == (detector == "imboost")
+    told = "exact: they are terms" if detector == "imboost" else "estimates: half by"
+    assert f"Contributions are {told}" in said
+    assert ("exceeds the typical one" in said) == (detector == "imboost")
 
 
-def test_a_row_that_no_column_explains_is_called_odd_as_a_whole(capsys):
+def test_a_row_that_no_column_explains_is_called_unusual_as_a_whole(capsys):
     reason = Reason("size", "7", 0.5, 0.0, "2", 0.9, "above 90% of reference rows")
     told = Explanation(score=4.0, baseline=1.0, residual=2.5, is_exact=True, reasons=[reason])
     print_rows([ExplainedRow("row 1", True, told)], 3.0)
     said = capsys.readouterr().out
-    assert "the row is odd as a whole" in said
-    assert re.search(r"no column +\+2\.500", said)
-    assert not ExplainedRow("row 1", False, told).is_odd_as_a_whole
+    assert "the row is unusual as a whole" in " ".join(said.split())
+    assert re.search(r"residual +\+2\.500", said)
+    assert not ExplainedRow("row 1", False, told).warning
 
 
 def test_a_row_is_explained_by_its_identifier(tmp_path, data, model):
@@ -510,7 +514,7 @@ def test_a_detector_of_matrices_is_no_model_for_tables(tmp_path, data, planted):
     from conftest import make_quick
 
     persistence.save(make_quick("imboost").fit(planted.X), tmp_path / "model")
-    assert "looks at matrices" in refused("score", tmp_path / "model", data)
+    assert "scores arrays" in refused("score", tmp_path / "model", data)
 
 
 def test_a_model_is_exported(tmp_path, data):
@@ -526,4 +530,4 @@ def test_the_metadata_of_a_model_can_be_read_by_anyone(model):
 
 
 def test_a_row_is_called_by_the_number_that_explain_takes():
-    assert SelectedRows(pa.table({"a": [1]}), [1234]).names(None) == ["row 1234"]
+    assert SelectedRows(pa.table({"a": [1]}), [1234], 2000).names(None) == ["row 1234"]

@@ -1,4 +1,4 @@
-"""Lines on the terminal as they are: no markup, no colours, no breaks within names of files."""
+"""Plain lines on the terminal: no markup, no colours, no line breaks within file names."""
 
 from __future__ import annotations
 
@@ -6,29 +6,28 @@ from rich.console import Console
 
 
 def say(*lines: str) -> None:
-    """Print lines for a reader."""
+    """Print lines as they are."""
     console = Console()
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def rows(n: int) -> str:
-    """Write how many rows there are.
+def count(n: int, noun: str) -> str:
+    """Write a number of things.
 
-    >>> rows(1), rows(2000)
-    ('1 row', '2,000 rows')
+    >>> count(1, "row"), count(2000, "outlier")
+    ('1 row', '2,000 outliers')
     """
-    return f"{n:,} row{'s' * (n != 1)}"
+    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
-def called(n: int, threshold: float, among: int | None = None) -> str:
-    """Say how many rows are called outliers.
+def outlier_count(n: int, n_rows: int, threshold: float) -> str:
+    """Write how many rows are called outliers.
 
-    >>> called(1, 0.5), called(2, 0.5, 80)
-    ('1 row scores above 0.5 and is called an outlier.', '2 of 80 rows score above 0.5 and are \
-called outliers.')
+    >>> outlier_count(1, 80, 0.5)
+    '1 of 80 rows scores above the threshold 0.5 and is called an outlier.'
     """
-    subject = rows(n) if among is None else f"{n:,} of {rows(among)}"
-    if n == 1:
-        return f"{subject} scores above {threshold:.4g} and is called an outlier."
-    return f"{subject} score above {threshold:.4g} and are called outliers."
+    verb = "scores" if n == 1 else "score"
+    called = "is called an outlier" if n == 1 else "are called outliers"
+    subject = f"{n:,} of {count(n_rows, 'row')}"
+    return f"{subject} {verb} above the threshold {threshold:.4g} and {called}."

@@ -1,22 +1,17 @@
-"""`imboost explain`: why rows score as they do, on the terminal and as a page."""
+"""`imboost explain`: why rows have their scores, on the terminal and as a page."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from imboost.cli.console import rows, say
-from imboost.cli.explained_rows import MOST_REASONS, ExplainedRow, how_known, print_rows, shorten
-from imboost.cli.inputs import identifiers, open_inputs, scored
+from imboost.cli.console import count, say
+from imboost.cli.explained_rows import MAX_REASONS, explain_rows, page_context, print_rows
+from imboost.cli.inputs import identifier_columns, open_inputs, scored_batches
 from imboost.cli.options import Model, Table
 from imboost.cli.progress import stage
-
-if TYPE_CHECKING:
-    from imboost.detectors.table_detector import TableDetector
-    from imboost.scoring.row_selection import SelectedRows
-    from imboost.tables.files import TableFiles
 
 
 def explain(
@@ -34,51 +29,30 @@ def explain(
     ] = 3,
     out: Annotated[Path | None, typer.Option(help="HTML file to write as well.")] = None,
 ) -> None:
-    """Explain why rows score as they do, column by column."""
+    """Explain the scores of rows, column by column."""
     from imboost.persistence.atomic_write import atomic_write
     from imboost.reporting import render
-    from imboost.scoring.row_selection import find_rows
+    from imboost.scoring.row_selection import TopRows, find_rows
 
     detector, files = open_inputs(model, data)
-    names = identifiers(detector)
-    identifier = names[0] if names else None
+    identifier = next(iter(identifier_columns(detector)), None)
     if row:
         with stage(f"looking for rows in {data}"):
-            chosen = find_rows(files, identifier, row)
+            selected = find_rows(files, identifier, row)
     else:
-        chosen = _highest_scores(detector, files, top)
-    explained = explain_rows(detector, chosen, identifier)
+        highest = TopRows(top)
+        for batch in scored_batches(detector, files):
+            highest.add(batch.first_row, batch.table, batch.predictions.scores)
+        selected = highest.selected()
+    explained = explain_rows(detector, selected, identifier)
     print_rows(explained, detector.threshold_)
     if out is not None:
         context = {
-            "rows": explained,
-            "threshold": detector.threshold_,
             "data": data.name,
-            "n_reasons": MOST_REASONS,
-            "shorten": shorten,
-            "how_known": how_known(explained[0]),
+            "threshold": detector.threshold_,
+            **page_context(explained, MAX_REASONS),
         }
         with atomic_write(out) as draft:
             draft.write_text(render("explain.html.j2", context), encoding="utf-8")
         say(f"Page: {out}")
-
-
-def explain_rows(
-    detector: TableDetector, chosen: SelectedRows, identifier: str | None
-) -> list[ExplainedRow]:
-    """Explain a few rows, in their order."""
-    with stage(f"explaining {rows(len(chosen.numbers))}"):
-        explanations = detector.explain(chosen.table)
-    return [
-        ExplainedRow(name, bool(told.score > detector.threshold_), told)
-        for name, told in zip(chosen.names(identifier), explanations, strict=True)
-    ]
-
-
-def _highest_scores(detector: TableDetector, files: TableFiles, n: int) -> SelectedRows:
-    from imboost.scoring.row_selection import TopRows
-
-    best = TopRows(n)
-    for batch in scored(detector, files):
-        best.add(batch.first_row, batch.table, batch.predictions.scores)
-    return best.selected()
+    say(f"Read {count(selected.n_read, 'row')}, explained {len(explained):,}.")

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table as PrintedTable
 from rich.text import Text
 
-from imboost.cli.console import called, rows, say
+from imboost.cli.console import count, outlier_count, say
 from imboost.cli.inputs import is_model
 from imboost.cli.options import DEFAULT_DETECTOR, Seed, Table
 from imboost.cli.progress import stage
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from imboost.labels import Labels
     from imboost.tables.schema import Schema
 
-MAX_SHOWN = 100  # columns listed one by one
+MAX_COLUMNS = 100  # columns listed one by one
 
 
 def fit(
@@ -41,9 +41,9 @@ def fit(
             "normal or anomaly; an empty cell is an unlabelled row."
         ),
     ] = None,
-    outlier_word: Annotated[
+    outlier_label: Annotated[
         str | None,
-        typer.Option(help="The label that means outlier, if labels are other words."),
+        typer.Option(help="The label that means outlier, if labels are spelled otherwise."),
     ] = None,
     role: Annotated[
         list[str] | None,
@@ -73,8 +73,7 @@ def fit(
     from imboost import persistence
     from imboost.cli.output_path import default_output
     from imboost.detectors.table_detector import TableDetector
-    from imboost.labels import describe_labels
-    from imboost.tables.cells import to_text
+    from imboost.scoring.streaming import check_row_counts
     from imboost.tables.files import TableFiles
     from imboost.tables.schema import Schema
 
@@ -83,53 +82,79 @@ def fit(
     _check_free(out, force)
     inner = _savable(detector)
     with stage(f"reading {data}"):
-        table = TableFiles.find(data).read()
-        labels = _read_labels(table, label_column, outlier_word, roles)
+        files = TableFiles.find(data)
+        table = files.read()
+    check_row_counts(files.n_rows, table.num_rows, "loaded")
     if table.num_rows == 1:
-        raise DataError(f"{data} has one row; there is nothing to compare it with.")
+        raise DataError(f"{data} has one row; training needs rows to compare it with.")
+    labels = _read_labels(table, label_column, outlier_label, roles)
     if label_column is not None:
         roles[label_column] = "ignored"
-    with stage(f"looking at {table.num_columns:,} columns of {table.num_rows:,} rows"):
+    with stage(f"finding the roles of {count(table.num_columns, 'column')}"):
         schema = Schema.fit(table, roles)
-    _print_schema(schema, table.num_rows, label_column)
-    if label_column is not None:
-        said = to_text(table.column(label_column)).to_pylist()
-        say(f"Words of labels: {describe_labels(said, labels)}.")
-    _check_missing(inner, schema)
+    _print_columns(schema, table.num_rows, label_column)
+    _check_missing_values(inner, schema)
     fitted = TableDetector(
         inner, roles=roles, scaling=scaling, contamination=share, random_state=seed
     )
-    n_looked_at = sum(column.role.is_feature for column in schema)
-    with stage(f"training {detector} on {table.num_rows:,} rows, {n_looked_at:,} columns"):
+    n_features = sum(column.role.is_feature for column in schema)
+    with stage(
+        f"training {detector} on {count(table.num_rows, 'row')}, {count(n_features, 'column')}"
+    ):
         fitted.fit(table, labels, schema=schema)
     with stage(f"writing {out}"):
         persistence.save(fitted, out)
-    _print_end(fitted, labels, data, out)
+    n_trained = len(fitted.decision_scores_)
+    check_row_counts(table.num_rows, n_trained, "trained on")
+    _print_result(fitted)
+    say(
+        f"Model: {out}",
+        f"Read {count(table.num_rows, 'row')}, trained on {n_trained:,}.",
+        f"Next: imboost score {out} {data}",
+        f"      imboost report {out} {data}",
+    )
 
 
 def _read_labels(
-    table: pa.Table, name: str | None, outlier_word: str | None, roles: dict[str, str]
+    table: pa.Table, column: str | None, outlier_label: str | None, roles: dict[str, str]
 ) -> Labels:
-    """Return the label of every row; all are unlabelled if there is no label column."""
-    from imboost.labels import from_text, unlabelled
+    """Return the label of every row, and print how the label column was read."""
+    from imboost.labels import (
+        INLIER,
+        OUTLIER,
+        UNLABELLED,
+        describe_labels,
+        from_text,
+        unlabelled,
+    )
     from imboost.tables.cells import to_text
 
-    if name is None:
-        if outlier_word is not None:
-            raise SettingError("--outlier-word is a word of a label column: give --label-column.")
+    if column is None:
+        if outlier_label is not None:
+            raise SettingError("--outlier-label needs --label-column, the column with labels.")
         return unlabelled(table.num_rows)
-    if name not in table.column_names:
-        raise UnknownNameError("column", name, table.column_names)
-    if name in roles:
-        raise SettingError(f"'{name}' is the label column and has no other role.")
+    if column not in table.column_names:
+        raise UnknownNameError("column", column, table.column_names)
+    if column in roles:
+        raise SettingError(f"'{column}' is the label column and cannot have another role.")
+    values = to_text(table.column(column)).to_pylist()
     try:
-        return from_text(to_text(table.column(name)).to_pylist(), outlier_word)
+        labels = from_text(values, outlier_label)
     except DataError as error:
-        raise DataError(f"Column '{name}': {error}") from error
+        raise DataError(f"Column '{column}': {error}") from error
+    n_outliers, n_inliers, n_unlabelled = (
+        int((labels == label).sum()) for label in (OUTLIER, INLIER, UNLABELLED)
+    )
+    say(
+        f"Labels: {count(n_outliers, 'outlier')}, {count(n_inliers, 'inlier')}, "
+        f"{n_unlabelled:,} unlabelled.",
+        f"Values in '{column}': {describe_labels(values, labels)}.",
+    )
+    return labels
 
 
 def parse_roles(texts: Iterable[str]) -> dict[str, str]:
-    """Read roles written NAME=ROLE.
+    """Parse roles written NAME=ROLE.
 
     >>> parse_roles(["zip code=categorical"])
     {'zip code': 'categorical'}
@@ -146,7 +171,7 @@ def parse_roles(texts: Iterable[str]) -> dict[str, str]:
 
 
 def parse_contamination(text: str) -> float | str:
-    """Read a share of rows, or the word auto.
+    """Parse a fraction of rows, or "auto".
 
     >>> parse_contamination("0.05"), parse_contamination("auto")
     (0.05, 'auto')
@@ -157,22 +182,24 @@ def parse_contamination(text: str) -> float | str:
         return float(text)
     except ValueError:
         raise SettingError(
-            f"--contamination is a share such as 0.05, or auto; got {text}."
+            f"--contamination must be a fraction such as 0.05, or auto; got {text}."
         ) from None
 
 
 def _check_free(out: Path, force: bool) -> None:
-    """Raise if a model would be written over something else."""
+    """Raise if the model would replace something else."""
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
     if not is_model(out):
-        raise SettingError(f"{out} exists and is no model: choose another place with --out.")
+        raise SettingError(f"{out} exists and is not a model: choose another folder with --out.")
     if not force:
-        raise SettingError(f"{out} exists: choose another place with --out, or give --force.")
+        raise SettingError(
+            f"{out} exists: choose another folder with --out, or replace it with --force."
+        )
 
 
 def _savable(name: str) -> BaseDetector:
-    """Return a new detector; raise before it is trained if it could not be saved."""
+    """Return a new detector; raise before training if it cannot be saved."""
     from imboost.detectors import make_detector
     from imboost.persistence.class_registry import DETECTORS
 
@@ -182,60 +209,49 @@ def _savable(name: str) -> BaseDetector:
     return detector
 
 
-def _check_missing(detector: BaseDetector, schema: Schema) -> None:
-    """Raise if numbers or times are missing and the detector does not allow that."""
+def _check_missing_values(detector: BaseDetector, schema: Schema) -> None:
+    """Raise if numbers or dates are missing and the detector cannot be trained on that."""
     from imboost.tables.roles import Role
 
-    missing = [
+    incomplete = [
         column.name
         for column in schema
         if column.role in (Role.NUMERIC, Role.DATETIME) and (column.n_missing or column.n_unparsed)
     ]
-    if missing and not detector.allow_nan:
+    if incomplete and not detector.allow_nan:
         raise SettingError(
-            f"{type(detector).__name__} takes no table in which numbers or times are missing, as "
-            f"in '{missing[0]}': choose another detector with --detector."
+            f"{type(detector).__name__} cannot be trained on missing numbers or dates, as in "
+            f"'{incomplete[0]}': choose another detector with --detector."
         )
 
 
-def _print_schema(schema: Schema, n_rows: int, label_column: str | None) -> None:
-    size = f"{rows(n_rows)}, {len(schema):,} column{'s' * (len(schema) != 1)}"
+def _print_columns(schema: Schema, n_rows: int, label_column: str | None) -> None:
+    size = f"{count(n_rows, 'row')}, {count(len(schema), 'column')}"
     table = PrintedTable(title=size, title_justify="left")
     for heading in ("column", "role", "missing", "distinct", "note"):
         is_number = heading in ("missing", "distinct")
         table.add_column(heading, justify="right" if is_number else "left")
-    for column in schema.columns[:MAX_SHOWN]:
+    for column in schema.columns[:MAX_COLUMNS]:
         is_label = column.name == label_column
         table.add_row(
             Text(column.name),
             "label" if is_label else str(column.role),
             f"{column.n_missing:,}" if column.n_missing else "",
             f"{column.n_distinct:,}",
-            "what to learn from, never looked at" if is_label else column.note,
+            "used as labels, not as a feature" if is_label else column.note,
         )
     Console().print(table, highlight=False)
-    if len(schema) > MAX_SHOWN:
-        say(f"and {len(schema) - MAX_SHOWN:,} more columns")
+    if len(schema) > MAX_COLUMNS:
+        say(f"and {len(schema) - MAX_COLUMNS:,} more columns")
 
 
-def _print_end(detector: TableDetector, labels: Labels, data: Path, out: Path) -> None:
-    from imboost.labels import INLIER, OUTLIER, UNLABELLED
+def _print_result(detector: TableDetector) -> None:
 
-    n_rows = len(labels)
-    n_outliers, n_inliers, n_without = (
-        int((labels == label).sum()) for label in (OUTLIER, INLIER, UNLABELLED)
-    )
-    if n_without < n_rows:
-        say(
-            f"Labels: {n_outliers:,} outlier{'s' * (n_outliers != 1)}, "
-            f"{n_inliers:,} inlier{'s' * (n_inliers != 1)}, {rows(n_without)} without."
-        )
-    say(called(int(detector.labels_.sum()), detector.threshold_, n_rows))
+    labels = detector.labels_
+    say(outlier_count(int(labels.sum()), len(labels), detector.threshold_))
     if detector.threshold_is_estimated_:
         say(
-            "Without labels of both kinds that number is a guess: rely on the order of scores, "
-            "give the share of outliers with --contamination, or labels with --label-column."
+            "Without labels of both classes the threshold is a rough estimate: rely on the "
+            "ranking of the scores, give the fraction of outliers with --contamination, or give "
+            "labels with --label-column."
         )
-    say(f"Model: {out}")
-    say(f"Next: imboost score {out} {data}")
-    say(f"      imboost report {out} {data}")

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 def load_model(folder: Path) -> TableDetector:
-    """Load a detector for tables; raise if the folder holds another one."""
+    """Load a TableDetector; raise if the folder holds another detector."""
     from imboost import persistence
     from imboost.detectors.table_detector import TableDetector
 
     if not folder.exists():
-        raise PersistenceError(f"The model {folder} does not exist: 'imboost fit' writes models.")
+        raise PersistenceError(f"The model {folder} does not exist: create it with 'imboost fit'.")
     with stage(f"loading {folder}"):
         detector = persistence.load(folder)
     if not isinstance(detector, TableDetector):
         raise PersistenceError(
-            f"{folder} holds a {type(detector).__name__}, which looks at matrices: commands need "
-            "a TableDetector, such as 'imboost fit' makes."
+            f"{folder} holds a {type(detector).__name__}, which scores arrays: commands need a "
+            "TableDetector, as 'imboost fit' saves it."
         )
     return detector
 
@@ -43,21 +43,21 @@ def open_inputs(model: Path, data: Path) -> tuple[TableDetector, TableFiles]:
 
 
 def is_model(folder: Path) -> bool:
-    """Whether a folder looks like a saved model."""
+    """Whether a folder holds a saved model."""
     from imboost.persistence.model_folder import CHECKSUMS
 
     return (folder / CHECKSUMS).is_file()
 
 
-def identifiers(detector: TableDetector) -> list[str]:
-    """Return the columns that tell rows apart."""
+def identifier_columns(detector: TableDetector) -> list[str]:
+    """Return the names of the identifier columns."""
     from imboost.tables.roles import Role
 
     return [column.name for column in detector.schema_ if column.role == Role.IDENTIFIER]
 
 
-def scored(detector: TableDetector, files: TableFiles) -> Iterator[ScoredBatch]:
-    """Score a table batch by batch and show how far that is."""
+def scored_batches(detector: TableDetector, files: TableFiles) -> Iterator[ScoredBatch]:
+    """Score a table batch by batch with a progress bar."""
     from imboost.scoring.streaming import score_batches
 
     with row_bar() as progress:

@@ -1,4 +1,4 @@
-"""How the program's long jobs show that they go on."""
+"""Progress bars on standard error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rich.text import Text
 
 
 def progress_bar(console: Console | None = None) -> Progress:
-    """Return a bar with what is done, out of how much, and for how long."""
+    """Return a bar with the number of finished tasks and the time elapsed."""
     return Progress(
         TextColumn("[progress.description]{task.description}"),
         BarColumn(),
@@ -32,7 +32,7 @@ def progress_bar(console: Console | None = None) -> Progress:
 
 
 def row_bar() -> Progress:
-    """Return a bar with rows done, rows per second and the time left, where that is known."""
+    """Return a bar with rows done, rows per second and, if it is known, the time left."""
     return _on_terminal(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -44,7 +44,7 @@ def row_bar() -> Progress:
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Show the name of what is being done, and for how long, until it is done."""
+    """Show a spinner with a description and the time elapsed."""
     with _on_terminal(
         SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     ) as progress:
@@ -53,15 +53,15 @@ def stage(name: str) -> Iterator[None]:
 
 
 def _on_terminal(*columns: ProgressColumn) -> Progress:
-    """Return what goes away when it is done, and is not shown in a log file."""
+    """Return a bar that disappears at the end and is shown on terminals alone."""
     console = Console(stderr=True)
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 class _Rows(ProgressColumn):
-    """Rows done, out of how many, and how many a second."""
+    """Rows done, rows in total and rows per second."""
 
     def render(self, task: Task) -> Text:
         total = f" of {task.total:,.0f}" if task.total else ""
-        speed = f", {task.speed:,.0f} a second" if task.speed else ""
+        speed = f", {task.speed:,.0f} per second" if task.speed else ""
         return Text(f"{task.completed:,.0f}{total} rows{speed}")

@@ -27,10 +27,13 @@ class SelectedRows:
     table : Arrow table
     numbers : list of int
         Their numbers in the complete table, from 0.
+    n_read : int
+        Number of rows that were read to select them.
     """
 
     table: pa.Table
     numbers: list[int]
+    n_read: int
 
     def names(self, identifier: str | None) -> list[str]:
         """Return the identifier of every row, or its number if it has none."""
@@ -62,12 +65,14 @@ class TopRows:
 
     def __init__(self, n: int) -> None:
         self._n = n
+        self._n_read = 0
         self._keys: NDArray[np.float64] = np.zeros(0)
         self._numbers: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._table: pa.Table | None = None
 
     def add(self, first_row: int, table: pa.Table, keys: NDArray[np.float64]) -> None:
         """Add a batch of rows; `first_row` is the number of the first one."""
+        self._n_read += table.num_rows
         joined_keys = np.concatenate([self._keys, keys])
         kept = np.argsort(-joined_keys, kind="stable")[: self._n]
         n_before = len(self._keys)
@@ -83,7 +88,7 @@ class TopRows:
         """Return the rows, the largest key first."""
         if self._table is None or not len(self._keys):
             raise DataError("The table has a header but no rows.")
-        return SelectedRows(self._table, self._numbers.tolist())
+        return SelectedRows(self._table, self._numbers.tolist(), self._n_read)
 
 
 def find_rows(files: TableFiles, identifier: str | None, wanted: Sequence[str]) -> SelectedRows:
@@ -96,11 +101,12 @@ def find_rows(files: TableFiles, identifier: str | None, wanted: Sequence[str]) 
     """
     names = [_row_number(text) if identifier is None else text.strip() for text in wanted]
     found: dict[str, tuple[int, pa.Table]] = {}
-    example = ""
+    example, n_read = "", 0
     for first_row, table, _ in read_batches(files):
         missing = [name for name in dict.fromkeys(names) if name not in found]
         if not missing:
             break
+        n_read = first_row + table.num_rows
         keys = _keys_of(first_row, table, identifier).combine_chunks()
         example = example or next((f", such as {key}" for key in keys.to_pylist() if key), "")
         at = pc.index_in(pa.array(missing), value_set=keys).to_pylist()
@@ -117,7 +123,7 @@ def find_rows(files: TableFiles, identifier: str | None, wanted: Sequence[str]) 
         )
     rows = [found[name] for name in names]
     joined = pa.concat_tables([table for _, table in rows], promote_options="permissive")
-    return SelectedRows(joined, [number for number, _ in rows])
+    return SelectedRows(joined, [number for number, _ in rows], n_read)
 
 
 def _keys_of(first_row: int, table: pa.Table, identifier: str | None) -> pa.ChunkedArray:

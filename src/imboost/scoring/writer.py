@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -61,9 +61,12 @@ class ScoreWriter:
         if sum(lines.num_rows for lines in self._waiting) >= GROUP_ROWS:
             self._write_waiting()
 
-    def close(self) -> None:
-        """Finish the file."""
-        if self._waiting:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Write what is waiting, unless there was an error, and close the file."""
+        if self._waiting and kind is None:
             self._write_waiting()
         self._open.close()
 
