@@ -12,6 +12,7 @@ from rich.progress import track
 from rich.table import Table
 
 from imboost.cli.options import Seed
+from imboost.cli.outputs import write_page, write_text
 
 if TYPE_CHECKING:
     from imboost.datasets.dataset import Dataset
@@ -39,7 +40,6 @@ def demo(
 ) -> None:
     """Run a session on an embedded data set with known labels and write an HTML report."""
     from imboost.datasets.digits import STRAY_DIGIT, load_demo
-    from imboost.reporting import render
 
     out.mkdir(parents=True, exist_ok=True)
     dataset = load_demo()
@@ -52,8 +52,8 @@ def demo(
     _print_table(console, results, dataset)
     context = _page_context(dataset, results)
     page = out / "index.html"
-    page.write_text(render("demo.html.j2", context), encoding="utf-8")
-    (out / "curve.svg").write_text(context["curves_svg"], encoding="utf-8")
+    write_page(page, "demo.html.j2", context)
+    write_text(out / "curve.svg", context["curves_svg"])
     console.print(f"Report: {page}", soft_wrap=True)
 
 

@@ -11,6 +11,7 @@ from imboost.cli.console import count, say
 from imboost.cli.explained_rows import MAX_REASONS, explain_rows, page_context, print_rows
 from imboost.cli.inputs import identifier_columns, open_inputs, scored_batches
 from imboost.cli.options import Model, Table
+from imboost.cli.outputs import write_page
 from imboost.cli.progress import stage
 
 
@@ -30,8 +31,6 @@ def explain(
     out: Annotated[Path | None, typer.Option(help="HTML file to write as well.")] = None,
 ) -> None:
     """Explain the scores of rows, column by column."""
-    from imboost.persistence.atomic_write import atomic_write
-    from imboost.reporting import render
     from imboost.scoring.row_selection import TopRows, find_rows
 
     detector, files = open_inputs(model, data)
@@ -52,7 +51,6 @@ def explain(
             "threshold": detector.threshold_,
             **page_context(explained, MAX_REASONS),
         }
-        with atomic_write(out) as draft:
-            draft.write_text(render("explain.html.j2", context), encoding="utf-8")
+        write_page(out, "explain.html.j2", context)
         say(f"Page: {out}")
     say(f"Read {count(selected.n_read, 'row')}, explained {len(explained):,}.")

@@ -14,6 +14,7 @@ from rich.text import Text
 from imboost.cli.console import count, outlier_count, say
 from imboost.cli.inputs import is_model
 from imboost.cli.options import DEFAULT_DETECTOR, Seed, Table
+from imboost.cli.outputs import default_output
 from imboost.cli.progress import stage
 from imboost.errors import DataError, SettingError, UnknownNameError
 
@@ -71,7 +72,6 @@ def fit(
 ) -> None:
     """Train a detector on a table and save it as a model folder."""
     from imboost import persistence
-    from imboost.cli.output_path import default_output
     from imboost.detectors.table_detector import TableDetector
     from imboost.scoring.streaming import check_row_counts
     from imboost.tables.files import TableFiles

@@ -13,6 +13,7 @@ from imboost.cli.console import count, say
 from imboost.cli.explained_rows import ExplainedRow, explain_rows, page_context
 from imboost.cli.inputs import identifier_columns, open_inputs, scored_batches
 from imboost.cli.options import Model, Table
+from imboost.cli.outputs import default_output, write_page
 from imboost.errors import SettingError
 
 if TYPE_CHECKING:
@@ -61,9 +62,7 @@ def report(
     ] = None,
 ) -> None:
     """Write a page about a table: scores, threshold, explanations and data warnings."""
-    from imboost.cli.output_path import default_output
-    from imboost.persistence.atomic_write import atomic_write
-    from imboost.reporting import render, score_histogram
+    from imboost.reporting import score_histogram
 
     out = out or default_output(data, ".report.html")
     if out.is_dir():
@@ -83,8 +82,7 @@ def report(
         "scores_svg": score_histogram(scored.scores, detector.threshold_),
         **_explanations(detector, scored),
     }
-    with atomic_write(out) as draft:
-        draft.write_text(render("scores.html.j2", context), encoding="utf-8")
+    write_page(out, "scores.html.j2", context)
     n_rows = len(scored.scores)
     say(f"Report: {out}", f"Read {count(scored.top.n_read, 'row')}, scored {n_rows:,}.")
 

@@ -11,6 +11,7 @@ import typer
 from imboost.cli.console import count, outlier_count, say
 from imboost.cli.inputs import identifier_columns, open_inputs, scored_batches
 from imboost.cli.options import Model, Table
+from imboost.cli.outputs import default_output
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
@@ -36,7 +37,6 @@ def score(
     ] = None,
 ) -> None:
     """Score the rows of a table of any size."""
-    from imboost.cli.output_path import default_output
     from imboost.persistence.atomic_write import atomic_write
     from imboost.reporting.formatting import percent
     from imboost.scoring.drift import DriftMonitor
