@@ -31,8 +31,8 @@ def fit(path, *options):
         (b"a,b\n1,2\n3\n", "ragged"),
         (b"a,b\n1,\xe9t\xe9\n2,b\n", "not in UTF-8"),
         ("a,b\n1,é\n2,b\n".encode("utf-16"), "UTF-8"),
-        (b"a,b\n1,1\n1,1\n", "No column is left to look at"),
-        (b"a,b\n,\n,\n", "No column is left to look at: a (constant), b (constant)"),
+        (b"a,b\n1,1\n1,1\n", "No column can be used for scoring"),
+        (b"a,b\n,\n,\n", "No column can be used for scoring: a (constant), b (constant)"),
     ],
     ids=[
         "empty",
@@ -87,11 +87,11 @@ def test_an_extra_column_is_refused_and_it_is_said_what_to_do(tmp_path, model):
     assert line.endswith("has the extra column 'more': leave it out, or fit again.")
 
 
-@pytest.mark.parametrize(("role", "wanted"), [("numeric", "a number"), ("datetime", "a time")])
+@pytest.mark.parametrize(("role", "wanted"), [("numeric", "number"), ("datetime", "datetime")])
 def test_a_role_that_no_cell_suits_is_refused_in_one_line(tmp_path, role, wanted):
     path = write(orders(), tmp_path / "orders.csv")
     line = refused("fit", path, "--role", f"region={role}")
-    assert line == f"imboost: Column 'region' has no cell that says {wanted}."
+    assert line == f"imboost: Column 'region' cannot be {role}: no cell holds a {wanted}."
 
 
 def test_dates_are_read_as_in_training_whatever_rows_come_with_them(tmp_path):
@@ -115,8 +115,8 @@ def test_cells_that_are_no_dates_or_no_truths_count_as_missing_and_are_reported(
     path = write(pa.Table.from_pylist(later, table.schema), tmp_path / "later.csv")
     run_well("report", tmp_path / "days.model", path)
     page = (tmp_path / "later.report.html").read_text()
-    assert "1 cell holds no time and counts as missing" in page
-    assert "1 cell holds neither yes nor no and counts as missing" in page
+    assert "1 cell holds no datetime and counts as missing" in page
+    assert "1 cell holds no yes or no and counts as missing" in page
 
 
 @pytest.mark.parametrize("command", ["explain", "report"])
@@ -135,7 +135,7 @@ def test_a_column_of_mixed_types_is_told_and_its_odd_cells_are_missing(tmp_path)
     sizes[5] = "many"
     table = pa.table({"size": sizes, "kind": ["a", "b", "1", "2.5"] * 50})
     said = fit(write(table, tmp_path / "mixed.csv"))
-    assert re.search(r"size +│ numeric .*│ 1 cell says no number", said)
+    assert re.search(r"size +│ numeric .*│ 1 cell holds no number", said)
     assert re.search(r"kind +│ categorical", said)
 
 
