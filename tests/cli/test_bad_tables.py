@@ -87,7 +87,7 @@ def test_an_extra_column_is_refused_and_it_is_said_what_to_do(tmp_path, model):
     assert line.endswith("has the extra column 'more': leave it out, or fit again.")
 
 
-@pytest.mark.parametrize(("role", "wanted"), [("numeric", "number"), ("datetime", "datetime")])
+@pytest.mark.parametrize(("role", "wanted"), [("numeric", "number"), ("datetime", "date or time")])
 def test_a_role_that_no_cell_suits_is_refused_in_one_line(tmp_path, role, wanted):
     path = write(orders(), tmp_path / "orders.csv")
     line = refused("fit", path, "--role", f"region={role}")
@@ -115,8 +115,8 @@ def test_cells_that_are_no_dates_or_no_truths_count_as_missing_and_are_reported(
     path = write(pa.Table.from_pylist(later, table.schema), tmp_path / "later.csv")
     run_well("report", tmp_path / "days.model", path)
     page = (tmp_path / "later.report.html").read_text()
-    assert "1 cell holds no datetime and counts as missing" in page
-    assert "1 cell holds no yes or no and counts as missing" in page
+    assert "1 cell holds no date or time and counts as missing" in page
+    assert "1 cell holds no boolean and counts as missing" in page
 
 
 @pytest.mark.parametrize("command", ["explain", "report"])
