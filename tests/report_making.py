@@ -5,7 +5,7 @@ import re
 
 from imboost.benchmark import ResultFile, RoundResult
 from imboost.benchmark.report import write_report
-from result_lines import run_lines, trouble_line
+from result_lines import failed_line, run_lines
 
 SETS = {"thyroid": 0.912, "wine": 0.987, "cardio": 0.9, "MVTec-AD_bottle": 0.7, "own": 0.5}
 LIMIT = "over the time limit of 600 s"
@@ -34,8 +34,8 @@ LINES = [
     *lines_of("imboost/rd", -0.1),
     *lines_of("oc-nce/ab", -0.2, seconds=3.0),
     *lines_of("trees/mix", 0.005, names=[name for name in SETS if name != "cardio"]),
-    *(trouble_line("cardio", seed, "skipped", LIMIT, method="trees/mix") for seed in (100, 200)),
-    trouble_line("pima", 100, "failed", "DataError: <b>bad</b> & broken"),
+    *(failed_line("cardio", seed, "skipped", LIMIT, method="trees/mix") for seed in (100, 200)),
+    failed_line("pima", 100, "failed", "DataError: <b>bad</b> & broken"),
     *lines_of("imboost/mm", -0.3, settings="inlier_weight=0"),
     *lines_of("imboost/mm", -0.05, oracle_noise=0.1, version="0.9"),
 ]

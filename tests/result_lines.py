@@ -1,4 +1,4 @@
-"""Lines of results as the benchmark would write them, with figures chosen by a test."""
+"""Lines of a result file with chosen metrics."""
 
 from imboost.benchmark import RoundResult
 
@@ -37,7 +37,7 @@ def run_lines(
     return lines
 
 
-def trouble_line(dataset, seed, status, reason, *, method="imboost/mm"):
+def failed_line(dataset, seed, status, reason, *, method="imboost/mm"):
     """Return the one line of a run without a result."""
     detector, query = method.split("/")
     run = (detector, query, dataset, dataset, seed, 5, "paper", 0.0, "")

@@ -1,6 +1,6 @@
 import pytest
 
-from imboost.benchmark.analysis.method_tables import EMBEDDING_GROUPS, METRICS
+from imboost.benchmark.analysis.aggregate import EMBEDDING_GROUPS, METRICS
 from imboost.benchmark.paper import (
     METHODS,
     paper_figures,

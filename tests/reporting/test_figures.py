@@ -96,8 +96,8 @@ def test_lines_of_one_colour_differ_in_their_dashes():
         assert dash(number) != dash(number + len(COLOURS))
 
 
-def test_curves_may_be_given_the_looks_of_their_families():
-    svg = small_multiples(PANELS, label="test AUC", looks={"mm": 1, "rd": 0})
+def test_curves_may_be_given_the_styles_of_their_families():
+    svg = small_multiples(PANELS, label="test AUC", styles={"mm": 1, "rd": 0})
     first, second = (colour.lower() for colour in COLOURS[:2])
     assert curve_colours(svg)[:2] == [{first, second}, {first}]
 

@@ -8,12 +8,11 @@ from imboost.reporting.figures import (
 )
 from imboost.reporting.formatting import format_value, percent
 from imboost.reporting.page import render
+from imboost.reporting.report_table import Matrix, Table
 from imboost.reporting.score_charts import score_histogram
-from imboost.reporting.table import Column, Matrix, Table
 from imboost.reporting.training_curves import update_curves
 
 __all__ = [
-    "Column",
     "Mark",
     "Matrix",
     "Panel",

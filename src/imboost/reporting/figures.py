@@ -21,7 +21,7 @@ def learning_curves(
     label: str,
     title: str = "",
     reference: Curves | None = None,
-    looks: Mapping[str, int] | None = None,
+    styles: Mapping[str, int] | None = None,
 ) -> str:
     """Draw one line per name over the rounds, named at its end.
 
@@ -33,17 +33,17 @@ def learning_curves(
     title : str
     reference : mapping, optional
         Curves to compare with, drawn thin and hollow in the colour of the same name.
-    looks : mapping, optional
+    styles : mapping, optional
         Which colour, marker and dash a name has; by default those of its place.
     """
     figure, axes = new_figure(6.4, 3.6)
-    looks = looks or _places(curves)
+    styles = styles or _places(curves)
     for name, curve in (reference or {}).items():
-        style = look(looks[name])
+        style = look(styles[name])
         axes.plot(
             list(curve), list(curve.values()), **style, markerfacecolor="white", linewidth=0.8
         )
-    _draw_curves(axes, curves, looks)
+    _draw_curves(axes, curves, styles)
     axes.set_xlabel("round of questions (0: no answer yet)")
     axes.set_ylabel(label)
     if title:
@@ -53,7 +53,7 @@ def learning_curves(
         label_ends(
             axes,
             {
-                name: (last[name], curve[last[name]], look(looks[name])["color"])
+                name: (last[name], curve[last[name]], look(styles[name])["color"])
                 for name, curve in curves.items()
             },
         )
@@ -65,17 +65,17 @@ def small_multiples(
     *,
     label: str,
     columns: int = 4,
-    looks: Mapping[str, int] | None = None,
+    styles: Mapping[str, int] | None = None,
 ) -> str:
     """Draw one small panel of curves per data set, all on the same scale."""
     rows = -(-len(panels) // columns)
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
     values = [value for curves in panels.values() for c in curves.values() for value in c.values()]
     lowest = min([0.5, *values])
-    looks = looks or _places(names)
+    styles = styles or _places(names)
     figure, axes_list = new_grid(2.4 * columns, 1.7 * rows + 0.5, rows, columns)
     for axes, (name, curves) in zip(axes_list, panels.items(), strict=False):
-        _draw_curves(axes, curves, looks, small=True)
+        _draw_curves(axes, curves, styles, small=True)
         axes.set_title(name, fontsize=9, loc="left")
         axes.set_ylim(lowest - 0.02, 1.02)
     for axes in axes_list[len(panels) :]:
@@ -102,7 +102,7 @@ def _places(names: Iterable[str]) -> dict[str, int]:
 
 
 def _draw_curves(
-    axes: Any, curves: Curves, looks: Mapping[str, int], *, small: bool = False
+    axes: Any, curves: Curves, styles: Mapping[str, int], *, small: bool = False
 ) -> None:
     """Draw curves, each in the look that belongs to its name."""
     for name, curve in curves.items():
@@ -110,8 +110,8 @@ def _draw_curves(
             list(curve),
             list(curve.values()),
             label=name,
-            **look(looks[name]),
-            linestyle=dash(looks[name]),
+            **look(styles[name]),
+            linestyle=dash(styles[name]),
             markersize=3 if small else 5,
             linewidth=1.2 if small else 1.8,
         )

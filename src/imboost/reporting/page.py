@@ -21,7 +21,7 @@ def render(template: str, context: Mapping[str, Any]) -> str:
         keep_trailing_newline=True,
     )
     environment.globals.update(
-        write=format_value,
+        format_value=format_value,
         count=count,
         percent=percent,
         f=lambda value: format_value(value, "figure"),

@@ -1,17 +1,20 @@
+import math
+
 import pytest
 
-from imboost.benchmark.analysis.method_tables import method_tables
+from imboost.benchmark.analysis.result_set import ResultSet
 from imboost.benchmark.analysis.running_times import time_ratios
 from result_lines import run_lines
 
 
-def ratios_of(lines):
-    base, *_ = tables = method_tables(lines)
-    return {(r.key.name, r.device): r for r in time_ratios(tables, base)}
+def times_of(lines, reference="imboost/mm", by="device"):
+    results = ResultSet(lines)
+    times = time_ratios(results.runs, reference, results.keys)
+    return {(row.method, getattr(row, by)): row for row in times.itertuples()}
 
 
 def test_times_are_summed_over_the_runs_that_both_methods_have():
-    ratios = ratios_of(
+    times = times_of(
         [
             *run_lines("a", 1, 0.9, seconds=2.0),
             *run_lines("b", 1, 0.9, seconds=4.0),
@@ -21,15 +24,15 @@ def test_times_are_summed_over_the_runs_that_both_methods_have():
             *run_lines("d", 1, 0.9, method="oc-nce/ab", seconds=100.0),
         ]
     )
-    found = ratios["oc-nce/ab", "cpu"]
-    assert (found.n_runs, found.seconds, found.base_seconds) == (2, 12.0, 6.0)
+    found = times["oc-nce/ab", "cpu"]
+    assert (found.runs, found.seconds, found.reference_seconds) == (2, 12.0, 6.0)
     assert found.ratio == pytest.approx(2.0)
     assert found.paper == pytest.approx(6900.44 / 4484.17)
-    assert ratios["imboost/mm", "cpu"].ratio == 1.0
+    assert times["imboost/mm", "cpu"].ratio == 1.0
 
 
 def test_devices_are_never_mixed():
-    ratios = ratios_of(
+    times = times_of(
         [
             *run_lines("a", 1, 0.9, seconds=8.0, device="cpu"),
             *run_lines("b", 1, 0.9, seconds=1.0, device="cuda"),
@@ -39,25 +42,13 @@ def test_devices_are_never_mixed():
             *run_lines("c", 1, 0.9, method="oc/rd", seconds=50.0, device="cpu"),
         ]
     )
-    assert ratios["oc/rd", "cpu"].ratio == pytest.approx(0.5)
-    assert ratios["oc/rd", "cuda"].ratio == pytest.approx(3.0)
-    assert (ratios["oc/rd", "cpu"].n_runs, ratios["oc/rd", "cuda"].n_runs) == (1, 1)
-
-
-def test_a_method_the_paper_did_not_time_has_no_ratio_of_the_paper():
-    ratios = ratios_of(
-        [
-            *run_lines("a", 1, 0.9),
-            *run_lines("a", 1, 0.9, method="oc/rd"),
-            *run_lines("a", 1, 0.9, settings="n_members=5"),
-        ]
-    )
-    assert ratios["oc/rd", "cpu"].paper is None
-    assert ratios["imboost/mm · n_members=5", "cpu"].paper is None
+    assert times["oc/rd", "cpu"].ratio == pytest.approx(0.5)
+    assert times["oc/rd", "cuda"].ratio == pytest.approx(3.0)
+    assert (times["oc/rd", "cpu"].runs, times["oc/rd", "cuda"].runs) == (1, 1)
 
 
 def test_machines_are_never_mixed():
-    tables = method_tables(
+    times = times_of(
         [
             *run_lines("a", 1, 0.9, seconds=8.0, host="here"),
             *run_lines("b", 1, 0.9, seconds=2.0, host="there"),
@@ -65,20 +56,31 @@ def test_machines_are_never_mixed():
             *run_lines("a", 1, 0.9, method="oc/rd", seconds=4.0, host="here"),
             *run_lines("b", 1, 0.9, method="oc/rd", seconds=8.0, host="there"),
             *run_lines("c", 1, 0.9, method="oc/rd", seconds=90.0, host="there"),
+        ],
+        by="host",
+    )
+    found = {host: (row.runs, row.ratio) for (name, host), row in times.items() if name == "oc/rd"}
+    assert found == {"here": (1, 0.5), "there": (1, 4.0)}
+
+
+def test_a_method_the_paper_did_not_time_has_no_ratio_of_the_paper():
+    times = times_of(
+        [
+            *run_lines("a", 1, 0.9),
+            *run_lines("a", 1, 0.9, method="oc/rd"),
+            *run_lines("a", 1, 0.9, settings="n_members=5"),
         ]
     )
-    found = {(r.host, r.n_runs, r.ratio) for r in time_ratios(tables[1:], tables[0])}
-    assert found == {("here", 1, 0.5), ("there", 1, 4.0)}
+    assert math.isnan(times["oc/rd", "cpu"].paper)
+    assert math.isnan(times["imboost/mm · n_members=5", "cpu"].paper)
 
 
-def test_the_papers_ratio_is_to_the_same_method():
+def test_the_papers_ratio_is_to_the_same_reference():
     lines = [
         *run_lines("a", 1, 0.9, seconds=1.0),
         *run_lines("a", 1, 0.9, method="oc-nce/ab", seconds=2.0),
         *run_lines("a", 1, 0.9, method="trees/mix", seconds=1.0),
     ]
-    imboost, nce, trees = method_tables(lines)
-    [to_imboost] = time_ratios([nce], imboost)
+    to_imboost = times_of(lines)["oc-nce/ab", "cpu"]
     assert to_imboost.paper == pytest.approx(6900.44 / 4484.17)
-    [to_trees] = time_ratios([nce], trees)
-    assert to_trees.paper is None
+    assert math.isnan(times_of(lines, "trees/mix")["oc-nce/ab", "cpu"].paper)

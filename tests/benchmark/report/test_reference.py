@@ -5,8 +5,9 @@ import re
 import pytest
 
 from imboost.benchmark import ResultFile, RoundResult
+from imboost.benchmark.analysis.method_key import FAMILY_ORDER
+from imboost.benchmark.analysis.result_set import ResultSet
 from imboost.benchmark.report import write_report
-from imboost.benchmark.report.study import FAMILY_ORDER, Study
 from imboost.errors import UnknownNameError
 from imboost.reporting.canvas import COLOURS
 from report_making import LINES, sheet, words_of
@@ -16,7 +17,7 @@ from result_lines import run_lines
 def test_methods_are_compared_with_the_one_that_is_named(tmp_path):
     ResultFile(tmp_path / "results.csv", RoundResult).append(LINES)
     write_report(tmp_path, against="oc-nce/ab")
-    assert sheet(tmp_path, "summary")["imboost/mm"]["AUC against oc-nce/ab"] == "better"
+    assert sheet(tmp_path, "summary")["imboost/mm"]["AUC vs oc-nce/ab"] == "better"
     gains = sheet(tmp_path, "paired_differences")
     assert list(gains) == ["trees/mix", "imboost/mm", "imboost/rd"]
     assert float(gains["imboost/mm"]["difference"]) == pytest.approx(0.2)
@@ -41,11 +42,11 @@ def test_methods_are_compared_with_the_one_that_is_named(tmp_path):
 def test_the_reference_is_found_by_its_short_name_too(against, others, name):
     methods = ("trees/mix", "oc/rd", "imboost/mm")
     lines = [line for m in methods for line in run_lines("wine", 1, 0.9, method=m, **others)]
-    assert Study(lines, against).reference.name == name
+    assert ResultSet(lines, against).reference == name
 
 
 @pytest.mark.parametrize(
-    ("against", "told"),
+    ("against", "message"),
     [
         ("oc-nce/av", "Unknown compared method 'oc-nce/av'. Did you mean 'oc-nce/ab'?"),
         ("aad", "Unknown compared method 'aad/rd'."),
@@ -53,10 +54,10 @@ def test_the_reference_is_found_by_its_short_name_too(against, others, name):
     ],
 )
 def test_a_reference_that_is_not_compared_is_an_error_before_anything_is_written(
-    tmp_path, against, told
+    tmp_path, against, message
 ):
     ResultFile(tmp_path / "results.csv", RoundResult).append(LINES)
-    with pytest.raises(UnknownNameError, match=re.escape(told)):
+    with pytest.raises(UnknownNameError, match=re.escape(message)):
         write_report(tmp_path, against)
     assert [path.name for path in tmp_path.iterdir()] == ["results.csv"]
 

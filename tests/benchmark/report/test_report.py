@@ -24,22 +24,22 @@ def test_the_page_holds_every_figure(page):
 def test_the_page_opens_with_what_was_found(page):
     words = words_of(page)
     # Without cardio, 0.005 above imboost/mm's (0.912 + 0.987 + 0.7 + 0.5) / 4.
-    assert "Over the 4 data sets that all 4 methods have, trees/mix has the highest mean" in words
-    assert "test AUC, 0.780" in words
-    assert "imboost/mm reaches 0.775 and is number 2 of 4 by mean rank (2.0)" in words
+    assert "Over the 4 data sets with results of all 4 methods, trees/mix has the" in words
+    assert "highest mean test AUC: 0.780" in words
+    assert "has a mean test AUC of 0.775 and is number 2 of 4 by mean rank (2.0)" in words
     assert "1 of the 3 other methods is better than imboost/mm, 2 worse, and 0 not" in words
 
 
 def test_the_page_says_that_the_results_are_of_several_versions(page):
     assert "versions 1.0 (48 runs), 0.9 (10 runs)" in words_of(page)
-    assert "Runs of several versions of the package" in words_of(page)
+    assert "The runs come from several versions of the package" in words_of(page)
 
 
 def test_the_summary_is_sorted_and_compares_on_shared_sets_alone(report):
     summary = sheet(report, "summary")
     assert list(summary) == ["trees/mix", "imboost/mm", "imboost/rd", "oc-nce/ab"]
     row = summary["imboost/mm"]
-    assert (row["sets"], row["seeds"]) == ("5", "2")
+    assert (row["data sets"], row["seeds"]) == ("5", "2")
     assert float(row["test AUC"]) == pytest.approx((0.912 + 0.987 + 0.7 + 0.5) / 4, abs=1e-5)
     # The paper has no set called own.
     assert float(row["paper AUC"]) == pytest.approx((0.970 + 0.994 + 0.762) / 3, abs=1e-5)
@@ -47,7 +47,7 @@ def test_the_summary_is_sorted_and_compares_on_shared_sets_alone(report):
     assert float(row["AUC, tables"]) == pytest.approx((0.912 + 0.987 + 0.5) / 3, abs=1e-5)
     assert float(row["AUC, embeddings"]) == pytest.approx(0.7)
     assert (summary["trees/mix"]["wins"], summary["trees/mix"]["paper AUC"]) == ("4", "")
-    assert summary["oc-nce/ab"]["AUC against imboost/mm"] == "worse"
+    assert summary["oc-nce/ab"]["AUC vs imboost/mm"] == "worse"
 
 
 def test_figures_of_all_sets_stand_in_the_table_and_below_it_those_of_the_shared(report):
@@ -56,7 +56,7 @@ def test_figures_of_all_sets_stand_in_the_table_and_below_it_those_of_the_shared
     assert table["cardio *"]["trees/mix"] == ""
     assert table["thyroid"]["imboost/mm"] == "0.912"
     assert table["mean rank"]["imboost/mm"] == "2"
-    assert float(table["deviation over seeds"]["imboost/mm"]) == pytest.approx(0.0141421)
+    assert float(table["std over seeds"]["imboost/mm"]) == pytest.approx(0.0141421)
 
 
 def test_differences_to_the_paper_stand_in_a_table_of_their_own(report):
@@ -81,23 +81,23 @@ def test_training_figures_are_compared_with_the_papers_training_tables(report):
     }
 
 
-def test_differences_have_intervals_and_a_verdict(report):
+def test_differences_have_intervals_and_an_outcome(report):
     row = sheet(report, "paired_differences")["imboost/rd"]
-    assert (row["sets"], row["difference"], row["so it is"]) == ("5", "-0.1", "worse")
-    assert float(row["95 % from"]) <= -0.1 <= float(row["to"])
+    assert (row["data sets"], row["difference"], row["outcome"]) == ("5", "-0.1", "worse")
+    assert float(row["95% CI low"]) <= -0.1 <= float(row["95% CI high"])
 
 
 def test_queries_stand_beside_the_paper_round_by_round(report):
     with (report / "tables" / "c6_c7_queries.csv").open(encoding="utf-8") as file:
         rows = {(row["query"], row["round"]): row for row in csv.DictReader(file)}
     assert rows["mm", "5"]["test AUC"] == "0.7998"
-    assert (rows["mm", "5"]["paper"], rows["mm", "5"]["± seeds, paper"]) == ("0.847", "0.031")
+    assert (rows["mm", "5"]["paper"], rows["mm", "5"]["paper std"]) == ("0.847", "0.031")
     assert rows["rd", "4"]["test AUC"] == "0.4"
 
 
 def test_an_ablation_has_a_table_and_is_no_method_of_the_summary(report):
     table = sheet(report, "c8_lambda1")
-    assert float(table["0"]["minus default"]) == pytest.approx(-0.3)
+    assert float(table["0"]["difference"]) == pytest.approx(-0.3)
     assert (table["2"]["paper"], table["10"]["test AUC"]) == ("0.847", "")
 
 
@@ -113,7 +113,7 @@ def test_a_noisy_oracle_is_compared_with_the_honest_one(report):
 
 
 def test_sets_left_out_are_named_with_the_methods_and_the_reason(report):
-    assert sheet(report, "left_out")["cardio"]["skipped"] == "trees/mix"
+    assert sheet(report, "missing_results")["cardio"]["skipped"] == "trees/mix"
 
 
 def test_runs_without_a_result_are_shown_with_their_reason_as_text(page, markdown):
@@ -125,8 +125,8 @@ def test_runs_without_a_result_are_shown_with_their_reason_as_text(page, markdow
 
 def test_every_markdown_table_has_a_rule_and_rows_of_one_width(markdown):
     tables = markdown_tables(markdown)
-    # Summary, differences, 4 by round, losses, queries, one ablation, times, 4 and 4 of all sets,
-    # one method's sets, protocols, sets left out, runs without a result.
+    # Summary, differences, 4 by round, worse rounds, queries, one ablation, times, 4 and 4 of all
+    # data sets, the reference, protocols, missing results, failed runs.
     assert len(tables) == 22
     for header, rule, *rows in tables:
         assert set(rule) == {"---"}

@@ -1,52 +1,82 @@
-"""Who is better than whom, and whether that is more than chance.
+"""Paired differences with confidence intervals, mean ranks and their significance.
 
-A data set is the unit throughout: seeds and the parts of a set are averaged first, since
-they repeat the same question.
+Data sets are the statistical units: seeds and the parts of a data set are averaged first,
+because they are not independent.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from imboost.benchmark.analysis.method_tables import MethodTable
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
 
-LEVEL = 0.95
-"""Of the intervals; the tests are at 1 - LEVEL."""
+CONFIDENCE = 0.95
+"""Level of the confidence intervals; tests have the level 1 - CONFIDENCE."""
 
 
-def row_ranks(values: ArrayLike) -> NDArray[np.float64]:
-    """Rank the columns of every row, 1 for the highest; equal ones share their mean rank.
+def mean_intervals(sample: DataFrame) -> DataFrame:
+    """Return the mean of every column with Student's t interval; NaN for a single value.
 
-    >>> row_ranks([[0.9, 0.7, 0.9]])
-    array([[1.5, 3. , 1.5]])
+    >>> import pandas as pd
+    >>> mean_intervals(pd.DataFrame({"a": [1.0, 2.0, 3.0]})).round(3)
+       n  mean    low   high
+    a  3   2.0 -0.484  4.484
     """
-    ranks: NDArray[np.float64] = stats.rankdata(-np.asarray(values, dtype=float), axis=1)
-    return ranks
+    import pandas as pd
+
+    n, mean = sample.count(), sample.mean()
+    half = stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * sample.sem()
+    return pd.DataFrame({"n": n, "mean": mean, "low": mean - half, "high": mean + half})
 
 
-def win_counts(values: ArrayLike) -> NDArray[np.float64]:
-    """Count the rows in which each column is highest; a win of several is shared out.
+def paired_intervals(runs: DataFrame, reference: str, metric: str) -> DataFrame:
+    """Return the mean difference of every other method to the reference, with its interval.
 
-    >>> win_counts([[0.9, 0.7, 0.9], [0.1, 0.2, 0.3]])
-    array([0.5, 0. , 1.5])
+    Runs are paired by data set and seed; the differences of a data set are averaged.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        One row per run.
+    reference : str
+        Name of the method that is subtracted.
+    metric : str
     """
-    table = np.asarray(values, dtype=float)
-    is_best = table == table.max(axis=1, keepdims=True)
-    wins: NDArray[np.float64] = (is_best / is_best.sum(axis=1, keepdims=True)).sum(axis=0)
-    return wins
+    runs = runs.pivot(index=["group", "dataset", "seed"], columns="method", values=metric)
+    differences = runs.drop(columns=reference).sub(runs[reference], axis=0)
+    return mean_intervals(differences.groupby("group").mean())
 
 
-def nemenyi_difference(n_methods: int, n_sets: int) -> float:
-    """Return how far two mean ranks must be apart to differ at 0.05 (Nemenyi's test).
+def outcome(interval: Any) -> str:
+    """Return whether a row of `paired_intervals` is better or worse than the reference."""
+    if math.isnan(interval.low):
+        return "too few data sets"
+    if interval.low <= 0 <= interval.high:
+        return "not distinguishable"
+    return "better" if interval.mean > 0 else "worse"
 
-    The formula is q sqrt(k (k + 1) / 6 N), q a quantile of the studentized range by sqrt(2).
+
+def win_counts(values: DataFrame) -> Series:
+    """Count the rows in which each column is highest; ties share the win.
+
+    >>> import pandas as pd
+    >>> win_counts(pd.DataFrame({"a": [0.9, 0.1], "b": [0.7, 0.2], "c": [0.9, 0.3]})).to_dict()
+    {'a': 0.5, 'b': 0.0, 'c': 1.5}
+    """
+    is_best = values.eq(values.max(axis=1), axis=0)
+    return is_best.div(is_best.sum(axis=1), axis=0).sum()
+
+
+def nemenyi_difference(n_methods: int, n_data_sets: int) -> float:
+    """Return the critical difference of mean ranks in Nemenyi's test.
+
+    It is q sqrt(k (k + 1) / 6 N), with q a quantile of the studentized range over sqrt(2).
 
     References
     ----------
@@ -55,125 +85,55 @@ def nemenyi_difference(n_methods: int, n_sets: int) -> float:
     >>> round(nemenyi_difference(4, 14), 2)
     1.25
     """
-    quantile = float(stats.studentized_range.ppf(LEVEL, n_methods, math.inf)) / math.sqrt(2)
-    return quantile * math.sqrt(n_methods * (n_methods + 1) / (6 * n_sets))
+    quantile = float(stats.studentized_range.ppf(CONFIDENCE, n_methods, math.inf)) / math.sqrt(2)
+    return quantile * math.sqrt(n_methods * (n_methods + 1) / (6 * n_data_sets))
 
 
-def friedman_p(values: ArrayLike) -> float:
-    """Return how likely ranks as unequal are if all columns are alike; NaN if it cannot be said.
+def indistinguishable(ranks: Iterable[float], critical: float) -> list[tuple[float, float]]:
+    """Return the maximal intervals of mean ranks that are no wider than the critical difference.
 
-    Friedman's test needs three columns and two rows.
-    """
-    ranks = row_ranks(values)
-    n_rows, n_columns = ranks.shape
-    if n_columns < 3 or n_rows < 2 or not np.ptp(ranks, axis=1).any():
-        return math.nan
-    return float(stats.friedmanchisquare(*ranks.T).pvalue)
-
-
-def alike(ranks: Sequence[float], critical: float) -> list[tuple[float, float]]:
-    """Return the widest stretches of mean ranks, each of methods that do not differ.
-
-    >>> alike([1.0, 1.5, 2.2, 4.0], 1.0)
+    >>> indistinguishable([1.0, 1.5, 2.2, 4.0], 1.0)
     [(1.0, 1.5), (1.5, 2.2)]
     """
     ordered = sorted(ranks)
-    stretches: list[tuple[float, float]] = []
+    intervals: list[tuple[float, float]] = []
     for start in ordered:
         end = max(rank for rank in ordered if rank <= start + critical)
-        if end > start and (not stretches or end > stretches[-1][1]):
-            stretches.append((start, end))
-    return stretches
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A mean over data sets and the interval that holds the true one 95 times in a hundred."""
-
-    mean: float
-    low: float = math.nan
-    high: float = math.nan
-    n: int = 1
-
-    @property
-    def half_width(self) -> float:
-        """How far the interval reaches to either side of the mean."""
-        return (self.high - self.low) / 2
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the mean differs from zero by more than chance; never with one set."""
-        return self.low > 0 or self.high < 0
-
-
-def mean_interval(sample: Iterable[float]) -> Interval:
-    """Return the mean of a sample with Student's t interval; a single value has none.
-
-    >>> interval = mean_interval([1.0, 2.0, 3.0])
-    >>> round(interval.low, 3), round(interval.high, 3)
-    (-0.484, 4.484)
-    """
-    values = np.array(list(sample), dtype=float)
-    n = len(values)
-    mean = float(values.mean()) if n else math.nan
-    if n < 2:
-        return Interval(mean, n=n)
-    t = float(stats.t.ppf((1 + LEVEL) / 2, n - 1))
-    half = t * float(values.std(ddof=1)) / math.sqrt(n)
-    return Interval(mean, mean - half, mean + half, n)
-
-
-def paired_interval(method: MethodTable, other: MethodTable, metric: str) -> Interval:
-    """Return how far `method` lies above `other`, with its interval over data sets.
-
-    Only runs that both have, of the same data set and seed, are subtracted; the differences
-    of a set are averaged.
-    """
-    by_group: dict[str, list[float]] = defaultdict(list)
-    for run in method.runs.keys() & other.runs.keys():
-        own, others = method.runs[run], other.runs[run]
-        by_group[own.group].append(getattr(own, metric) - getattr(others, metric))
-    return mean_interval(float(np.mean(by_group[group])) for group in sorted(by_group))
+        if end > start and (not intervals or end > intervals[-1][1]):
+            intervals.append((start, end))
+    return intervals
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Methods ranked on the data sets that all of them have.
+    """Methods ranked on the data sets for which all of them have results.
 
     Parameters
     ----------
-    names : tuple of str
-        The methods.
-    n_sets : int
-    ranks, wins : tuple of float
-        Mean rank, and data sets won, of every method.
+    ranks, wins : Series
+        Mean rank and number of data sets won, by method; rank 1 is best.
     friedman : float
-        p value of Friedman's test; NaN if there is too little to test.
+        p value of the Friedman test; NaN with fewer than three methods or two data sets.
     critical : float
         Nemenyi's critical difference of mean ranks; NaN likewise.
     """
 
-    names: tuple[str, ...]
-    n_sets: int
-    ranks: tuple[float, ...]
-    wins: tuple[float, ...]
-    friedman: float
-    critical: float
+    ranks: Series
+    wins: Series
+    friedman: float = math.nan
+    critical: float = math.nan
 
     @classmethod
-    def of(cls, methods: Sequence[MethodTable], groups: Sequence[str], metric: str) -> Ranking:
-        """Rank methods by a metric on data sets that each of them has."""
-        names = tuple(method.name for method in methods)
-        values = [[m.sets[group].cells[metric].mean for m in methods] for group in groups]
-        if not groups or np.isnan(values).any():
-            nothing = (math.nan,) * len(names)
-            return cls(names, len(groups), nothing, nothing, math.nan, math.nan)
-        p = friedman_p(values)
-        return cls(
-            names,
-            len(groups),
-            tuple(row_ranks(values).mean(axis=0).tolist()),
-            tuple(win_counts(values).tolist()),
-            p,
-            math.nan if math.isnan(p) else nemenyi_difference(len(names), len(groups)),
-        )
+    def of(cls, values: DataFrame) -> Ranking:
+        """Rank the columns of a table of data sets by methods; higher values are better."""
+        n_data_sets, n_methods = values.shape
+        if values.empty or values.isna().any(axis=None):
+            missing = values.mean() * math.nan
+            return cls(missing, missing)
+        ranks = values.rank(axis=1, ascending=False)
+        ranking = cls(ranks.mean(), win_counts(values))
+        if n_methods < 3 or n_data_sets < 2 or (ranks.nunique(axis=1) == 1).all():
+            return ranking
+        friedman = float(stats.friedmanchisquare(*ranks.to_numpy().T).pvalue)
+        critical = nemenyi_difference(n_methods, n_data_sets)
+        return cls(ranking.ranks, ranking.wins, friedman, critical)

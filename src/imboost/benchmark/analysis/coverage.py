@@ -1,133 +1,97 @@
-"""Which data sets all methods have, which are missing, and why."""
+"""Data sets for which all methods have results, missing results, and failed runs."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from imboost.benchmark.analysis.method_key import MethodKey
-from imboost.benchmark.analysis.method_tables import MethodTable, reading_order
-from imboost.benchmark.run.protocol import RoundResult
+from imboost.benchmark.analysis.aggregate import reading_order
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 MIN_SHARE = 0.5
-"""Methods with a smaller share of the data sets are not ranked, so as not to cost the others
-most of the sets they are ranked on."""
-
-
-@dataclass(frozen=True)
-class Gap:
-    """A data set that is left out of means and ranks, and the methods that lack it.
-
-    Parameters
-    ----------
-    group : str
-        The data set.
-    lacking : dict
-        Names of methods by why they lack it: "skipped", "failed" or "not run".
-    """
-
-    group: str
-    lacking: dict[str, list[str]]
+"""Methods with results on a smaller share of the data sets are not ranked: the comparison is
+restricted to data sets that all ranked methods have."""
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """The fair ground: methods that are compared, and the data sets all of them have.
+    """The compared methods and the data sets for which all of them have results.
 
     Parameters
     ----------
-    methods : list of MethodTable
-        The compared ones.
-    too_few : list of MethodTable
-        Those with less than `MIN_SHARE` of the data sets.
+    methods : list of str
+        Names of the compared methods.
+    too_few : list of str
+        Methods with results on less than `MIN_SHARE` of the data sets.
     shared : list of str
         Data sets of which every compared method has all parts.
-    gaps : list of Gap
-        The other data sets.
+    missing : DataFrame
+        The other data sets: the columns group, method and status ("skipped", "failed" or
+        "not run"), one row per compared method that lacks the data set or a part of it.
     """
 
-    methods: list[MethodTable]
-    too_few: list[MethodTable]
+    methods: list[str]
+    too_few: list[str]
     shared: list[str]
-    gaps: list[Gap]
+    missing: DataFrame
 
 
-def find_coverage(tables: Sequence[MethodTable], lines: Iterable[RoundResult]) -> Coverage:
-    """Find the data sets that may be compared; `lines` say why others may not."""
-    parts: dict[str, set[str]] = defaultdict(set)
-    for table in tables:
-        for group, own in table.sets.items():
-            parts[group] |= own.parts
-    wanted = MIN_SHARE * max((len(table.sets) for table in tables), default=0)
-    methods = [table for table in tables if len(table.sets) >= wanted]
-    too_few = [table for table in tables if len(table.sets) < wanted]
-    why = _why_missing(lines)
-    shared, gaps = [], []
-    for group in sorted(parts, key=reading_order):
-        lacking: dict[str, list[str]] = defaultdict(list)
-        for table in methods:
-            missing = parts[group] - (table.sets[group].parts if group in table.sets else set())
-            for reason in sorted({why.get((table.key, part), "not run") for part in missing}):
-                lacking[reason].append(table.name)
-        if lacking:
-            gaps.append(Gap(group, dict(lacking)))
-        else:
-            shared.append(group)
-    return Coverage(methods, too_few, shared, gaps)
-
-
-def _why_missing(lines: Iterable[RoundResult]) -> dict[tuple[MethodKey, str], str]:
-    """Return the status of methods on data sets where a run has no result."""
-    return {(MethodKey.of(li), li.dataset): li.status for li in lines if li.status != "ok"}
-
-
-@dataclass(frozen=True)
-class Trouble:
-    """Runs that have no result for the same reason.
+def find_coverage(runs: DataFrame, failed: DataFrame) -> Coverage:
+    """Find the data sets on which methods can be compared.
 
     Parameters
     ----------
-    status : str
-        "failed" or "skipped".
-    reason : str
-    n_runs : int
-    where : list of str
-        The runs in words, methods with the same data sets and seeds together.
+    runs : DataFrame
+        The successful runs of all methods that may be compared.
+    failed : DataFrame
+        The runs without a result.
     """
+    import pandas as pd
 
-    status: str
-    reason: str
-    n_runs: int
-    where: list[str]
+    n_groups = runs.groupby("method", sort=False)["group"].nunique()
+    is_compared = n_groups >= MIN_SHARE * n_groups.max()
+    methods = list(n_groups.index[is_compared])
+    parts = runs[["group", "dataset"]].drop_duplicates()
+    wanted = parts.merge(pd.DataFrame({"method": methods}), how="cross")
+    present = pd.MultiIndex.from_frame(runs[["method", "dataset"]])
+    missing = wanted[~pd.MultiIndex.from_frame(wanted[["method", "dataset"]]).isin(present)]
+    reasons = failed.drop_duplicates(["method", "dataset"], keep="last")
+    missing = missing.merge(reasons[["method", "dataset", "status"]], how="left")
+    missing = missing.fillna({"status": "not run"})[["group", "method", "status"]]
+    shared = sorted(set(parts["group"]) - set(missing["group"]), key=reading_order)
+    too_few = list(n_groups.index[~is_compared])
+    return Coverage(methods, too_few, shared, missing.drop_duplicates())
 
 
-def find_troubles(lines: Iterable[RoundResult]) -> list[Trouble]:
-    """Collect the runs without a result by reason, the most frequent first."""
-    by_reason: dict[tuple[str, str], list[RoundResult]] = defaultdict(list)
-    for line in lines:
-        if line.status != "ok":
-            by_reason[line.status, line.reason].append(line)
-    troubles = [Trouble(*what, len(own), _where(own)) for what, own in by_reason.items()]
-    return sorted(troubles, key=lambda trouble: -trouble.n_runs)
+def failed_runs(failed: DataFrame) -> DataFrame:
+    """Count the runs without a result by status and reason, the most frequent first.
 
+    The column "which" lists the runs: methods on data sets, with their seeds.
+    """
+    import pandas as pd
 
-def _where(lines: Iterable[RoundResult]) -> list[str]:
-    """Say which runs these are: methods on data sets, seeds."""
-    seeds: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for line in lines:
-        seeds[MethodKey.of(line).name, line.dataset].add(line.seed)
-    sets: dict[tuple[str, tuple[int, ...]], list[str]] = defaultdict(list)
-    for (method, dataset), own in seeds.items():
-        sets[method, tuple(sorted(own))].append(dataset)
-    methods: dict[tuple[tuple[str, ...], tuple[int, ...]], list[str]] = defaultdict(list)
-    for (method, numbers), names in sets.items():
-        methods[tuple(sorted(names, key=str.lower)), numbers].append(method)
-    return [
-        f"{', '.join(own)} on {', '.join(names)} ({_seeds(numbers)})"
-        for (names, numbers), own in methods.items()
+    rows = [
+        {"status": status, "runs": len(own), "reason": reason, "which": "; ".join(_which(own))}
+        for (status, reason), own in failed.groupby(["status", "reason"], sort=False)
     ]
+    table = pd.DataFrame(rows, columns=["status", "runs", "reason", "which"])
+    return table.sort_values("runs", ascending=False, kind="stable")
 
 
-def _seeds(numbers: tuple[int, ...]) -> str:
-    return f"seed{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+def _which(failed: DataFrame) -> list[str]:
+    """Describe runs; methods that failed on the same data sets and seeds come together."""
+    seeds = failed.groupby(["method", "dataset"], sort=False)["seed"].agg(
+        lambda own: ", ".join(map(str, sorted(set(own))))
+    )
+    datasets = (
+        seeds.reset_index()
+        .groupby(["method", "seed"], sort=False)["dataset"]
+        .agg(lambda own: ", ".join(sorted(own, key=str.lower)))
+    )
+    methods = datasets.reset_index().groupby(["dataset", "seed"], sort=False)["method"]
+    return [
+        f"{methods} on {names} (seed{'s' if ',' in numbers else ''} {numbers})"
+        for (names, numbers), methods in methods.agg(", ".join).items()
+    ]

@@ -1,4 +1,4 @@
-"""What tells the compared methods of a result file apart, and how they are called."""
+"""Methods of a result file: what tells them apart, their names and their families."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from imboost.benchmark.paper import METHODS, PAPER_ROUNDS
 from imboost.benchmark.run.budget import PAPER
-from imboost.benchmark.run.protocol import RoundResult
+from imboost.benchmark.run.protocol import RunLine
 
 FAMILIES = {
     "imboost": "IMBoost",
@@ -22,17 +22,23 @@ FAMILIES = {
     "trees": "peers",
     "stack": "ours",
 }
-"""Detectors that share an idea, as in the paper's figure 3; the last two are not in it."""
+"""Family of each detector, as in the paper's figure 3, which lacks "peers" and "ours"."""
 
-OTHER_FAMILY = "others"
+FAMILY_ORDER = [*dict.fromkeys(FAMILIES.values()), "others"]
+"""All families, in the order of their colours."""
 
 
 class Protocol(NamedTuple):
-    """What is the same for all methods that may be compared: the questions and who answers."""
+    """The questions and the oracle; methods are compared under one protocol."""
 
     rounds: int = PAPER_ROUNDS
     budget: str = PAPER
     oracle_noise: float = 0.0
+
+    @property
+    def is_paper(self) -> bool:
+        """Whether it is the paper's protocol."""
+        return self == PAPER_PROTOCOL
 
 
 PAPER_PROTOCOL = Protocol()
@@ -40,14 +46,14 @@ PAPER_PROTOCOL = Protocol()
 
 @dataclass(frozen=True)
 class MethodKey:
-    """A detector, its query strategy, what it was asked under, and its settings.
+    """A detector, its query strategy, the protocol and the settings.
 
     Parameters
     ----------
     detector, query : str
     protocol : Protocol
     settings : str
-        What differs from the defaults, as the result file writes it.
+        Settings that differ from the defaults, as written in the result file.
 
     Examples
     --------
@@ -61,14 +67,14 @@ class MethodKey:
     settings: str = ""
 
     @classmethod
-    def of(cls, line: RoundResult) -> MethodKey:
-        """Return the method that a line of the results belongs to."""
+    def of(cls, line: RunLine) -> MethodKey:
+        """Return the method of a line of the results."""
         protocol = Protocol(line.rounds, line.budget, line.oracle_noise)
         return cls(line.detector, line.query, protocol, line.settings)
 
     @property
     def name(self) -> str:
-        """How the method is called in tables and figures."""
+        """Name of the method in tables and figures."""
         rounds, budget, noise = self.protocol
         parts = [f"{self.detector}/{self.query}"]
         parts += [] if rounds == PAPER_ROUNDS else [f"{rounds} rounds"]
@@ -79,17 +85,17 @@ class MethodKey:
 
     @property
     def family(self) -> str:
-        """The group of related detectors it is drawn with."""
-        return FAMILIES.get(self.detector, OTHER_FAMILY)
+        """The family of the detector."""
+        return FAMILIES.get(self.detector, FAMILY_ORDER[-1])
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is run as in the paper, with default settings."""
+        """Whether it has the paper's protocol and default settings."""
         return self == MethodKey(self.detector, self.query)
 
     @property
     def paper_column(self) -> str | None:
-        """The paper's column it may be compared with."""
+        """The column of the same method in the paper's tables."""
         return METHODS.get((self.detector, self.query)) if self.is_plain else None
 
     def under(self, protocol: Protocol) -> MethodKey:
@@ -98,4 +104,4 @@ class MethodKey:
 
 
 IMBOOST = MethodKey("imboost", "mm")
-"""The paper's method, with which all others are compared unless another is named."""
+"""The paper's method, the default reference of comparisons."""

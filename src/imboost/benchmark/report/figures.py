@@ -1,13 +1,13 @@
-"""The figures of a report, as SVG texts."""
+"""The figures of a report, as SVG; an empty string for a figure without content."""
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 
-from imboost.benchmark.analysis.comparison import alike
-from imboost.benchmark.analysis.method_tables import MethodTable
+from imboost.benchmark.analysis.comparison import indistinguishable, outcome
+from imboost.benchmark.analysis.method_key import FAMILY_ORDER
+from imboost.benchmark.analysis.result_set import ResultSet
 from imboost.benchmark.paper import paper_rounds
-from imboost.benchmark.report.study import FAMILY_ORDER, Study
 from imboost.reporting import (
     Mark,
     Panel,
@@ -19,125 +19,133 @@ from imboost.reporting import (
 )
 from imboost.reporting.canvas import COLOURS
 
-MAX_TIMES = 8
-"""Bars that a panel of running times has room for."""
+
+def draw_figures(results: ResultSet) -> dict[str, str]:
+    """Draw all figures, by name."""
+    return {
+        "means": _mean_figure(results) if results.shared else "",
+        "gains": _gain_figure(results) if results.gains["low"].notna().any() else "",
+        "ranks": _rank_figure(results),
+        "queries": _query_figure(results) if results.query_groups else "",
+        "leaders": _leader_figure(results),
+        "settings": _setting_figure(results),
+        "data_sets": _data_set_figure(results),
+    }
 
 
-def mean_figure(study: Study) -> str:
-    """Draw the mean test AUC of all methods, family by family, as the paper's figure 3."""
-    best_first = list(dict.fromkeys(table.key.family for table in study.methods))
-    ordered = sorted(study.methods, key=lambda table: best_first.index(table.key.family))
+def _mean_figure(results: ResultSet) -> str:
+    """Draw the mean test AUC of all methods by family, as in the paper's figure 3."""
+    means = results.means("test_auc")
+    families = {name: results.keys[name].family for name in results.methods}
+    best_first = list(families.values())
     marks = []
-    for table in ordered:
-        mean = table.mean("test_auc", study.shared)
-        deviation = table.deviation("test_auc", study.shared)
-        has_paper = any(table.sets[g].cells["test_auc"].paper is not None for g in study.shared)
-        marks.append(
-            Mark(
-                table.name,
-                mean,
-                mean - deviation,
-                mean + deviation,
-                table.key.family,
-                table.paper_mean("test_auc", study.shared) if has_paper else None,
-            )
-        )
+    for name in sorted(families, key=lambda name: best_first.index(families[name])):
+        mean, std, paper, _ = means.loc[name]
+        reference = None if math.isnan(paper) else paper
+        marks.append(Mark(name, mean, mean - std, mean + std, families[name], reference))
     return mark_rows(marks, FAMILY_ORDER, label="mean test AUC")
 
 
-def gain_figure(study: Study) -> str:
-    """Draw how far each method lies above the reference, with its interval."""
-    families = {table.name: table.key.family for table in study.methods}
+def _gain_figure(results: ResultSet) -> str:
+    """Draw the difference of each method to the reference, with its interval."""
     marks = [
-        Mark(name, gain.mean, gain.low, gain.high, families[name], is_filled=gain.excludes_zero)
-        for name, gain in study.gains.items()
+        Mark(
+            gain.Index,
+            gain.mean,
+            gain.low,
+            gain.high,
+            results.keys[gain.Index].family,
+            is_filled=outcome(gain) in ("better", "worse"),
+        )
+        for gain in results.gains.itertuples()
     ]
-    label = f"test AUC minus that of {study.reference.name}"
+    label = f"test AUC minus that of {results.reference}"
     return mark_rows(marks, FAMILY_ORDER, label=label, zero=True)
 
 
-def rank_figure(study: Study) -> str:
+def _rank_figure(results: ResultSet) -> str:
     """Draw the mean ranks and Nemenyi's critical difference."""
-    ranking = study.rankings["test_auc"]
-    ranks = dict(zip(ranking.names, ranking.ranks, strict=True))
-    return rank_line(ranks, alike(ranking.ranks, ranking.critical), ranking.critical)
+    ranking = results.rankings["test_auc"]
+    if math.isnan(ranking.critical):
+        return ""
+    ranks = ranking.ranks.to_dict()
+    return rank_line(ranks, indistinguishable(ranks.values(), ranking.critical), ranking.critical)
 
 
-def query_figure(study: Study) -> str:
-    """Draw the learning curves of IMBoost's queries, with the paper's."""
-    papers = {t.name: paper_rounds(t.key.query) for t in study.queries if t.key.is_plain}
+def _query_figure(results: ResultSet) -> str:
+    """Draw the learning curves of IMBoost's query strategies, with the paper's."""
+    plain = [name for name in results.queries if results.keys[name].is_plain]
+    papers = {name: paper_rounds(results.keys[name].query) for name in plain}
     return learning_curves(
-        {table.name: _curve(table, study.query_sets) for table in study.queries},
+        _curves(results, results.queries, results.query_groups),
         label="mean test AUC",
         reference={name: curve for name, curve in papers.items() if curve},
     )
 
 
-def leader_figure(study: Study) -> str:
+def _leader_figure(results: ResultSet) -> str:
     """Draw the learning curves of the best method of each family."""
-    curves = {table.name: _curve(table, study.shared) for table in study.leaders}
-    return learning_curves(curves, label="mean test AUC", looks=_family_looks(study))
+    if not results.shared or (len(results.leaders) == 1 and results.queries):
+        return ""
+    curves = _curves(results, results.leaders, results.shared)
+    return learning_curves(curves, label="mean test AUC", styles=_family_styles(results))
 
 
-def set_figure(study: Study) -> str:
+def _data_set_figure(results: ResultSet) -> str:
     """Draw the learning curves of the best method of each family on every data set."""
-    panels: dict[str, dict[str, dict[int, float]]] = {}
-    for group in study.groups:
-        panels[group] = {
-            table.name: {number: cell.mean for number, cell in table.sets[group].curve.items()}
-            for table in study.leaders
-            if group in table.sets
-        }
+    panels = {group: _curves(results, results.leaders, [group]) for group in results.groups}
     shown = {group: curves for group, curves in panels.items() if curves}
-    return small_multiples(shown, label="test AUC", looks=_family_looks(study))
+    return small_multiples(shown, label="test AUC", styles=_family_styles(results))
 
 
-def setting_figure(study: Study) -> str:
-    """Draw what settings and methods cost and bring, as the paper's figure 5."""
-    panels = [
-        Panel(
-            f"{table.ablation.symbol} ({table.ablation.setting.rpartition('__')[2]})",
-            {f"{row.value:g}": row.cell.mean for row in table.rows if row.cell},
-            {f"{row.value:g}": row.paper for row in table.rows if row.paper is not None},
-            f"{table.ablation.default:g}",
+def _setting_figure(results: ResultSet) -> str:
+    """Draw the test AUC over the values of settings, and running times (the paper's figure 5)."""
+    panels = []
+    for table in results.ablations:
+        values = table.values.set_axis([f"{value:g}" for value in table.values.index])
+        panels.append(
+            Panel(
+                f"{table.ablation.symbol} ({table.ablation.setting.rpartition('__')[2]})",
+                values["mean"].dropna().to_dict(),
+                values["paper"].dropna().to_dict(),
+                f"{table.ablation.default:g}",
+            )
         )
-        for table in study.ablations
-        if table.is_measured
-    ]
-    return setting_panels(panels, time_panel(study), label="mean test AUC")
+    times = time_panel(results)
+    return setting_panels(panels, times, label="mean test AUC") if panels or times else ""
 
 
-def _family_looks(study: Study) -> dict[str, int]:
-    """Return the look of every family; the second of a family differs in its dashes alone."""
-    looks: dict[str, int] = {}
-    for table in study.leaders:
-        number = FAMILY_ORDER.index(table.key.family)
-        looks[table.name] = number if number not in looks.values() else number + len(COLOURS)
-    return looks
+def time_panel(results: ResultSet, most: int = 8) -> Panel | None:
+    """Show the methods that the paper timed, then the best of each family; at most `most`.
 
-
-def time_panel(study: Study) -> Panel | None:
-    """Show the methods whose times the paper has, then the best of each family.
-
-    Of several machines, the one with the most runs is shown.
+    With results from several machines, the one with the most runs is shown.
     """
-    machines: Counter[tuple[str, str]] = Counter()
-    for ratio in study.times:
-        machines[ratio.device, ratio.host] += ratio.n_runs
-    shown = {table.key for table in study.leaders}
-    wanted = [ratio for ratio in study.times if ratio.paper is not None or ratio.key in shown]
-    most = max(machines, key=lambda machine: machines[machine], default=None)
-    chosen = [ratio for ratio in wanted if (ratio.device, ratio.host) == most]
-    if len(chosen) < 2:
+    times = results.times
+    if times.empty:
         return None
-    chosen = sorted(chosen, key=lambda ratio: ratio.paper is None)[:MAX_TIMES]
-    chosen.sort(key=lambda ratio: ratio.ratio)
-    return Panel(
-        f"time, {study.reference.name} = 1",
-        {ratio.key.name: ratio.ratio for ratio in chosen},
-        {ratio.key.name: ratio.paper for ratio in chosen if ratio.paper is not None},
-    )
+    machine = times.groupby(["device", "host"], sort=False)["runs"].sum().idxmax()
+    times = times.set_index(["device", "host"]).loc[[machine]].set_index("method")
+    times = times[times["paper"].notna() | times.index.isin(results.leaders)]
+    if len(times) < 2:
+        return None
+    times = times.sort_values("paper", key=lambda paper: paper.isna(), kind="stable")
+    times = times.head(most).sort_values("ratio", kind="stable")
+    title = f"time, {results.reference} = 1"
+    return Panel(title, times["ratio"].to_dict(), times["paper"].dropna().to_dict())
 
 
-def _curve(table: MethodTable, groups: list[str]) -> dict[int, float]:
-    return {number: cell.mean for number, cell in table.mean_curve(groups).items()}
+def _family_styles(results: ResultSet) -> dict[str, int]:
+    """Return the line style of every leader; two of one family differ in their dashes."""
+    styles: dict[str, int] = {}
+    for name in results.leaders:
+        number = FAMILY_ORDER.index(results.keys[name].family)
+        styles[name] = number if number not in styles.values() else number + len(COLOURS)
+    return styles
+
+
+def _curves(
+    results: ResultSet, methods: list[str], groups: list[str]
+) -> dict[str, dict[int, float]]:
+    curves = results.curves(methods, groups)["mean"]
+    known = curves.index.unique("method")
+    return {name: curves[name].to_dict() for name in methods if name in known}

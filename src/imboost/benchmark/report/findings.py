@@ -1,106 +1,93 @@
-"""What a report says first, in words computed from the results."""
+"""The main findings of a report, as sentences."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 
-from imboost.benchmark.report.study import Study
-from imboost.benchmark.report.tables import verdict
-from imboost.reporting import format_value
+from imboost.benchmark.analysis.aggregate import of_metric
+from imboost.benchmark.analysis.comparison import outcome
+from imboost.benchmark.analysis.result_set import ResultSet
+from imboost.reporting.formatting import count, format_value
 
 
-def find_words(study: Study) -> list[str]:
-    """Return sentences on the best method, the reference and how sure that is."""
-    if not study.shared:
+def find_sentences(results: ResultSet) -> list[str]:
+    """Return sentences about the best method, the reference and their significance."""
+    if not results.shared:
         return [
-            "No data set has results of all the methods, so that there is nothing to compare "
-            "them on; the tables show each method's own figures."
+            "No data set has results of all methods, so the methods cannot be compared; the "
+            "tables show the results of each method."
         ]
-    sentences = [_best(study), _reference(study), _paper(study), _chance(study), _ranks(study)]
+    sentences = [_best(results), _reference(results), _paper(results)]
+    sentences += [_differences(results), _ranks(results)]
     return [sentence for sentence in sentences if sentence]
 
 
-def _best(study: Study) -> str:
-    best, sets = study.methods[0], count_words(len(study.shared), "data set")
-    auc = format_value(best.mean("test_auc", study.shared), "figure")
-    ap = format_value(best.mean("test_ap", study.shared), "figure")
-    if len(study.methods) == 1:
-        return f"{best.name} reaches a mean test AUC of {auc} and AP of {ap} over {sets}."
+def _best(results: ResultSet) -> str:
+    best, n_methods = results.methods[0], len(results.methods)
+    data_sets = count(len(results.shared), "data set")
+    auc = format_value(results.means("test_auc").loc[best, "mean"], "figure")
+    ap = format_value(results.means("test_ap").loc[best, "mean"], "figure")
+    if n_methods == 1:
+        return f"{best} has a mean test AUC of {auc} and a mean test AP of {ap} over {data_sets}."
     return (
-        f"Over the {sets} that all {len(study.methods)} methods have, {best.name} has the "
-        f"highest mean test AUC, {auc} (AP {ap})."
+        f"Over the {data_sets} with results of all {n_methods} methods, {best} has the highest "
+        f"mean test AUC: {auc} (AP {ap})."
     )
 
 
-def _reference(study: Study) -> str:
-    reference = study.reference
-    if reference is study.methods[0]:
+def _reference(results: ResultSet) -> str:
+    name = results.reference
+    if name == results.methods[0]:
         return ""
-    ranking = study.rankings["test_auc"]
-    own = ranking.ranks[ranking.names.index(reference.name)]
-    place = 1 + sum(rank < own for rank in ranking.ranks)
-    auc = format_value(reference.mean("test_auc", study.shared), "figure")
+    ranks = results.rankings["test_auc"].ranks
+    position = 1 + (ranks < ranks[name]).sum()
+    auc = format_value(results.means("test_auc").loc[name, "mean"], "figure")
     return (
-        f"{reference.name} reaches {auc} and is number {place} of {len(ranking.names)} by mean "
-        f"rank ({own:.1f})."
+        f"{name} has a mean test AUC of {auc} and is number {position} of {len(ranks)} by mean "
+        f"rank ({ranks[name]:.1f})."
     )
 
 
-def _paper(study: Study) -> str:
-    paper = study.reference.paper_mean("test_auc", study.shared)
-    if math.isnan(paper):
+def _paper(results: ResultSet) -> str:
+    name = results.reference
+    figures = of_metric(results.figures.loc[name], "test_auc").reindex(results.shared)
+    known = figures.dropna(subset="paper")
+    if known.empty:
         return ""
-    has = [
-        group
-        for group in study.shared
-        if study.reference.sets[group].cells["test_auc"].paper is not None
-    ]
-    ours = format_value(study.reference.mean("test_auc", has), "figure")
+    mean, paper = (format_value(known[column].mean(), "figure") for column in ("mean", "paper"))
     on = "On the same data sets"
-    if len(has) < len(study.shared):
-        on = f"On the {count_words(len(has), 'data set')} of these that the paper has"
-    return (
-        f"{on}, {study.reference.name} has {ours} and the paper {format_value(paper, 'figure')}."
-    )
+    if len(known) < len(results.shared):
+        on = f"On the {count(len(known), 'data set')} of these that the paper uses"
+    return f"{on}, {name} has a mean test AUC of {mean}; the paper reports {paper}."
 
 
-def _chance(study: Study) -> str:
-    if not study.gains or all(math.isnan(gain.low) for gain in study.gains.values()):
+def _differences(results: ResultSet) -> str:
+    if not results.gains["low"].notna().any():
         return ""
-    counts = Counter(verdict(gain) for gain in study.gains.values())
+    counts = Counter(outcome(gain) for gain in results.gains.itertuples())
     return (
-        f"Judged by 95 % intervals of paired differences, {counts['better']} of the "
-        f"{count_words(len(study.gains), 'other method')} "
-        f"{'is' if counts['better'] == 1 else 'are'} better than {study.reference.name}, "
+        f"By the 95% confidence intervals of paired differences, {counts['better']} of the "
+        f"{count(len(results.gains), 'other method')} "
+        f"{'is' if counts['better'] == 1 else 'are'} better than {results.reference}, "
         f"{counts['worse']} worse, and {counts['not distinguishable']} not distinguishable "
         "from it."
     )
 
 
-def _ranks(study: Study) -> str:
-    ranking = study.rankings["test_auc"]
-    if math.isnan(ranking.friedman):
+def _ranks(results: ResultSet) -> str:
+    p = results.rankings["test_auc"].friedman
+    if math.isnan(p):
         return ""
-    p = p_words(ranking.friedman)
-    says = "differ" if ranking.friedman < 0.05 else "do not differ"
-    return f"By Friedman's test the mean ranks of all methods {says} by more than chance ({p})."
+    differ = "differ significantly" if p < 0.05 else "do not differ significantly"
+    return f"By the Friedman test, the mean ranks of the methods {differ} ({format_p(p)})."
 
 
-def p_words(p: float) -> str:
-    """Write a p value, in one piece.
+def format_p(p: float) -> str:
+    """Format a p value with non-breaking spaces.
 
-    >>> p_words(0.0123).split()
+    >>> format_p(0.0123).split()
     ['p', '=', '0.012']
     """
     text = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     return text.replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def count_words(number: int, noun: str) -> str:
-    """Return a number of things in words.
-
-    >>> count_words(1, "set"), count_words(2, "set")
-    ('1 set', '2 sets')
-    """
-    return f"{number} {noun}{'' if number == 1 else 's'}"

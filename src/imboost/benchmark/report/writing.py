@@ -2,158 +2,134 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
-from imboost.benchmark.report import figures, tables
-from imboost.benchmark.report.findings import count_words, find_words, p_words
-from imboost.benchmark.report.matrices import (
+from imboost.benchmark.analysis.result_set import ResultSet
+from imboost.benchmark.report import summary_tables
+from imboost.benchmark.report.data_set_tables import (
     PAPER_TABLES,
     difference_matrix,
     figure_matrix,
-    tidy_figures,
+    tidy_table,
 )
-from imboost.benchmark.report.rounds import round_tables
-from imboost.benchmark.report.steps import step_tables
-from imboost.benchmark.report.study import Study
+from imboost.benchmark.report.figures import draw_figures
+from imboost.benchmark.report.findings import find_sentences, format_p
+from imboost.benchmark.report.round_tables import round_tables
 from imboost.benchmark.run.ablation import ABLATIONS
 from imboost.benchmark.run.protocol import RoundResult
 from imboost.benchmark.run.results import ResultFile
 from imboost.errors import ResultsError
 from imboost.reporting import Matrix, Table, render
+from imboost.reporting.formatting import count
 
 
 def write_report(folder: Path, against: str | None = None) -> list[Path]:
-    """Read ``results.csv`` in `folder` and write a report beside it.
+    """Read ``results.csv`` in `folder` and write a report next to it.
 
     Parameters
     ----------
     folder : Path
     against : str, optional
-        The method that others are compared with, see `Study`.
+        The reference method, see `ResultSet`.
 
     Returns
     -------
     list of Path
-        What was written: ``report.html``, ``report.md`` and the folder ``tables``.
+        The written ``report.html``, ``report.md`` and folder ``tables``.
     """
-    study = Study(ResultFile(folder / "results.csv", RoundResult).read(), against)
-    if not study.tables:
-        raise ResultsError(f"{folder / 'results.csv'} holds no finished run.{_why(study)}")
-    matrices = {metric: _matrices(study, metric) for metric in PAPER_TABLES}
+    results = ResultSet(ResultFile(folder / "results.csv", RoundResult).read(), against)
+    if results.runs.empty:
+        raise ResultsError(f"{folder / 'results.csv'} has no finished run.{_failures(results)}")
     context = {
-        "study": study,
-        "words": find_words(study),
-        "facts": _facts(study),
-        "tables": _tables(study),
-        "ablations": _ablations(study),
-        "matrices": matrices,
+        "results": results,
+        "findings": find_sentences(results),
+        "facts": _facts(results),
+        "tables": _tables(results),
+        "ablations": _ablations(results),
+        "matrices": {metric: _matrices(results, metric) for metric in PAPER_TABLES},
         "paper_tables": PAPER_TABLES,
-        "count": count_words,
-        "p_words": p_words,
+        "format_p": format_p,
     }
-    page, markdown, sheets = folder / "report.html", folder / "report.md", folder / "tables"
-    pictures = {"figures": _figures(study)}
-    page.write_text(render("report.html.j2", context | pictures), encoding="utf-8")
+    page, markdown, tables = folder / "report.html", folder / "report.md", folder / "tables"
+    figures = {"figures": draw_figures(results)}
+    page.write_text(render("report.html.j2", context | figures), encoding="utf-8")
     markdown.write_text(render("report.md.j2", context), encoding="utf-8")
-    _write_sheets(sheets, study, context)
-    return [page, markdown, sheets]
+    _write_tables(tables, results, context)
+    return [page, markdown, tables]
 
 
-def _tables(study: Study) -> dict[str, Table]:
-    """Return the tables by the name of their file."""
+def _tables(results: ResultSet) -> dict[str, Table]:
+    """Return the tables by file name."""
     return {
-        "summary": tables.summary_table(study),
-        "paired_differences": tables.gain_table(study),
-        **round_tables(study),
-        **step_tables(study),
-        "c6_c7_queries": tables.query_table(study),
-        "c13_running_times": tables.time_table(study),
-        "set_by_set": tables.set_table(study, study.reference),
-        "other_protocols": tables.variant_table(study),
-        "left_out": tables.gap_table(study),
-        "without_result": tables.trouble_table(study),
+        "summary": summary_tables.summary_table(results),
+        "paired_differences": summary_tables.difference_table(results),
+        **round_tables(results),
+        "c6_c7_queries": summary_tables.query_table(results),
+        "c13_running_times": summary_tables.time_table(results),
+        "reference": summary_tables.reference_table(results),
+        "other_protocols": summary_tables.protocol_table(results),
+        "missing_results": summary_tables.missing_table(results),
+        "failed_runs": summary_tables.failure_table(results),
     }
 
 
-def _ablations(study: Study) -> dict[str, dict[str, Any]]:
-    """Return the tables of the ablations with figures of ours, by the name of their file."""
+def _ablations(results: ResultSet) -> dict[str, dict[str, Any]]:
+    """Return the tables of the ablations by file name."""
     names = {ablation.table: name for name, ablation in ABLATIONS.items()}
     return {
         f"{_file_name(own.ablation.table)}_{names[own.ablation.table]}": {
             "own": own,
-            "table": tables.ablation_table(own),
+            "table": summary_tables.ablation_table(own),
         }
-        for own in study.ablations
-        if own.is_measured
+        for own in results.ablations
     }
 
 
-def _matrices(study: Study, metric: str) -> dict[str, Matrix]:
+def _matrices(results: ResultSet, metric: str) -> dict[str, Matrix]:
     """Return our figures and, where the paper has any, the differences to it."""
-    differences = difference_matrix(study, metric)
-    found = {"": figure_matrix(study, metric)}
+    differences = difference_matrix(results, metric)
+    found = {"": figure_matrix(results, metric)}
     return found if differences is None else found | {"_minus_paper": differences}
 
 
-def _figures(study: Study) -> dict[str, str]:
-    """Return the figures; empty texts for those that would have nothing to show."""
-    is_shared = bool(study.shared)
-    has_intervals = any(not math.isnan(gain.low) for gain in study.gains.values())
-    has_ranks = not math.isnan(study.rankings["test_auc"].critical)
-    has_leaders = len(study.leaders) > 1 or not study.queries
-    has_settings = any(own.is_measured for own in study.ablations)
-    return {
-        "means": figures.mean_figure(study) if is_shared else "",
-        "gains": figures.gain_figure(study) if has_intervals else "",
-        "ranks": figures.rank_figure(study) if has_ranks else "",
-        "queries": figures.query_figure(study) if study.queries and study.query_sets else "",
-        "leaders": figures.leader_figure(study) if is_shared and has_leaders else "",
-        "settings": (
-            figures.setting_figure(study) if has_settings or figures.time_panel(study) else ""
-        ),
-        "sets": figures.set_figure(study),
-    }
-
-
-def _facts(study: Study) -> list[str]:
-    """Say what the results were made of, and what does not fit together in them."""
-    runs = sum(line.ends_run for line in study.lines)
-    facts = [f"{count_words(runs, 'finished run')}"]
-    for status in ("failed", "skipped"):
-        n = sum(trouble.n_runs for trouble in study.troubles if trouble.status == status)
-        facts += [f"{n} {status}"] if n else []
-    for column, noun in (("device", "device"), ("version", "version")):
-        counts = {name or "unknown": n for name, n in study.runs_by(column).items()}
-        listed = ", ".join(f"{name} ({n} runs)" for name, n in counts.items())
-        facts.append(f"{noun}s {listed}" if len(counts) > 1 else f"{noun} {next(iter(counts))}")
+def _facts(results: ResultSet) -> list[str]:
+    """Return the number of runs, and their devices and versions."""
+    facts = [count(len(results.runs), "finished run")]
+    facts += [f"{n} {status}" for status, n in results.failed.groupby("status").size().items()]
+    for column in ("device", "version"):
+        counts = {name or "unknown": n for name, n in results.runs_by(column).items()}
+        listed = ", ".join(f"{name} ({count(n, 'run')})" for name, n in counts.items())
+        one = f"{column} {next(iter(counts))}"
+        facts.append(f"{column}s {listed}" if len(counts) > 1 else one)
     return facts
 
 
-def _write_sheets(folder: Path, study: Study, context: dict[str, Any]) -> None:
-    """Write every table as a file of comma-separated values."""
-    sheets: dict[str, Table | Matrix] = {**context["tables"], "all_figures": tidy_figures(study)}
-    sheets |= {name: found["table"] for name, found in context["ablations"].items()}
+def _write_tables(folder: Path, results: ResultSet, context: dict[str, Any]) -> None:
+    """Write every table as CSV, in place of those of an earlier report."""
+    tables: dict[str, Table | Matrix] = {
+        **context["tables"],
+        "all_figures": tidy_table(results),
+    }
+    tables |= {name: found["table"] for name, found in context["ablations"].items()}
     for metric, found in context["matrices"].items():
         number = _file_name(PAPER_TABLES[metric][0])
-        sheets |= {f"{number}_{metric}{suffix}": matrix for suffix, matrix in found.items()}
+        tables |= {f"{number}_{metric}{suffix}": matrix for suffix, matrix in found.items()}
     folder.mkdir(exist_ok=True)
-    for old in folder.glob("*.csv"):  # of an earlier report, which may have had other tables
+    for old in folder.glob("*.csv"):
         old.unlink()
-    for name, sheet in sheets.items():
-        if not sheet.rows:
-            continue
-        (folder / f"{name}.csv").write_text(sheet.csv(), encoding="utf-8")
+    for name, table in tables.items():
+        if not table.frame.empty:
+            (folder / f"{name}.csv").write_text(table.csv(), encoding="utf-8")
 
 
 def _file_name(table: str) -> str:
     return table.lower().replace(".", "")
 
 
-def _why(study: Study) -> str:
-    """Say why there is no result."""
-    if not study.troubles:
+def _failures(results: ResultSet) -> str:
+    """Return a sentence about the most frequent failure."""
+    if results.failed.empty:
         return ""
-    n = sum(trouble.n_runs for trouble in study.troubles)
-    return f" Of {count_words(n, 'run')} none went well: {study.troubles[0].reason}"
+    reason = results.failed["reason"].value_counts().index[0]
+    return f" {count(len(results.failed), 'run')} failed or exceeded the time limit: {reason}"

@@ -1,9 +1,10 @@
 import csv
 import io
 
+import pandas as pd
 import pytest
 
-from imboost.reporting import Column, Matrix, Table, format_value
+from imboost.reporting import Matrix, Table, format_value
 from page_reading import markdown_tables
 
 DASH = "\N{EN DASH}"
@@ -28,20 +29,24 @@ MINUS = "\N{MINUS SIGN}"
         ("", "text", DASH),
     ],
 )
-def test_a_value_is_written_as_its_column_says_and_a_gap_is_a_dash(value, kind, text):
+def test_a_value_has_the_format_of_its_column_and_a_missing_one_is_a_dash(value, kind, text):
     assert format_value(value, kind) == text
 
 
 TABLE = Table(
-    [Column("method"), Column("AUC", "figure"), Column("gap", "signed")],
-    [["a|b <i>", 0.5, -0.25], ["c, d", float("nan"), None]],
+    pd.DataFrame(
+        [["a|b <i>", 0.5, -0.25], ["c, d", float("nan"), None]],
+        columns=["method", "AUC", "change"],
+    ),
+    {"AUC": "figure", "change": "signed"},
 )
 MATRIX = Matrix(
-    corner="data set",
-    columns=["x", "y"],
-    rows=["wine", "musk"],
-    values=[[0.75, 1.0], [None, 0.5]],
-    feet={"mean": ("figure", [0.75, 0.75]), "wins": ("number", [0.0, 2.0])},
+    pd.DataFrame(
+        [[0.75, 1.0], [None, 0.5]],
+        index=pd.Index(["wine", "musk"], name="data set"),
+        columns=["x", "y"],
+    ),
+    summary={"mean": ("figure", [0.75, 0.75]), "wins": ("number", [0.0, 2.0])},
     scale=(0.5, 1.0),
 )
 
@@ -60,7 +65,7 @@ def test_markdown_keeps_texts_from_ending_their_cells():
 
 def test_sheets_read_back_as_they_were():
     assert list(csv.reader(io.StringIO(TABLE.csv()))) == [
-        ["method", "AUC", "gap"],
+        ["method", "AUC", "change"],
         ["a|b <i>", "0.5", "-0.25"],
         ["c, d", "", ""],
     ]
@@ -84,6 +89,6 @@ def test_a_row_with_one_figure_has_no_best_and_chance_no_shade():
 
 
 def test_signs_of_differences_have_shades_of_their_own():
-    matrix = Matrix("set", ["x", "y"], ["wine"], [[0.3, -0.3]], {}, (0.0, 0.3), "signed")
+    matrix = Matrix(pd.DataFrame([[0.3, -0.3]]), {}, (0.0, 0.3), "signed")
     shades = [cell["shade"] for cell in matrix.cells(0)]
     assert shades == ["rgba(0,114,178,0.50)", "rgba(213,94,0,0.50)"]

@@ -1,10 +1,11 @@
-"""Methods round by round: means, differences, waits and losses."""
+"""Tables of single rounds: means, differences, waiting times and setbacks."""
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
-from imboost.benchmark.analysis.comparison import mean_interval
+from imboost.benchmark.analysis.comparison import mean_intervals
 from report_making import report_on, sheet
 from result_lines import run_lines
 
@@ -21,7 +22,7 @@ ROUNDS = [
 
 
 @pytest.mark.parametrize(("metric", "share"), [("auc", 1.0), ("ap", 0.5)])
-def test_every_round_is_a_mean_over_the_shared_sets(tmp_path, metric, share):
+def test_every_round_is_a_mean_over_the_shared_data_sets(tmp_path, metric, share):
     report_on(tmp_path, ROUNDS)
     row = sheet(tmp_path, f"round_by_round_{metric}")["imboost/mm · 2 rounds"]
     assert list(row)[1:] == ["round 0", "round 1", "round 2", "mean of rounds 1 to 2"]
@@ -41,11 +42,13 @@ def test_every_round_has_the_others_minus_the_reference_with_its_interval(tmp_pa
         "round 2": (-0.2, -0.4),
         "mean of rounds 1 to 2": (-0.2, -0.4),
     }
-    assert row["sets"] == "2"
+    assert row["data sets"] == "2"
     for name, sample in expected.items():
-        interval = mean_interval(sample)
-        assert float(row[name]) == pytest.approx(interval.mean)
-        assert float(row[f"± {name}"]) == pytest.approx(interval.mean - interval.low, rel=1e-4)
+        interval = mean_intervals(pd.DataFrame({"a": sample})).loc["a"]
+        assert float(row[name]) == pytest.approx(interval["mean"])
+        assert float(row[f"± {name}"]) == pytest.approx(
+            interval["mean"] - interval["low"], rel=1e-4
+        )
 
 
 def test_rounds_that_some_runs_lack_are_left_out(report):
@@ -67,15 +70,17 @@ def test_rounds_that_made_a_method_clearly_worse_are_counted(tmp_path):
         *run_lines("b", 1, 0.50, 0.49, 0.60, rounds=2),
     ]
     report_on(tmp_path, falls)
-    row = sheet(tmp_path, "losses")["imboost/mm · 2 rounds"]
-    assert [row["sets and rounds"], row["clearly worse"]] == ["4", "1"]
+    row = sheet(tmp_path, "clearly_worse_rounds")["imboost/mm · 2 rounds"]
+    assert [row["data sets and rounds"], row["clearly worse"]] == ["4", "1"]
     assert float(row["share"]) == 0.25
 
 
-def test_waits_are_those_between_rounds(tmp_path):
+def test_waiting_times_are_those_between_rounds(tmp_path):
     lines = run_lines("a", 1, 0.5, 0.6, 0.7, rounds=2)
     timed = [replace(line, seconds=s) for line, s in zip(lines, (4.0, 5.0, 8.0), strict=True)]
     report_on(tmp_path, timed)
     row = sheet(tmp_path, "waiting_times")["a"]
-    waits = [float(row[name]) for name in ("to the first question", "between rounds", "longest")]
+    waits = [
+        float(row[name]) for name in ("before the first question", "between rounds", "longest")
+    ]
     assert waits == [4.0, 2.0, 3.0]

@@ -1,0 +1,227 @@
+"""A result file, divided into the comparisons of its report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from imboost.benchmark.analysis.ablations import AblationTable, ablation_tables, changed_value
+from imboost.benchmark.analysis.aggregate import (
+    METRICS,
+    finished_rounds,
+    last_rounds,
+    mean_over_seeds,
+    of_metric,
+    reading_order,
+    results_frame,
+    with_paper_figures,
+)
+from imboost.benchmark.analysis.comparison import Ranking, paired_intervals
+from imboost.benchmark.analysis.coverage import Coverage, find_coverage
+from imboost.benchmark.analysis.method_key import IMBOOST, PAPER_PROTOCOL, MethodKey, Protocol
+from imboost.benchmark.analysis.running_times import time_ratios
+from imboost.benchmark.run.protocol import RoundResult
+from imboost.detectors import make_detector
+from imboost.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class ResultSet:
+    """The results of a benchmark and the comparisons between its methods.
+
+    Methods are compared under one protocol: the paper's, or the most frequent one if no run
+    uses the paper's. Ablations and runs under other protocols have tables of their own.
+
+    Parameters
+    ----------
+    lines : sequence of RoundResult
+    against : str, optional
+        Name of the reference method, such as "stack/spread"; the name of a detector stands for
+        the detector with its own query strategy.
+    """
+
+    lines: Sequence[RoundResult]
+    against: str | None = None
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """All lines."""
+        return results_frame(self.lines)
+
+    @cached_property
+    def rounds(self) -> DataFrame:
+        """All rounds of the successful runs."""
+        return finished_rounds(self.frame)
+
+    @cached_property
+    def runs(self) -> DataFrame:
+        """The last round of the successful runs."""
+        return last_rounds(self.rounds)
+
+    @cached_property
+    def failed(self) -> DataFrame:
+        """The runs without a result."""
+        return self.frame[self.frame["status"] != "ok"]
+
+    @cached_property
+    def keys(self) -> dict[str, MethodKey]:
+        """The methods with a successful run, by name."""
+        keys = {key.name: key for key in map(MethodKey.of, self.lines)}
+        return {name: keys[name] for name in self.runs["method"].unique()}
+
+    @cached_property
+    def figures(self) -> DataFrame:
+        """Mean and std over seeds by method, data set and metric, and the paper's figures."""
+        return with_paper_figures(mean_over_seeds(self.runs, "method"), self.keys)
+
+    def table(self, metric: str, column: str = "mean") -> DataFrame:
+        """Return a column of `figures` as a table of data sets by methods."""
+        return of_metric(self.figures, metric)[column].unstack("method")
+
+    def means(self, metric: str, groups: Sequence[str] | None = None) -> DataFrame:
+        """Average the figures of each method over data sets: the shared ones by default.
+
+        Without shared data sets, they are averaged over each method's own.
+        """
+        figures = of_metric(self.figures, metric)
+        chosen = groups or self.shared
+        if chosen:
+            figures = figures[figures.index.get_level_values("group").isin(chosen)]
+        return figures.groupby("method")[["mean", "std", "paper", "difference"]].mean()
+
+    @cached_property
+    def protocol(self) -> Protocol:
+        """The protocol under which methods are compared."""
+        protocols = self.runs["method"].map({name: k.protocol for name, k in self.keys.items()})
+        counts = protocols.value_counts()
+        return PAPER_PROTOCOL if PAPER_PROTOCOL in counts.index else Protocol(*counts.index[0])
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """The compared methods and the data sets for which all of them have results."""
+        same = [name for name, key in self.keys.items() if key.protocol == self.protocol]
+        plain = [name for name in same if changed_value(self.keys[name]) is None]
+        return self.coverage_of(plain or same)
+
+    def coverage_of(self, methods: Sequence[str]) -> Coverage:
+        """Return the coverage of some of the methods."""
+        return find_coverage(self.runs[self.runs["method"].isin(methods)], self.failed)
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """The compared methods, the highest mean test AUC first."""
+        means = self.means("test_auc")["mean"].loc[self.coverage.methods]
+        return list(means.sort_values(ascending=False, kind="stable").index)
+
+    @cached_property
+    def compared_runs(self) -> DataFrame:
+        """The runs of the compared methods."""
+        return self.runs[self.runs["method"].isin(self.methods)]
+
+    @property
+    def shared(self) -> list[str]:
+        """The data sets for which all compared methods have results."""
+        return self.coverage.shared
+
+    @cached_property
+    def groups(self) -> list[str]:
+        """All data sets of the compared methods, tables first."""
+        return sorted({*self.shared, *self.coverage.missing["group"]}, key=reading_order)
+
+    @cached_property
+    def has_even_seeds(self) -> bool:
+        """Whether the compared methods have the same runs on the shared data sets."""
+        runs = self.compared_runs[self.compared_runs["group"].isin(self.shared)]
+        table = runs.pivot(index=["dataset", "seed"], columns="method", values="test_auc")
+        return bool(table.notna().all(axis=None))
+
+    @cached_property
+    def reference(self) -> str:
+        """The method that others are compared with.
+
+        It is the one named by `against`; otherwise IMBoost if present, otherwise the best.
+        """
+        known = {self.keys[name].under(PAPER_PROTOCOL).name: name for name in self.methods}
+        if self.against is None:
+            return known.get(IMBOOST.name, self.methods[0])
+        known |= {name: name for name in self.methods}
+        name = self.against if self.against in known else _with_query(self.against)
+        if name not in known:
+            raise UnknownNameError("compared method", name, known)
+        return known[name]
+
+    @cached_property
+    def rankings(self) -> dict[str, Ranking]:
+        """The compared methods ranked on the shared data sets, by metric."""
+        return {
+            metric: Ranking.of(self.table(metric).loc[self.shared, self.methods])
+            for metric in METRICS
+        }
+
+    @cached_property
+    def gains(self) -> DataFrame:
+        """Paired differences of test AUC to the reference, highest first.
+
+        A method that shares no run with the reference is left out.
+        """
+        gains = paired_intervals(self.compared_runs, self.reference, "test_auc")
+        gains = gains.reindex([name for name in self.methods if name in gains.index])
+        return gains[gains["n"] > 0].sort_values("mean", ascending=False, kind="stable")
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """IMBoost with each query strategy, as in the paper's tables C.6 and C.7."""
+        keys = {name: self.keys[name] for name in self.methods}
+        return [n for n, key in keys.items() if key.detector == "imboost" and not key.settings]
+
+    @cached_property
+    def query_groups(self) -> list[str]:
+        """The data sets for which all of `queries` have results."""
+        return self.coverage_of(self.queries).shared if self.queries else []
+
+    def curves(self, methods: Sequence[str], groups: Sequence[str]) -> DataFrame:
+        """Return mean and std of the test AUC, averaged over data sets, by method and round.
+
+        A round is left out if one of the data sets lacks it.
+        """
+        rows = self.rounds[self.rounds["method"].isin(methods) & self.rounds["group"].isin(groups)]
+        by_round = of_metric(mean_over_seeds(rows, "method", "round"), "test_auc")
+        by_round = by_round.groupby(["method", "round"])[["mean", "std"]]
+        return by_round.mean()[by_round.size() == len(groups)]
+
+    @cached_property
+    def leaders(self) -> list[str]:
+        """The best method of each family, and the reference."""
+        best: dict[str, str] = {}
+        for name in self.methods:
+            best.setdefault(self.keys[name].family, name)
+        return [name for name in self.methods if name in {*best.values(), self.reference}]
+
+    @cached_property
+    def variants(self) -> list[str]:
+        """Methods under another protocol."""
+        return [name for name, key in self.keys.items() if key.protocol != self.protocol]
+
+    @cached_property
+    def ablations(self) -> list[AblationTable]:
+        """IMBoost with one setting changed."""
+        return ablation_tables(self.runs, self.keys)
+
+    @cached_property
+    def times(self) -> DataFrame:
+        """Running times as ratios to the reference's."""
+        return time_ratios(self.compared_runs, self.reference, self.keys)
+
+    def runs_by(self, column: str) -> dict[str, int]:
+        """Count the successful runs by a column of the results, such as the version."""
+        return dict(self.runs.groupby(column, sort=False).size())
+
+
+def _with_query(method: str) -> str:
+    """Add its own query strategy to a detector named alone."""
+    return method if "/" in method else f"{method}/{make_detector(method).default_query}"

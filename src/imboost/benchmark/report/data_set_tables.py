@@ -1,0 +1,110 @@
+"""Every method on every data set: the paper's tables C.2 to C.5."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from imboost.benchmark.analysis.result_set import ResultSet
+from imboost.reporting import Matrix, Table, format_value
+from imboost.reporting.formatting import Kind
+
+PAPER_TABLES = {
+    "test_auc": ("C.4", "test AUC"),
+    "test_ap": ("C.5", "test AP"),
+    "train_auc": ("C.2", "training AUC"),
+    "train_ap": ("C.3", "training AP"),
+}
+"""Number and title of the paper's table of each metric, in the order of the report."""
+
+
+def figure_matrix(results: ResultSet, metric: str) -> Matrix:
+    """Return our figures, with means, ranks and wins on the shared data sets below."""
+    methods = [*results.methods, *results.coverage.too_few]
+    figures, ranking = results.table(metric), results.rankings[metric]
+    means = results.means(metric) if results.shared else results.means(metric) * float("nan")
+    below: dict[str, tuple[Kind, pd.Series]] = {
+        "mean": ("figure", means["mean"]),
+        "std over seeds": ("figure", means["std"]),
+        "mean in the paper": ("figure", means["paper"]),
+        "mean rank": ("number", ranking.ranks),
+        "wins": ("number", ranking.wins),
+    }
+    summary = {
+        name: (kind, values.reindex(results.methods).reindex(methods).tolist())
+        for name, (kind, values) in below.items()
+        if values.reindex(results.methods).notna().any()
+    }
+    hints = [[_hint(results, m, group, metric) for m in methods] for group in results.groups]
+    scale = (0.5, 1.0) if metric.endswith("auc") else (0.0, 1.0)  # chance to perfect
+    return Matrix(
+        _named_rows(results, figures, results.groups, methods),
+        summary,
+        scale,
+        hints=pd.DataFrame(hints),
+    )
+
+
+def difference_matrix(results: ResultSet, metric: str) -> Matrix | None:
+    """Return our figures minus the paper's; None if it has none of these methods."""
+    methods = [method for method in results.methods if results.keys[method].paper_column]
+    figures = results.table(metric, "difference").reindex(columns=methods).dropna(how="all")
+    groups = [group for group in results.groups if group in figures.index]
+    if not groups:
+        return None
+    means = results.means(metric)["difference"].reindex(methods)
+    if not results.shared:
+        means *= float("nan")
+    largest = 0.3  # the difference with full shade
+    return Matrix(
+        _named_rows(results, figures, groups, methods),
+        {"mean": ("signed", means.tolist())},
+        (0.0, largest),
+        kind="signed",
+    )
+
+
+def tidy_table(results: ResultSet) -> Table:
+    """Return all figures in long form: one row per method, data set and metric."""
+    names = {
+        "method": "method",
+        "group": "data set",
+        "n_parts": "parts",
+        "metric": "metric",
+        "mean": "mean",
+        "std": "std",
+        "n_seeds": "seeds",
+        "paper": "paper",
+        "difference": "difference",
+        "seconds": "seconds per run",
+    }
+    return Table(results.figures.reset_index()[list(names)].rename(columns=names))
+
+
+def row_names(results: ResultSet, groups: Sequence[str]) -> list[str]:
+    """Name data sets with the number of their parts, and a star if not all methods have them."""
+    n_parts = results.figures["n_parts"].groupby("group").agg(["min", "max"])
+    names = []
+    for group in groups:
+        low, high = n_parts.loc[group]
+        parts = f" ({high if low == high else f'{low} to {high}'} parts)" if high > 1 else ""
+        names.append(group + parts + ("" if group in results.shared else " *"))
+    return names
+
+
+def _named_rows(
+    results: ResultSet, figures: pd.DataFrame, groups: Sequence[str], methods: Sequence[str]
+) -> pd.DataFrame:
+    names = pd.Index(row_names(results, groups), name="data set")
+    return figures.reindex(index=groups, columns=methods).set_axis(names)
+
+
+def _hint(results: ResultSet, method: str, group: str, metric: str) -> str:
+    """Return the tooltip of a figure."""
+    if (method, group, metric) not in results.figures.index:
+        return f"{method}: no result"
+    figure = results.figures.loc[(method, group, metric)]
+    mean, std, paper = (format_value(figure[name], "figure") for name in ("mean", "std", "paper"))
+    seeds = f"± {std}, {figure['n_seeds']:.0f} seeds" if figure["n_seeds"] > 1 else "one seed"
+    return f"{method}, {group}: {mean} ({seeds}); paper {paper}"
