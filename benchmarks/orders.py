@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import cast
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
@@ -64,7 +65,8 @@ def show_reasons(session: Session, made: MixedTable, most: int) -> None:
     rng = np.random.default_rng(0)
     outliers = np.flatnonzero(made.y)
     rows = np.sort(rng.choice(outliers, min(most, len(outliers)), replace=False))
-    told = session.detector.explain(made.table.take(rows))
+    detector = cast("TableDetector", session.detector)
+    told = detector.explain(made.table.take(rows))
     named = np.array(
         [
             bool({reason.column for reason in why.reasons[:N_REASONS]} & set(made.cells[row]))

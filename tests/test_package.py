@@ -9,6 +9,7 @@ import torch
 
 import imboost
 from conftest import make_quick
+from imboost.detectors import DETECTORS
 from imboost.detectors.device import resolve_device
 from imboost.errors import SettingError, UnknownNameError
 from imboost.labels import check_labels, from_sklearn, to_sklearn, unlabelled
@@ -52,10 +53,23 @@ def test_refused_column_names_end_the_program_in_one_line(tmp_path):
 
 
 def test_every_public_name_is_there():
-    for name in imboost.__all__:
+    for name in set(imboost.__all__) - {"__version__"}:
         assert getattr(imboost, name).__name__ == name
     with pytest.raises(AttributeError, match="Nothing"):
         _ = imboost.Nothing
+
+
+def test_dir_lists_the_public_names():
+    assert dir(imboost) == sorted(imboost.__all__)
+    assert {"IMBoost", "TableDetector", "Session", "save", "load"} <= set(dir(imboost))
+
+
+def test_every_detector_is_a_public_name():
+    assert {type(make()).__name__ for make in DETECTORS.values()} <= set(imboost.__all__)
+
+
+def test_the_version_is_that_of_the_installed_package():
+    assert imboost.__version__ == version("imboost")
 
 
 @pytest.mark.parametrize("device", DEVICES)

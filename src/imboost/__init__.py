@@ -4,19 +4,45 @@ The names below are loaded on first use, so that importing the package is quick.
 """
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from imboost.detectors import ALTBI, ODIM, IMBoost, Stack
+    from imboost.detectors import (
+        AAD,
+        ALTBI,
+        ODIM,
+        XGBOD,
+        DeepSAD,
+        DeepSVDD,
+        Detector,
+        IMBoost,
+        Pine,
+        Stack,
+        Trees,
+        make_detector,
+    )
     from imboost.detectors.table_detector import TableDetector
+    from imboost.persistence import load, save
     from imboost.session import Answer, MemoryLog, Oracle, Session
 
-_HOMES = {
-    "ALTBI": "imboost.detectors",
-    "IMBoost": "imboost.detectors",
-    "ODIM": "imboost.detectors",
-    "Stack": "imboost.detectors",
+_DETECTORS = "imboost.detectors"
+_MODULES = {
+    "AAD": _DETECTORS,
+    "ALTBI": _DETECTORS,
+    "DeepSAD": _DETECTORS,
+    "DeepSVDD": _DETECTORS,
+    "Detector": _DETECTORS,
+    "IMBoost": _DETECTORS,
+    "ODIM": _DETECTORS,
+    "Pine": _DETECTORS,
+    "Stack": _DETECTORS,
+    "Trees": _DETECTORS,
+    "XGBOD": _DETECTORS,
+    "make_detector": _DETECTORS,
     "TableDetector": "imboost.detectors.table_detector",
+    "load": "imboost.persistence",
+    "save": "imboost.persistence",
     "Answer": "imboost.session",
     "MemoryLog": "imboost.session",
     "Oracle": "imboost.session",
@@ -24,19 +50,36 @@ _HOMES = {
 }
 
 __all__ = [
+    "AAD",
     "ALTBI",
     "ODIM",
+    "XGBOD",
     "Answer",
+    "DeepSAD",
+    "DeepSVDD",
+    "Detector",
     "IMBoost",
     "MemoryLog",
     "Oracle",
+    "Pine",
     "Session",
     "Stack",
     "TableDetector",
+    "Trees",
+    "__version__",
+    "load",
+    "make_detector",
+    "save",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name == "__version__":
+        return version("imboost")
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'imboost' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,6 +7,7 @@ their labels; it knows no oracle and no query strategy.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, ClassVar, Self
 
@@ -36,6 +37,7 @@ N_FINGERPRINT_ROWS = 64  # training rows kept to recognise the table, spread eve
 Mask = NDArray[np.bool_]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BaseDetector(Stateful, BaseEstimator, ABC):
     """Base class with fitting, scoring, calibration and thresholds.
 
@@ -54,28 +56,20 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
     allow_nan: ClassVar[bool] = False
     """Whether the rows may have missing values (nan)."""
 
-    decision_scores_: NDArray[np.float64]
-    query_scores_: NDArray[np.float64]
-    labels_: NDArray[np.int64]
-    threshold_: float
-    threshold_is_estimated_: bool
-    calibration_: Calibration
-    training_labels_: Labels
-    out_of_fold_proba_: NDArray[np.float64]
-    n_features_in_: int
+    decision_scores_: NDArray[np.float64] = field(init=False)
+    query_scores_: NDArray[np.float64] = field(init=False)
+    labels_: NDArray[np.int64] = field(init=False)
+    threshold_: float = field(init=False)
+    threshold_is_estimated_: bool = field(init=False)
+    calibration_: Calibration = field(init=False)
+    training_labels_: Labels = field(init=False)
+    out_of_fold_proba_: NDArray[np.float64] = field(init=False)
+    n_features_in_: int = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        contamination: float | str = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        self.contamination = contamination
-        self.random_state = random_state
-        self.device = device
-        self.verbose = verbose
+    contamination: float | str = AUTO
+    random_state: int | np.random.RandomState | None = None
+    device: str = "auto"
+    verbose: bool = False
 
     def __sklearn_tags__(self) -> Any:
         """Declare that labels, if given, are of two classes."""
@@ -303,9 +297,11 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         """
         return impute(self._check_table(X).astype(np.float64))
 
-    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
-        """Train, then return the decision about every training row."""
-        return self.fit(X, y).labels_
+    def fit_predict(
+        self, X: Any, y: Any = None, *, layout: Layout | None = None, is_audit: Mask | None = None
+    ) -> NDArray[np.int64]:
+        """Call `fit`, then return 0 or 1 for every training row."""
+        return self.fit(X, y, layout=layout, is_audit=is_audit).labels_
 
     def _check_can_train(self) -> None:
         if not all(hasattr(self, name) for name in self.unsaved_attributes):

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from imboost.decide import Calibration
-from imboost.decide.threshold import AUTO
-from imboost.detectors import BaseDetector, make_detector
+from imboost.detectors.base import BaseDetector
+from imboost.detectors.registry import make_detector
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, Explanation, Reason, reference_rows
 from imboost.explain.reference_values import ReferenceValues, fit_reference_values
@@ -43,8 +43,7 @@ class TableDetector(Stateful, BaseEstimator):
     contamination : float or "auto", optional
         Share of the training rows called outliers. With "auto" it is estimated: from two
         clusters of scores or, once labels of both classes are known, as the rows that are more
-        likely outliers than not. If None, it is "auto" for a detector given by name, and
-        otherwise the detector's own.
+        likely outliers than not. The detector's own if None.
     random_state : int, RandomState or None
         The detector's own if None.
 
@@ -319,9 +318,6 @@ class TableDetector(Stateful, BaseEstimator):
     def _new_detector(self) -> BaseDetector:
         known = self.detector
         detector: BaseDetector = make_detector(known) if isinstance(known, str) else clone(known)
-        share = self.contamination
-        if share is None and isinstance(known, str):
-            share = AUTO
-        own = {"contamination": share, "random_state": self.random_state}
+        own = {"contamination": self.contamination, "random_state": self.random_state}
         detector.set_params(**{key: value for key, value in own.items() if value is not None})
         return detector

@@ -227,13 +227,13 @@ class Decoder:
 def _state_of(value: Any) -> dict[str, Any]:
     if isinstance(value, Enum):
         return {"value": value.value}
-    if dataclasses.is_dataclass(value):
+    if not hasattr(value, "state"):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     state: dict[str, Any] = value.state()
     return state
 
 
 def _from_state(cls: Any, state: dict[str, Any]) -> Any:
-    if issubclass(cls, Enum) or dataclasses.is_dataclass(cls):
-        return cls(**state)
-    return cls.from_state(state)
+    if hasattr(cls, "from_state"):
+        return cls.from_state(state)
+    return cls(**state)

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from imboost.decide import Advice, Outcome, advise, estimate_outcome
-from imboost.detectors.base import BaseDetector
+from imboost.detectors.protocol import Detector
 from imboost.errors import SessionError
 from imboost.labels import UNLABELLED, Labels, unlabelled
 from imboost.query import AdaptiveStrategy, EmbeddingStrategy, QueryStrategy, make_strategy
@@ -45,7 +45,7 @@ class Session:
 
     Parameters
     ----------
-    detector : BaseDetector or TableDetector
+    detector : Detector
         Not changed; the session trains a copy, `session.detector`.
     X : array-like of shape (n_rows, n_features)
         The table; for a `TableDetector` a data frame, an Arrow table or a path. A row's id is
@@ -76,7 +76,7 @@ class Session:
 
     def __init__(
         self,
-        detector: BaseDetector,
+        detector: Detector,
         X: Any,
         *,
         query: str | QueryStrategy | None = None,
@@ -88,7 +88,7 @@ class Session:
         self.audit_share = audit_share
         self.X = _read(X)
         self._n_rows, n_features = _shape_of(self.X)
-        self.detector: BaseDetector = clone(detector)
+        self.detector: Detector = clone(detector)
         query = query or detector.default_query
         self._strategy = make_strategy(query) if isinstance(query, str) else deepcopy(query)
         self._strategy_name = query if isinstance(query, str) else type(query).__name__

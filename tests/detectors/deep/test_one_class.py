@@ -16,7 +16,13 @@ from imboost.training.one_class import (
 )
 
 DISTANCES = torch.tensor([[1.0, 2.0, 3.0, 10.0]])
-QUICK = {"pretrain_epochs": 5, "train_epochs": 5, "round_epochs": 10, "random_state": 0}
+QUICK = {
+    "pretrain_epochs": 5,
+    "train_epochs": 5,
+    "round_epochs": 10,
+    "learning_rate": 1e-3,
+    "random_state": 0,
+}
 
 
 def test_the_one_class_risk_is_the_mean_distance():

@@ -77,11 +77,11 @@ def evaluate_decisions(
     lines, found = [], []
     n_questions = spec.budget.questions(len(is_outlier))
     for _ in run_rounds(session, Oracle(split.train_y), spec.rounds, n_questions):
-        detector = session.detector
-        is_above = detector.labels_ == OUTLIER
+        fitted = session.detector
+        is_above = fitted.labels_ == OUTLIER
         is_unlabelled = session.labels == UNLABELLED
-        new_scores = detector.decision_function(split.test_X)
-        scores = np.concatenate([detector.decision_scores_[is_unlabelled], new_scores])
+        new_scores = fitted.decision_function(split.test_X)
+        scores = np.concatenate([fitted.decision_scores_[is_unlabelled], new_scores])
         outcome = session.outcome()
         found.append(is_outlier & (is_above | ~is_unlabelled))
         lines.append(
@@ -92,7 +92,7 @@ def evaluate_decisions(
                 n_labelled=int((~is_unlabelled).sum()),
                 calibration_error=calibration_error(
                     np.concatenate([split.train_y[is_unlabelled], split.test_y]),
-                    detector.scores_to_proba(scores)[:, 1],
+                    fitted.scores_to_proba(scores)[:, 1],
                 ),
                 precision=float(is_outlier[is_above].mean()) if is_above.any() else float("nan"),
                 precision_low=outcome.precision.low,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from imboost.detectors.deep.generative import GenerativeDetector
@@ -15,6 +15,7 @@ from imboost.training.warmup import warmup_steps
 from imboost.validation import check_number
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ALTBI(GenerativeDetector):
     """Unsupervised detection by adaptive loss trimming and batch increment.
 
@@ -72,50 +73,13 @@ class ALTBI(GenerativeDetector):
     0
     """
 
-    def __init__(
-        self,
-        *,
-        backbone: str = "vae",
-        n_members: int = 1,
-        n_samples: int = 2,
-        n_score_samples: int = 16,
-        logvar_weight: float = 1.0,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 5e-7,
-        batch_size: int = 128,
-        batch_growth: float = 1.03,
-        max_batch_size: int = 20_000,
-        plain_epochs: int = 10,
-        trimmed_epochs: int = 40,
-        updates_per_epoch: int = 5,
-        averaged_epochs: int = 10,
-        trim_quantile: float = 0.92,
-        contamination: float | str = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            backbone=backbone,
-            n_members=n_members,
-            n_samples=n_samples,
-            n_score_samples=n_score_samples,
-            logvar_weight=logvar_weight,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            batch_size=batch_size,
-            contamination=contamination,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.batch_growth = batch_growth
-        self.max_batch_size = max_batch_size
-        self.plain_epochs = plain_epochs
-        self.trimmed_epochs = trimmed_epochs
-        self.updates_per_epoch = updates_per_epoch
-        self.averaged_epochs = averaged_epochs
-        self.trim_quantile = trim_quantile
+    batch_growth: float = 1.03
+    max_batch_size: int = 20_000
+    plain_epochs: int = 10
+    trimmed_epochs: int = 40
+    updates_per_epoch: int = 5
+    averaged_epochs: int = 10
+    trim_quantile: float = 0.92
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from imboost.training.rows import Rows
 from imboost.validation import check_number
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DeepSAD(OneClassDetector):
     """Deep semi-supervised outlier detection.
 
@@ -65,40 +67,7 @@ class DeepSAD(OneClassDetector):
 
     default_query = "hc"
 
-    def __init__(
-        self,
-        *,
-        label_weight: float = 1.0,
-        n_members: int = 1,
-        pretrain_epochs: int = 100,
-        pretrain_learning_rate: float = 1e-3,
-        train_epochs: int = 50,
-        round_epochs: int = 10,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 5e-7,
-        batch_size: int = 128,
-        max_batches: int = 100,
-        contamination: float | str = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            n_members=n_members,
-            pretrain_epochs=pretrain_epochs,
-            pretrain_learning_rate=pretrain_learning_rate,
-            train_epochs=train_epochs,
-            round_epochs=round_epochs,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            batch_size=batch_size,
-            max_batches=max_batches,
-            contamination=contamination,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.label_weight = label_weight
+    label_weight: float = 1.0
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,20 +20,23 @@ from imboost.validation import check_number
 
 
 class Objective(NamedTuple):
-    """What an objective is made of."""
+    """The parts of an objective, and the learning rate that suits it."""
 
     has_boundary: bool
     is_contrastive: bool
+    learning_rate: float
 
 
 OBJECTIVES = {
-    "oc": Objective(has_boundary=False, is_contrastive=False),
-    "sb": Objective(has_boundary=True, is_contrastive=False),
-    "oc-nce": Objective(has_boundary=False, is_contrastive=True),
-    "sb-nce": Objective(has_boundary=True, is_contrastive=True),
+    # At the others' learning rate one-class training alone collapses: all codes become equal.
+    "oc": Objective(has_boundary=False, is_contrastive=False, learning_rate=1e-4),
+    "sb": Objective(has_boundary=True, is_contrastive=False, learning_rate=1e-3),
+    "oc-nce": Objective(has_boundary=False, is_contrastive=True, learning_rate=1e-3),
+    "sb-nce": Objective(has_boundary=True, is_contrastive=True, learning_rate=1e-3),
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DeepSVDD(OneClassDetector):
     """Deep support vector data description, and its active variants.
 
@@ -62,9 +66,10 @@ class DeepSVDD(OneClassDetector):
         Passes of one-class training in `fit`.
     round_epochs : int
         Passes of one-class training in `refine`.
-    learning_rate, weight_decay : float
-        Settings of Adam. The rate suits "sb" and the contrastive objectives; the registry's
-        "oc" has a tenth of it.
+    learning_rate : float, optional
+        Learning rate of Adam; if None, 1e-4 for the objective "oc" and 1e-3 for the others.
+    weight_decay : float
+        Weight decay of Adam.
     batch_size : int
         Rows of a batch.
     max_batches : int
@@ -95,54 +100,24 @@ class DeepSVDD(OneClassDetector):
 
     default_query = "ab"
 
-    def __init__(
-        self,
-        *,
-        objective: str = "oc-nce",
-        outside: float = 0.3,
-        boundary_epochs: int = 10,
-        contrastive_weight: float = 1.0,
-        n_members: int = 1,
-        pretrain_epochs: int = 100,
-        pretrain_learning_rate: float = 1e-3,
-        train_epochs: int = 50,
-        round_epochs: int = 10,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 5e-7,
-        batch_size: int = 128,
-        max_batches: int = 100,
-        contamination: float | str = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            n_members=n_members,
-            pretrain_epochs=pretrain_epochs,
-            pretrain_learning_rate=pretrain_learning_rate,
-            train_epochs=train_epochs,
-            round_epochs=round_epochs,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            batch_size=batch_size,
-            max_batches=max_batches,
-            contamination=contamination,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.objective = objective
-        self.outside = outside
-        self.boundary_epochs = boundary_epochs
-        self.contrastive_weight = contrastive_weight
+    objective: str = "oc-nce"
+    outside: float = 0.3
+    boundary_epochs: int = 10
+    contrastive_weight: float = 1.0
+    learning_rate: float | None = None
 
     def _check_settings(self) -> None:
-        super()._check_settings()
         if self.objective not in OBJECTIVES:
             raise UnknownNameError("objective", str(self.objective), OBJECTIVES)
+        super()._check_settings()
         check_number("outside", self.outside, above=0.0, maximum=1.0)
         check_number("boundary_epochs", self.boundary_epochs, minimum=0, whole=True)
         check_number("contrastive_weight", self.contrastive_weight, minimum=0.0)
+
+    @property
+    def _learning_rate(self) -> Any:
+        own = OBJECTIVES[self.objective].learning_rate
+        return own if self.learning_rate is None else self.learning_rate
 
     def _steps(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ MARGIN = 3.0
 """Standard deviations that what a cell adds may differ from usual without being a reason."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GenerativeDetector(NetworkDetector):
     """Model, optimiser and scoring of a loss-based detector.
 
@@ -40,36 +42,10 @@ class GenerativeDetector(NetworkDetector):
 
     allow_nan = True
 
-    def __init__(
-        self,
-        *,
-        backbone: str,
-        n_members: int,
-        n_samples: int,
-        n_score_samples: int,
-        logvar_weight: float,
-        learning_rate: float,
-        weight_decay: float,
-        batch_size: int,
-        contamination: float | str,
-        random_state: int | np.random.RandomState | None,
-        device: str,
-        verbose: bool,
-    ) -> None:
-        super().__init__(
-            n_members=n_members,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            batch_size=batch_size,
-            contamination=contamination,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.backbone = backbone
-        self.n_samples = n_samples
-        self.n_score_samples = n_score_samples
-        self.logvar_weight = logvar_weight
+    backbone: str = "vae"
+    n_samples: int = 2
+    n_score_samples: int = 16
+    logvar_weight: float = 1.0
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -85,7 +61,7 @@ class GenerativeDetector(NetworkDetector):
         self._usual = _column_means(rows)
         generator = torch.Generator().manual_seed(self._seed)
         self._model = self._new_model(generator, self.n_members).to(self._device)
-        self._optimiser = make_optimiser(self._model, self.learning_rate, self.weight_decay)
+        self._optimiser = make_optimiser(self._model, self._learning_rate, self.weight_decay)
         # Members draw their own noise and are averaged, so they share the samples out.
         per_member = math.ceil(self.n_score_samples / self.n_members)
         self._noise = scoring_noise(self._model, generator, per_member)

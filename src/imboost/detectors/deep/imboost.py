@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from imboost.training.warmup import trimmed_risk, warmup_steps
 from imboost.validation import check_number
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class IMBoost(GenerativeDetector):
     """Inlier-memorization-guided active outlier detection.
 
@@ -121,60 +123,18 @@ class IMBoost(GenerativeDetector):
     [0, 1, 2, 3, 4]
     """
 
-    def __init__(
-        self,
-        *,
-        backbone: str = "vae",
-        n_members: int = 1,
-        n_samples: int = 2,
-        n_score_samples: int = 16,
-        logvar_weight: float = 1.0,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 5e-7,
-        batch_size: int = 128,
-        batch_growth: float = 1.03,
-        max_batch_size: int = 20_000,
-        plain_epochs: int = 10,
-        trimmed_epochs: int = 40,
-        round_epochs: int = 10,
-        label_rounds: int = 5,
-        updates_per_epoch: int = 5,
-        trim_quantile: float = 0.92,
-        threshold_mix: float = 0.4,
-        inlier_weight: float = 2.0,
-        outlier_weight: float = 1.0,
-        decay_weights: bool = False,
-        contamination: float | str = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            backbone=backbone,
-            n_members=n_members,
-            n_samples=n_samples,
-            n_score_samples=n_score_samples,
-            logvar_weight=logvar_weight,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            batch_size=batch_size,
-            contamination=contamination,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.batch_growth = batch_growth
-        self.max_batch_size = max_batch_size
-        self.plain_epochs = plain_epochs
-        self.trimmed_epochs = trimmed_epochs
-        self.round_epochs = round_epochs
-        self.label_rounds = label_rounds
-        self.updates_per_epoch = updates_per_epoch
-        self.trim_quantile = trim_quantile
-        self.threshold_mix = threshold_mix
-        self.inlier_weight = inlier_weight
-        self.outlier_weight = outlier_weight
-        self.decay_weights = decay_weights
+    batch_growth: float = 1.03
+    max_batch_size: int = 20_000
+    plain_epochs: int = 10
+    trimmed_epochs: int = 40
+    round_epochs: int = 10
+    label_rounds: int = 5
+    updates_per_epoch: int = 5
+    trim_quantile: float = 0.92
+    threshold_mix: float = 0.4
+    inlier_weight: float = 2.0
+    outlier_weight: float = 1.0
+    decay_weights: bool = False
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,40 +16,28 @@ from imboost.training.rows import Rows
 from imboost.validation import check_number
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NetworkDetector(BaseDetector):
     """Scaling, device and random sources of a detector with a network."""
 
     unsaved_attributes = ("_model", "_optimiser")
 
-    def __init__(
-        self,
-        *,
-        n_members: int,
-        learning_rate: float,
-        weight_decay: float,
-        batch_size: int,
-        contamination: float | str,
-        random_state: int | np.random.RandomState | None,
-        device: str,
-        verbose: bool,
-    ) -> None:
-        super().__init__(
-            contamination=contamination,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.n_members = n_members
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
+    n_members: int = 1
+    learning_rate: float | None = 1e-3
+    weight_decay: float = 5e-7
+    batch_size: int = 128
 
     def _check_settings(self) -> None:
         super()._check_settings()
         check_number("n_members", self.n_members, minimum=1, whole=True)
-        check_number("learning_rate", self.learning_rate, above=0.0)
+        check_number("learning_rate", self._learning_rate, above=0.0)
         check_number("weight_decay", self.weight_decay, minimum=0.0)
         check_number("batch_size", self.batch_size, minimum=2, whole=True)
+
+    @property
+    def _learning_rate(self) -> Any:
+        """The learning rate in use; a subclass may replace None."""
+        return self.learning_rate
 
     def _prepare(self, X: NDArray[Any]) -> Rows:
         """Choose the device, fit the scaling and return the training rows."""

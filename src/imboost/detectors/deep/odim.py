@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ MAX_CHECK_ROWS = 10_000
 """The separation of the losses is judged on at most so many rows of a larger table."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ODIM(GenerativeDetector):
     """Unsupervised detection by the likelihood of under-fitted generative models.
 
@@ -79,42 +81,10 @@ class ODIM(GenerativeDetector):
     0
     """
 
-    def __init__(
-        self,
-        *,
-        backbone: str = "vae",
-        n_members: int = 10,
-        n_samples: int = 2,
-        n_score_samples: int = 16,
-        logvar_weight: float = 1.0,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 5e-7,
-        batch_size: int = 128,
-        check_every: int = 10,
-        patience: int = 100,
-        max_updates: int = 2000,
-        contamination: float | str = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            backbone=backbone,
-            n_members=n_members,
-            n_samples=n_samples,
-            n_score_samples=n_score_samples,
-            logvar_weight=logvar_weight,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            batch_size=batch_size,
-            contamination=contamination,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.check_every = check_every
-        self.patience = patience
-        self.max_updates = max_updates
+    n_members: int = 10
+    check_every: int = 10
+    patience: int = 100
+    max_updates: int = 2000
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,41 +25,15 @@ FIRST_STAGE = 1
 """The one-class training of `fit`; before it comes that of the autoencoder."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OneClassDetector(NetworkDetector):
     """Autoencoder first, then a one-class loss on its encoder; the score is the distance."""
 
-    def __init__(
-        self,
-        *,
-        n_members: int,
-        pretrain_epochs: int,
-        pretrain_learning_rate: float,
-        train_epochs: int,
-        round_epochs: int,
-        learning_rate: float,
-        weight_decay: float,
-        batch_size: int,
-        max_batches: int,
-        contamination: float | str,
-        random_state: int | np.random.RandomState | None,
-        device: str,
-        verbose: bool,
-    ) -> None:
-        super().__init__(
-            n_members=n_members,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            batch_size=batch_size,
-            contamination=contamination,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.pretrain_epochs = pretrain_epochs
-        self.pretrain_learning_rate = pretrain_learning_rate
-        self.train_epochs = train_epochs
-        self.round_epochs = round_epochs
-        self.max_batches = max_batches
+    pretrain_epochs: int = 100
+    pretrain_learning_rate: float = 1e-3
+    train_epochs: int = 50
+    round_epochs: int = 10
+    max_batches: int = 100
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -87,7 +62,7 @@ class OneClassDetector(NetworkDetector):
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         rows = self._prepare(X)
         self._model = self._pretrained(rows)
-        self._optimiser = make_optimiser(self._model, self.learning_rate, self.weight_decay)
+        self._optimiser = make_optimiser(self._model, self._learning_rate, self.weight_decay)
         self._stage = FIRST_STAGE
         self._learn(rows, labels, self.train_epochs)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from imboost.detectors.shallow.coniferest_forest import ConiferestDetector
 from imboost.validation import check_number
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AAD(ConiferestDetector):
     """Active anomaly discovery: the forest of coniferest, which needs the extra `peers`.
 
@@ -51,30 +53,9 @@ class AAD(ConiferestDetector):
     0
     """
 
-    def __init__(
-        self,
-        *,
-        n_trees: int = 100,
-        n_subsamples: int = 256,
-        outlier_cost: float = 1.0,
-        inlier_cost: float = 1.0,
-        prior_influence: float = 0.0,
-        contamination: float | str = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            n_trees=n_trees,
-            n_subsamples=n_subsamples,
-            contamination=contamination,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.outlier_cost = outlier_cost
-        self.inlier_cost = inlier_cost
-        self.prior_influence = prior_influence
+    outlier_cost: float = 1.0
+    inlier_cost: float = 1.0
+    prior_influence: float = 0.0
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,30 +14,15 @@ from imboost.labels import OUTLIER, UNLABELLED, Labels
 from imboost.validation import check_number
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConiferestDetector(ShallowDetector):
     """A forest that coniferest grows and weighs by answers."""
 
     default_query = "rd"
     required_packages = ("coniferest",)
 
-    def __init__(
-        self,
-        *,
-        n_trees: int,
-        n_subsamples: int,
-        contamination: float | str,
-        random_state: int | np.random.RandomState | None,
-        device: str,
-        verbose: bool,
-    ) -> None:
-        super().__init__(
-            contamination=contamination,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.n_trees = n_trees
-        self.n_subsamples = n_subsamples
+    n_trees: int = 100
+    n_subsamples: int = 256
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from imboost.detectors.shallow.coniferest_forest import ConiferestDetector
 from imboost.validation import check_number
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Pine(ConiferestDetector):
     """The PineForest of coniferest, which needs the extra `peers`.
 
@@ -46,26 +46,7 @@ class Pine(ConiferestDetector):
     0
     """
 
-    def __init__(
-        self,
-        *,
-        n_trees: int = 100,
-        n_subsamples: int = 256,
-        n_spare_trees: int = 400,
-        contamination: float | str = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            n_trees=n_trees,
-            n_subsamples=n_subsamples,
-            contamination=contamination,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.n_spare_trees = n_spare_trees
+    n_spare_trees: int = 400
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
@@ -12,6 +14,7 @@ from imboost.detectors.stack.unsupervised import Surroundings
 from imboost.validation import check_number, check_numbers
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Trees(ScoreFeatureClassifier):
     """The strongest simple alternative: extremely randomised trees on good features.
 
@@ -54,28 +57,10 @@ class Trees(ScoreFeatureClassifier):
 
     default_query = "mix"
 
-    def __init__(
-        self,
-        *,
-        n_trees: int = 300,
-        n_isolation_trees: int = 100,
-        n_neighbors: tuple[int, ...] = (5, 20),
-        max_reference_rows: int = 20_000,
-        contamination: float | str = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            contamination=contamination,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.n_trees = n_trees
-        self.n_isolation_trees = n_isolation_trees
-        self.n_neighbors = n_neighbors
-        self.max_reference_rows = max_reference_rows
+    n_trees: int = 300
+    n_isolation_trees: int = 100
+    n_neighbors: tuple[int, ...] = (5, 20)
+    max_reference_rows: int = 20_000
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ TREE_COUNTS = (10, 20, 50, 70, 100, 150, 200)
 """The pool of detectors that PyOD's XGBOD builds by default."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class XGBOD(ScoreFeatureClassifier):
     """Extreme gradient boosting outlier detection; needs the extra `peers`.
 
@@ -65,28 +67,10 @@ class XGBOD(ScoreFeatureClassifier):
     default_query = "rd"
     required_packages = ("pyod", "xgboost")
 
-    def __init__(
-        self,
-        *,
-        n_trees: int = 100,
-        max_depth: int = 3,
-        learning_rate: float = 0.1,
-        max_reference_rows: int = 3_000,
-        contamination: float | str = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            contamination=contamination,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.n_trees = n_trees
-        self.max_depth = max_depth
-        self.learning_rate = learning_rate
-        self.max_reference_rows = max_reference_rows
+    n_trees: int = 100
+    max_depth: int = 3
+    learning_rate: float = 0.1
+    max_reference_rows: int = 3_000
 
     def _check_settings(self) -> None:
         super()._check_settings()

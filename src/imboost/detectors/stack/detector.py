@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from imboost.decide.threshold import AUTO
 from imboost.detectors.base import impute
 from imboost.detectors.shallow.base import Floats, ShallowDetector
 from imboost.detectors.stack.base_learners import Expert, ViewExpert, pool_weights
@@ -159,7 +160,7 @@ class Stack(ShallowDetector):
         experts: tuple[str, ...] = tuple(EXPERTS),
         view_freedom: float = 0.5,
         start_trust: float = 1.0,
-        contamination: float | str = 0.1,
+        contamination: float | str = AUTO,
         random_state: int | np.random.RandomState | None = None,
         device: str = "auto",
         verbose: bool = False,

@@ -1,0 +1,61 @@
+"""Detectors by name and by class."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from conftest import QUICK
+from imboost import DeepSVDD, TableDetector
+from imboost.detectors import DETECTORS, make_detector
+from imboost.errors import UnknownNameError
+
+OBJECTIVES = ("oc", "sb", "oc-nce", "sb-nce")
+
+
+def by_class(name, **settings):
+    """Make a detector as a user does without the registry."""
+    own = {"objective": name} if name in OBJECTIVES else {}
+    return type(make_detector(name))(**own, **settings)
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_a_name_makes_the_class_with_its_defaults(name):
+    assert make_detector(name).get_params() == by_class(name).get_params()
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_a_detector_made_by_name_scores_as_one_made_by_class(name, planted):
+    settings = {**QUICK.get(name, {}), "random_state": 0}
+    named, classed = (make(name, **settings).fit(planted.X) for make in (make_detector, by_class))
+    np.testing.assert_array_equal(named.decision_scores_, classed.decision_scores_)
+
+
+@pytest.mark.parametrize(("objective", "rate"), [("oc", 1e-4), ("sb", 1e-3), ("oc-nce", 1e-3)])
+def test_an_objective_has_its_own_learning_rate_unless_one_is_given(objective, rate, planted):
+    quick = {**QUICK["oc"], "objective": objective, "random_state": 0}
+    own, same, other = (
+        DeepSVDD(learning_rate=given, **quick).fit(planted.X).decision_scores_
+        for given in (None, rate, 3e-3)
+    )
+    np.testing.assert_array_equal(own, same)
+    assert not np.array_equal(own, other)
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_every_detector_finds_its_threshold_unless_a_contamination_is_given(name):
+    assert make_detector(name).contamination == "auto"
+    assert TableDetector(name)._new_detector().contamination == "auto"
+    assert TableDetector(name, contamination=0.2)._new_detector().contamination == 0.2
+
+
+@pytest.mark.parametrize("kind", [*{type(make()) for make in DETECTORS.values()}, TableDetector])
+def test_fit_predict_takes_what_fit_takes(kind):
+    assert list(inspect.signature(kind.fit_predict).parameters) == list(
+        inspect.signature(kind.fit).parameters
+    )
+
+
+def test_an_unknown_setting_suggests_the_nearest():
+    with pytest.raises(UnknownNameError, match="Did you mean 'n_trees'"):
+        make_detector("trees", n_tree=3)
