@@ -77,3 +77,16 @@ def test_the_probabilities_of_any_detector_increase_with_the_score(
 def test_contamination_is_a_number_or_auto(planted):
     with pytest.raises(IMBoostError, match="must be a number or 'auto'"):
         make_quick("stack", contamination="some").fit(planted.X)
+
+
+@pytest.mark.parametrize("name", ["stack", "trees"])
+def test_calibration_takes_labels_that_were_not_trained_with(planted, labels, name):
+    detector = make_quick(name, contamination="auto").fit(planted.X)
+    scores = detector.decision_scores_.copy()
+    assert detector.threshold_is_estimated_
+    detector.calibrate(labels)
+    assert not detector.threshold_is_estimated_
+    np.testing.assert_array_equal(detector.training_labels_, labels)
+    np.testing.assert_array_equal(detector.decision_scores_, scores)
+    detector.refine(planted.X, labels).calibrate(np.where(labels == 0, -1, labels))
+    assert detector.threshold_is_estimated_

@@ -210,14 +210,14 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         Parameters
         ----------
         y : array-like of shape (n_rows,)
-            The labels given to the last `fit` or `refine`.
+            All labels known by now: 0, 1 or -1; also ones that were not trained with.
         is_audit : array of bool of shape (n_rows,), optional
             Labelled rows that were drawn at random instead of selected; none by default.
         """
         labels = check_labels(y, self._n_rows)
         known = labels != UNLABELLED
         audit = np.zeros(len(labels), dtype=bool) if is_audit is None else is_audit
-        log_odds = self._out_of_fold_log_odds(labels)
+        log_odds = self._out_of_fold_log_odds(self._fitted_labels)
         self.training_labels_ = labels
         self.calibration_ = Calibration.fit(
             log_odds[known], labels[known], audit[known], out_of_fold=self.has_out_of_fold_scores
@@ -287,7 +287,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         return self.decision_scores_
 
     def _out_of_fold_log_odds(self, labels: Labels) -> NDArray[np.float64]:
-        """Return log-odds of the training rows, out-of-fold for the labelled ones if known."""
+        """Return log-odds of the training rows, out-of-fold for those with `labels` if known."""
         return self.log_odds(self.decision_scores_)
 
     def embed(self, X: Any) -> NDArray[np.float64]:
@@ -332,6 +332,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
 
     def _set_scores(self, X: NDArray[Any], labels: Labels, is_audit: Mask | None) -> None:
         """Score the training rows after training, calibrate and choose the threshold."""
+        self._fitted_labels = labels
         self.decision_scores_ = self._score_training_rows(X)
         self.calibrate(labels, is_audit)
         if not self._has_own_query_scores():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
 
@@ -18,13 +19,14 @@ def fingerprint(X: Any) -> str:
     >>> fingerprint([[1.0, 2.0]]) == fingerprint(np.array([[1, 2]]))
     True
     """
+    columns: Iterable[tuple[Any, NDArray[Any]]]
     if hasattr(X, "columns"):
         frame = nw.from_native(X, eager_only=True)
-        columns = {str(column.name): column.to_numpy() for column in frame.iter_columns()}
+        columns = ((column.name, column.to_numpy()) for column in frame.iter_columns())
     else:
-        columns = {str(number): column for number, column in enumerate(np.asarray(X).T)}
+        columns = enumerate(np.asarray(X).T)
     digest = sha256()
-    for name, values in columns.items():
+    for name, values in columns:
         digest.update(f"{name}\0".encode())
         digest.update(_to_bytes(values))
     return digest.hexdigest()
