@@ -13,7 +13,7 @@ N_UPDATES = 50 * 5 + 10 * 5  # the default warm-up and one round
 
 @pytest.fixture(scope="module")
 def traced(tmp_path_factory):
-    """The folder of a traced run, and what the program said."""
+    """The folder of a traced run, and the program's result."""
     data = write_planted(tmp_path_factory.mktemp("adbench"), "ash")
     out = tmp_path_factory.mktemp("trace") / "out"
     arguments = ["bench", "trace", "ash", "--data", data, "--out", out, "--rounds", 1]
@@ -40,7 +40,7 @@ def test_a_trace_writes_a_table_and_a_page(traced):
     assert "<h1>ash, update by update</h1>" in page
 
 
-def test_a_trace_prints_its_verdicts_and_where_they_are_explained(traced):
+def test_a_trace_prints_its_findings_and_the_files_written(traced):
     out, result = traced
     for source in ("Assumption 1", "Proposition 1", "Lemma 4", "Proposition 2", "Assumption 4"):
         assert source in result.stdout

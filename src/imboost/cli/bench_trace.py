@@ -1,4 +1,4 @@
-"""`imboost bench trace`: follow one run of IMBoost update by update."""
+"""`imboost bench trace`: record one run of IMBoost update by update."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from imboost.cli.options import BenchmarkData, Device, Seed
 from imboost.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from imboost.benchmark.trace.findings import Verdict
+    from imboost.benchmark.trace.findings import Finding
     from imboost.benchmark.trace.recording import Trace
 
 
 def trace(
     dataset: Annotated[str, typer.Argument(help="Name of the data set.")],
     data: BenchmarkData,
-    out: Annotated[Path, typer.Option(help="Folder for the table and the page.")],
+    out: Annotated[Path, typer.Option(help="Folder for the CSV table and the HTML page.")],
     seed: Seed = 100,
     query: Annotated[str, typer.Option(help="Query strategy.")] = "mm",
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of questions.")] = 5,
     device: Device = "cpu",
 ) -> None:
-    """Follow IMBoost update by update, and report where the paper's propositions held."""
+    """Record every update of IMBoost and check the paper's propositions."""
     from imboost.benchmark import RunSpec
     from imboost.benchmark.run.runner import one_thread
-    from imboost.benchmark.trace.findings import judge
+    from imboost.benchmark.trace.findings import check_claims
     from imboost.benchmark.trace.recording import trace
     from imboost.benchmark.trace.report import write_trace
     from imboost.datasets.adbench import load_dataset
@@ -48,19 +48,19 @@ def trace(
             device,
             lambda done, total: progress.update(task, completed=done, total=total),
         )
-    verdicts = judge(result)
-    _print(result, verdicts, write_trace(result, verdicts, out))
+    findings = check_claims(result)
+    _print(result, findings, write_trace(result, findings, out))
 
 
-def _print(result: Trace, verdicts: list[Verdict], paths: list[Path]) -> None:
+def _print(result: Trace, findings: list[Finding], paths: list[Path]) -> None:
     console = Console()
     table = Table(title=str(result.spec), title_justify="left")
-    table.add_column("the paper")
-    table.add_column("here it", no_wrap=True)
+    table.add_column("claim")
+    table.add_column("outcome", no_wrap=True)
     table.add_column("figures")
-    for verdict in verdicts:
-        claim = f"{verdict.source}: {verdict.claim}"
-        table.add_row(claim, str(verdict.finding), verdict.figures)
+    for finding in findings:
+        claim = f"{finding.source}: {finding.claim}"
+        table.add_row(claim, str(finding.outcome), finding.figures)
     console.print(table, highlight=False)
     for path in paths:
         console.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)

@@ -6,7 +6,7 @@ from imboost import IMBoost
 from imboost.benchmark import RunSpec, run
 from imboost.benchmark.trace.recording import (
     MAX_WATCHED,
-    Phase,
+    PhaseKind,
     TracedIMBoost,
     losses_and_gradient,
     sample_of_kind,
@@ -56,11 +56,11 @@ def test_every_update_is_recorded_with_its_place_in_training(traced):
     assert traced.count_updates(N_ROUNDS) == N_UPDATES
     places = [(update.phase, update.round, update.epoch) for update in traced.updates[::10]]
     assert places == [
-        (Phase.PLAIN, 0, 0),
-        (Phase.TRIMMED, 0, 2),
-        (Phase.TRIMMED, 0, 4),
-        (Phase.POLARIZATION, 1, 6),
-        (Phase.POLARIZATION, 2, 8),
+        (PhaseKind.PLAIN, 0, 0),
+        (PhaseKind.TRIMMED, 0, 2),
+        (PhaseKind.TRIMMED, 0, 4),
+        (PhaseKind.POLARIZATION, 1, 6),
+        (PhaseKind.POLARIZATION, 2, 8),
     ]
 
 
@@ -91,9 +91,9 @@ def test_kept_rows_are_those_whose_loss_was_not_above_the_threshold(data):
             inside.append(leaf.grad[0].numpy() != 0)
             return super()._trim(losses, threshold)
 
-        def _look(self, step):
-            update = super()._look(step)
-            if update.phase is not Phase.PLAIN:
+        def _measure(self, step):
+            update = super()._measure(step)
+            if update.phase is not PhaseKind.PLAIN:
                 is_outlier = data.y[step.rows] == OUTLIER
                 kept = inside[-1]
                 assert update.kept_outliers == (kept & is_outlier).sum()

@@ -3,17 +3,17 @@ from dataclasses import replace
 
 import pytest
 
-from imboost.benchmark.trace.findings import judge
+from imboost.benchmark.trace.findings import check_claims
 from imboost.benchmark.trace.report import write_trace
-from made_up_traces import made_up_trace
 from page_reading import outside_addresses, tags
+from synthetic_traces import synthetic_trace
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    trace = made_up_trace()
-    verdicts = judge(trace)
-    return trace, verdicts, write_trace(trace, verdicts, tmp_path_factory.mktemp("trace"))
+    trace = synthetic_trace()
+    findings = check_claims(trace)
+    return trace, findings, write_trace(trace, findings, tmp_path_factory.mktemp("trace"))
 
 
 def test_the_table_has_a_line_for_every_update(written):
@@ -28,33 +28,33 @@ def test_the_table_has_a_line_for_every_update(written):
 
 
 def test_the_page_holds_all_it_shows(written):
-    _, verdicts, (table, page) = written
+    _, findings, (table, page) = written
     html = page.read_text(encoding="utf-8")
     assert outside_addresses(html) == []
     assert "script" not in tags(html)
     assert tags(html).count("svg") == 4
     assert table.name in html
-    for verdict in verdicts:
-        assert verdict.claim in html
+    for finding in findings:
+        assert finding.claim in html
 
 
 def test_the_page_says_what_was_sampled(written, tmp_path):
-    trace, verdicts, (_, page) = written
+    trace, findings, (_, page) = written
     assert "over\nall training rows with" in page.read_text(encoding="utf-8")
     large = replace(trace, n_inliers=90_000)
-    _, sampled = write_trace(large, verdicts, tmp_path)
+    _, sampled = write_trace(large, findings, tmp_path)
     text = " ".join(sampled.read_text(encoding="utf-8").split())
     assert "a fixed random sample of 5,000 inliers and 100 outliers" in text
 
 
 def test_a_failure_is_on_the_page(tmp_path):
-    trace = made_up_trace(lambda update: {"inner_product": 1.0})
-    _, page = write_trace(trace, judge(trace), tmp_path)
-    assert '<td class="finding not">did not hold</td>' in page.read_text(encoding="utf-8")
+    trace = synthetic_trace(lambda update: {"inner_product": 1.0})
+    _, page = write_trace(trace, check_claims(trace), tmp_path)
+    assert '<td class="outcome not">did not hold</td>' in page.read_text(encoding="utf-8")
 
 
 def test_a_name_with_a_folder_stays_one_file_name(tmp_path):
-    trace = made_up_trace()
+    trace = synthetic_trace()
     named = replace(trace, spec=replace(trace.spec, dataset="CV_by_ResNet18/MVTec-AD_grid"))
-    table, _ = write_trace(named, judge(trace), tmp_path)
+    table, _ = write_trace(named, check_claims(trace), tmp_path)
     assert table.name == "trace_CV_by_ResNet18_MVTec-AD_grid.csv"

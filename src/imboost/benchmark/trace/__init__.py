@@ -1,1 +1,1 @@
-"""Follow one training run update by update."""
+"""Record one training run update by update and check the paper's claims."""

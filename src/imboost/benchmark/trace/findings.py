@@ -1,9 +1,9 @@
-"""Where the paper's propositions and assumptions held in a trace, in words.
+"""Check the paper's propositions and assumptions against a trace.
 
-The propositions promise that a risk shrinks by a factor at every update, for losses between
-0 and 1 and with a suitable learning rate. A negative log-likelihood has no smallest value, so
-that factor means nothing here. What is checked is the direction: from the start of a phase to
-its end, and the share of single updates that went that way.
+The propositions bound the decrease of a risk at every update, for losses between 0 and 1 and
+a suitable learning rate. A negative log-likelihood is not bounded below, so the bound does not
+apply. Only the direction is checked: from the start of a phase to its end, and as the share of
+single updates in that direction.
 """
 
 from __future__ import annotations
@@ -11,32 +11,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from imboost.benchmark.trace.phases import (
-    Stage,
-    first_for_good,
-    inlier_risk_fell,
-    is_apart,
-    is_opposed,
+    Phase,
     kept_outlier_share,
-    outlier_risk_rose,
+    phases_of,
     quarters,
-    risks_parted,
     share_error,
     share_of_outliers_kept,
-    stages_of,
+    trace_frame,
+    true_since,
 )
-from imboost.benchmark.trace.recording import Phase, Trace
+from imboost.benchmark.trace.recording import PhaseKind, Trace
 from imboost.reporting import percent
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 MOST = 0.5
-"""The share of updates above which a claim counts as true of most of them."""
+"""Share of the updates above which a claim counts as true for most of them."""
 N_ERRORS = 2.0
-"""Standard errors that a change in the share of drawn rows must exceed to count."""
+"""Standard errors that a change in the share of sampled rows must exceed to count."""
 
 
-class Finding(StrEnum):
-    """How a claim fared."""
+class Outcome(StrEnum):
+    """Whether a claim held."""
 
     HELD = "held"
     PARTLY = "held in part"
@@ -44,172 +44,178 @@ class Finding(StrEnum):
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A claim of the paper, how it fared, and the figures that say so.
+class Finding:
+    """A claim of the paper, its outcome, and the numbers behind it.
 
     Parameters
     ----------
     source, claim : str
-        Where the paper says it, and what it says.
-    finding : Finding
+        Where the paper makes the claim, and the claim.
+    outcome : Outcome
     figures : str
-        The figures in short, for a table.
-    words : str
-        The same in sentences.
+        The main numbers, for a table.
+    details : str
+        All numbers, in sentences.
     """
 
     source: str
     claim: str
-    finding: Finding
+    outcome: Outcome
     figures: str
-    words: str
+    details: str
 
 
-def judge(trace: Trace) -> list[Verdict]:
-    """Return a verdict on every claim that a trace of a warm-up and some rounds speaks to."""
-    stages = stages_of(trace)
-    trimmed = next(stage for stage in stages if stage.first.phase is Phase.TRIMMED)
-    rounds = [stage for stage in stages if stage.first.phase is Phase.POLARIZATION]
-    updates = tuple(update for stage in rounds for update in stage.updates)
-    polarization = Stage("polarization", rounds[0].before, updates)
+def check_claims(trace: Trace) -> list[Finding]:
+    """Check every claim of the paper that a trace of a warm-up and some rounds can test."""
+    frame = trace_frame(trace)
+    phases = phases_of(frame)
+    trimmed = next(p for p in phases if p.first["phase"] == PhaseKind.TRIMMED)
+    rounds = [p for p in phases if p.first["phase"] == PhaseKind.POLARIZATION]
+    updates = frame[frame["phase"] == PhaseKind.POLARIZATION]
+    polarization = Phase("polarization", rounds[0].before, updates)
     return [
-        _memorization(trace, trimmed),
+        _memorization(frame, trimmed),
         _inlier_risk_falls("Proposition 1", "warm-up", trimmed),
         _outliers_leave(trace, trimmed, rounds[-1]),
         _inlier_risk_falls("Proposition 2", "polarization", polarization),
         _outlier_risk_rises(polarization),
         _both_at_once(polarization, rounds),
-        _gradients_oppose(trace, stages),
-        _outlier_gradient_stays(trace),
+        _gradients_oppose(frame, phases),
+        _outlier_gradient_stays(frame),
     ]
 
 
-def _memorization(trace: Trace, trimmed: Stage) -> Verdict:
+def _memorization(frame: DataFrame, trimmed: Phase) -> Finding:
     claim = "Once inliers are memorized, the outlier risk is above the inlier risk."
-    since = first_for_good(trace.updates, is_apart)
-    gap = trimmed.last.outlier_risk - trimmed.last.inlier_risk
-    side = "above" if gap > 0 else "below"
-    words = f"At the end of the warm-up it lies {_number(abs(gap))} {side} the inlier risk."
+    since = true_since(frame["is_apart"])
+    difference = trimmed.last["outlier_risk"] - trimmed.last["inlier_risk"]
+    side = "above" if difference > 0 else "below"
+    text = f"At the end of the warm-up it is {_number(abs(difference))} {side} the inlier risk."
     if since is None:
-        words += " After the last update it is not above."
-        return Verdict("Assumption 1", claim, Finding.FAILED, "not at the end", words)
-    words += f" It is above after every update from {since} on."
-    begin = trimmed.first.update
-    if since > begin:
-        words += f" Trimming began before that, with update {begin}."
-    finding = _grade(True, since <= begin)
-    return Verdict("Assumption 1", claim, finding, f"from update {since} on", words)
+        text += " After the last update it is not above."
+        return Finding("Assumption 1", claim, Outcome.FAILED, "not at the end", text)
+    text += f" It is above after every update from {since} on."
+    start = trimmed.first["update"]
+    if since > start:
+        text += f" Trimming started before that, with update {start}."
+    outcome = _grade(True, since <= start)
+    return Finding("Assumption 1", claim, outcome, f"from update {since} on", text)
 
 
-def _inlier_risk_falls(source: str, where: str, stage: Stage) -> Verdict:
-    start, end = stage.before, stage.last
-    share = stage.share_of_changes(inlier_risk_fell)
-    lowest = min(stage.updates, key=lambda update: update.inlier_risk)
-    words = (
-        f"From the start to the end of the {stage.name} the mean loss of inliers "
-        f"{_went(start.inlier_risk, end.inlier_risk)}; it fell at {percent(share)} of the "
-        f"updates. Its lowest value there, {_number(lowest.inlier_risk)}, came with update "
-        f"{lowest.update} ({stage.first.update} to {end.update}). The median, which a few "
-        f"rows cannot move, {_went(start.inlier_median, end.inlier_median)}."
+def _inlier_risk_falls(source: str, where: str, phase: Phase) -> Finding:
+    start, end = phase.before, phase.last
+    share = phase.updates["inlier_fell"].mean()
+    lowest = phase.updates["inlier_risk"].idxmin()
+    text = (
+        f"From the start to the end of the {phase.name} the mean loss of inliers "
+        f"{_went(start['inlier_risk'], end['inlier_risk'])}; it fell at {percent(share)} of the "
+        f"updates. Its minimum, {_number(phase.updates['inlier_risk'].min())}, is at update "
+        f"{lowest} ({phase.first['update']} to {end['update']}). The median, which is robust to "
+        f"a few rows, {_went(start['inlier_median'], end['inlier_median'])}."
     )
-    figures = _change(start.inlier_risk, end.inlier_risk) + f", fell at {percent(share)}"
-    finding = _grade(inlier_risk_fell(start, end), share > MOST)
-    return Verdict(source, f"The inlier risk falls in the {where}.", finding, figures, words)
+    figures = f"{_change(start['inlier_risk'], end['inlier_risk'])}, fell at {percent(share)}"
+    outcome = _grade(end["inlier_risk"] < start["inlier_risk"], share > MOST)
+    return Finding(source, f"The inlier risk falls in the {where}.", outcome, figures, text)
 
 
-def _outlier_risk_rises(stage: Stage) -> Verdict:
-    start, end = stage.before, stage.last
-    share = stage.share_of_changes(outlier_risk_rose)
-    words = (
-        f"From the start to the end of the {stage.name} the mean loss of outliers "
-        f"{_went(start.outlier_risk, end.outlier_risk)}; it rose at {percent(share)} of the "
-        f"updates. The median {_went(start.outlier_median, end.outlier_median)}."
+def _outlier_risk_rises(phase: Phase) -> Finding:
+    start, end = phase.before, phase.last
+    share = phase.updates["outlier_rose"].mean()
+    text = (
+        f"From the start to the end of the {phase.name} the mean loss of outliers "
+        f"{_went(start['outlier_risk'], end['outlier_risk'])}; it rose at {percent(share)} of "
+        f"the updates. The median {_went(start['outlier_median'], end['outlier_median'])}."
     )
     claim = "The outlier risk rises in the polarization."
-    figures = _change(start.outlier_risk, end.outlier_risk) + f", rose at {percent(share)}"
-    finding = _grade(outlier_risk_rose(start, end), share > MOST)
-    return Verdict("Proposition 2", claim, finding, figures, words)
+    figures = f"{_change(start['outlier_risk'], end['outlier_risk'])}, rose at {percent(share)}"
+    outcome = _grade(end["outlier_risk"] > start["outlier_risk"], share > MOST)
+    return Finding("Proposition 2", claim, outcome, figures, text)
 
 
-def _both_at_once(polarization: Stage, rounds: Sequence[Stage]) -> Verdict:
-    good = [stage.name for stage in rounds if risks_parted(stage.before, stage.last)]
-    overall = risks_parted(polarization.before, polarization.last)
-    share = polarization.share_of_changes(risks_parted)
-    finding = _grade(overall, len(good) == len(rounds))
-    if finding is Finding.FAILED and good:
-        finding = Finding.PARTLY
-    count = f"{len(good)} of {len(rounds)} rounds"
-    words = (
-        f"From the update before it to its last, {count} did both"
-        f"{': ' + ', '.join(good) if good else ''}. The polarization as a whole "
-        f"{'did' if overall else 'did not'}. Of the single updates {percent(share)} did."
+def _both_at_once(polarization: Phase, rounds: Sequence[Phase]) -> Finding:
+    good = [phase.name for phase in rounds if _risks_parted(phase)]
+    overall = _risks_parted(polarization)
+    share = polarization.updates["both"].mean()
+    outcome = _grade(overall, len(good) == len(rounds))
+    if outcome is Outcome.FAILED and good:
+        outcome = Outcome.PARTLY
+    rounds_text = f"{len(good)} of {len(rounds)} rounds"
+    text = (
+        f"Both are true of {rounds_text}, from the update before the round to its last"
+        f"{': ' + ', '.join(good) if good else ''}. They are {'' if overall else 'not '}true of "
+        f"the polarization from start to end, and true of {percent(share)} of the updates."
     )
     claim = "Both at once: the inlier risk falls and the outlier risk rises."
-    figures = f"{count}; {percent(share)} of updates"
-    return Verdict("Proposition 2", claim, finding, figures, words)
+    return Finding(
+        "Proposition 2", claim, outcome, f"{rounds_text}; {percent(share)} of updates", text
+    )
 
 
-def _outliers_leave(trace: Trace, trimmed: Stage, last_round: Stage) -> Verdict:
+def _outliers_leave(trace: Trace, trimmed: Phase, last_round: Phase) -> Finding:
     early, late = quarters(trimmed.updates)
     start, end = kept_outlier_share(early), kept_outlier_share(late)
     error = N_ERRORS * share_error(early, late)
-    least = min(update.kept_inliers / update.batch_size for update in trimmed.updates)
-    most = max(update.kept_outliers for update in trimmed.updates)
-    words = (
+    m1 = (trimmed.updates["kept_inliers"] / trimmed.updates["batch_size"]).min()
+    m2 = trimmed.updates["kept_outliers"].max() / trace.updates[0].batch_size
+    text = (
         f"In the first quarter of the trimmed warm-up {percent(start)} of the rows inside the "
-        f"loss are outliers, in the last quarter {percent(end)}: a change that chance alone "
-        f"{'hardly makes' if abs(end - start) > error else 'may well make'} (two standard "
-        f"errors are {percent(error)}). Of the training rows {percent(trace.outlier_share)} "
-        f"are outliers. Of the outliers in the batches {percent(share_of_outliers_kept(early))} "
-        f"were inside at first, {percent(share_of_outliers_kept(late))} at last and "
-        f"{percent(share_of_outliers_kept(last_round.updates))} in the last round. The lemma's "
-        f"constants, as seen in the trimmed warm-up: M1 = {least:.2f} (inliers inside, as a "
-        f"share of their batch, at least) and M2 = {most / trace.updates[0].batch_size:.2f} "
-        f"(outliers inside, in units of the first batch size, at most)."
+        f"loss are outliers, in the last quarter {percent(end)}; the change is "
+        f"{'more' if abs(end - start) > error else 'not more'} than two standard errors "
+        f"({percent(error)}). {percent(trace.outlier_share)} of the training rows are outliers. "
+        f"{percent(share_of_outliers_kept(early))} of the outliers in the batches are inside the "
+        f"loss in the first quarter, {percent(share_of_outliers_kept(late))} in the last quarter "
+        f"and {percent(share_of_outliers_kept(last_round.updates))} in the last round. The "
+        f"constants of the lemma in the trimmed warm-up: M1 = {m1:.2f} (minimum share of a batch "
+        f"that is inliers inside the loss) and M2 = {m2:.2f} (maximum number of outliers inside "
+        f"the loss, divided by the first batch size)."
     )
-    claim = "Trimming lets an ever smaller share of outliers into the loss during the warm-up."
-    share = percent(trace.outlier_share)
-    figures = f"{percent(start)} → {percent(end)}; {share} of all rows"
-    finding = _grade(start - end > error, end < trace.outlier_share)
-    return Verdict("Lemma 4", claim, finding, figures, words)
+    claim = "During the warm-up, trimming keeps a decreasing share of outliers inside the loss."
+    figures = f"{percent(start)} → {percent(end)}; {percent(trace.outlier_share)} of all rows"
+    outcome = _grade(start - end > error, end < trace.outlier_share)
+    return Finding("Lemma 4", claim, outcome, figures, text)
 
 
-def _gradients_oppose(trace: Trace, stages: Sequence[Stage]) -> Verdict:
-    apart = [update for update in trace.updates if is_apart(update)]
-    share = sum(map(is_opposed, apart)) / max(len(apart), 1)
-    since = first_for_good(trace.updates, is_opposed)
+def _gradients_oppose(frame: DataFrame, phases: Sequence[Phase]) -> Finding:
+    apart = frame[frame["is_apart"]]
+    share = float(apart["is_opposed"].sum() / max(len(apart), 1))
+    since = true_since(frame["is_opposed"])
     when = "is not negative" if since is None else f"has been negative since update {since}"
-    by_stage = "; ".join(f"{stage.name}: {percent(stage.share(is_opposed))}" for stage in stages)
-    words = (
-        f"The assumption is about models whose outlier risk is above the inlier risk. Of the "
-        f"{len(apart)} updates that left such a model, {percent(share)} have a negative inner "
-        f"product. At the last update it {when}. Negative ones by stage – {by_stage}."
+    by_phase = "; ".join(f"{p.name}: {percent(p.updates['is_opposed'].mean())}" for p in phases)
+    text = (
+        f"The assumption is about models whose outlier risk is above the inlier risk. "
+        f"{percent(share)} of the {len(apart)} updates that lead to such a model have a negative "
+        f"inner product. At the last update it {when}. Share of negative inner products by "
+        f"phase – {by_phase}."
     )
     claim = "The gradients of the two risks oppose each other: a negative inner product."
-    figures = f"negative at {percent(share)}"
-    finding = _grade(share > MOST, share == 1.0)
-    return Verdict("Assumption 4", claim, finding, figures, words)
+    outcome = _grade(share > MOST, share == 1.0)
+    return Finding("Assumption 4", claim, outcome, f"negative at {percent(share)}", text)
 
 
-def _outlier_gradient_stays(trace: Trace) -> Verdict:
-    norms = {update.update: update.outlier_gradient_norm for update in trace.updates}
-    smallest = min(norms, key=norms.__getitem__)
-    early, late = (min(norms[u.update] for u in part) for part in quarters(trace.updates))
-    words = (
-        f"The smallest norm is {_number(norms[smallest])}, at update {smallest}. No trace can "
-        f"prove a bound; what is checked is that the norm does not shrink. Its smallest value "
-        f"is {_number(early)} in the first quarter of all updates and {_number(late)} in the last."
+def _outlier_gradient_stays(frame: DataFrame) -> Finding:
+    norms = frame["outlier_gradient_norm"]
+    early, late = (part["outlier_gradient_norm"].min() for part in quarters(frame))
+    text = (
+        f"The smallest norm is {_number(norms.min())}, at update {norms.idxmin()}. A trace cannot "
+        f"prove a lower bound; the check is that the norm does not shrink. Its minimum is "
+        f"{_number(early)} in the first quarter of all updates and {_number(late)} in the last."
     )
     claim = "The gradient of the outlier risk stays away from 0."
-    figures = f"smallest norm {_change(early, late)}"
-    finding = Finding.HELD if late >= early else Finding.FAILED
-    return Verdict("Assumption 4", claim, finding, figures, words)
+    outcome = Outcome.HELD if late >= early else Outcome.FAILED
+    return Finding("Assumption 4", claim, outcome, f"smallest norm {_change(early, late)}", text)
 
 
-def _grade(one: bool, other: bool) -> Finding:
+def _risks_parted(phase: Phase) -> bool:
+    """Whether the inlier risk fell and the outlier risk rose from start to end."""
+    start, end = phase.before, phase.last
+    fell, rose = (end[f"{kind}_risk"] - start[f"{kind}_risk"] for kind in ("inlier", "outlier"))
+    return bool(fell < 0 < rose)
+
+
+def _grade(one: bool, other: bool) -> Outcome:
     if one and other:
-        return Finding.HELD
-    return Finding.PARTLY if one or other else Finding.FAILED
+        return Outcome.HELD
+    return Outcome.PARTLY if one or other else Outcome.FAILED
 
 
 def _went(start: float, end: float) -> str:
@@ -222,5 +228,5 @@ def _change(start: float, end: float) -> str:
 
 
 def _number(value: float) -> str:
-    """Write about three digits."""
+    """Format with about three digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -1,7 +1,7 @@
-"""What every update of IMBoost does to true inliers and outliers (the paper's figure 2).
+"""Record how each update of IMBoost changes the risks of true inliers and outliers.
 
-Training itself never sees a true label that no one has answered. The trace looks over its
-shoulder, between the updates, and leaves model and random numbers as they are.
+This is the paper's figure 2. Training itself only sees the answered labels. The measurements
+between the updates leave the model and the random numbers unchanged.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from imboost.training.rows import Rows
 from imboost.training.warmup import kept_rows
 
 MAX_WATCHED = 5_000
-"""Rows of each kind whose risk is followed; of more than that a fixed random sample is."""
+"""Rows of each class whose risk is measured; larger classes are sampled once."""
 
 
-class Phase(StrEnum):
-    """Which loss an update lowers: that of eq. 1, eq. 2 or eq. 3."""
+class PhaseKind(StrEnum):
+    """The loss of an update: eq. 1, eq. 2 or eq. 3."""
 
     PLAIN = "warm-up-plain"
     TRIMMED = "warm-up-trimmed"
@@ -42,29 +42,31 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class Update:
-    """One update: what it was made from, and where it left the model.
+    """One update: its batch, and the risks of the model after it.
 
     Parameters
     ----------
     update, epoch, phase, round
-        When it was made: `update` counts from 1, `epoch` from 0, `round` is 0 in the warm-up.
+        `update` counts from 1, `epoch` from 0, `round` is 0 in the warm-up.
     batch_size, batch_outliers : int
         Rows of the batch, and the true outliers among them.
     kept_inliers, kept_outliers : int
-        Rows of the batch inside the trimmed loss (lemma 4); the whole batch if untrimmed.
+        Rows of the batch inside the trimmed loss (lemma 4); all rows if untrimmed.
     answered_inliers, answered_outliers : int
-        Answers known when it was made.
+        Answers known at the update.
     inlier_risk, outlier_risk : float
         R_i and R_o, the mean losses of the model after the update.
     inlier_median, outlier_median : float
-        The median losses, which a few rows cannot move.
+        The median losses.
     inner_product : float
-        Of their gradients (assumption 4), whose lengths the two norms are.
+        Inner product of the gradients of the two risks (assumption 4).
+    inlier_gradient_norm, outlier_gradient_norm : float
+        Norms of these gradients.
     """
 
     update: int
     epoch: int
-    phase: Phase
+    phase: PhaseKind
     round: int
     batch_size: int
     batch_outliers: int
@@ -82,7 +84,7 @@ class Update:
 
     @property
     def cosine(self) -> float:
-        """Of the angle between the gradients; 0 where one of them vanishes."""
+        """Cosine of the angle between the gradients; 0 if one of them vanishes."""
         length = self.inlier_gradient_norm * self.outlier_gradient_norm
         return self.inner_product / length if length else 0.0
 
@@ -94,7 +96,7 @@ class Update:
 
 @dataclass(frozen=True)
 class Trace:
-    """All updates of one run, and the training rows they were judged by."""
+    """All updates of one run, and the numbers of training rows by class."""
 
     spec: RunSpec
     n_inliers: int
@@ -120,11 +122,11 @@ def trace(
     spec : RunSpec
         The run, of the detector "imboost" with its default settings.
     dataset : Dataset
-        Read and labelled.
+        The data, with all labels.
     device : str
-        Where to compute.
+        "auto", "cpu" or "cuda".
     on_update : callable, optional
-        Told how many updates are made, and of how many.
+        Called with the number of updates so far and in total.
     """
     split = split_dataset(dataset, spec.seed)
     detector = TracedIMBoost(random_state=spec.seed_of("detector"), device=device)
@@ -141,19 +143,19 @@ def trace(
 
 
 class TracedIMBoost(IMBoost):
-    """IMBoost of one member that records its updates; it trains the same model bit for bit.
+    """IMBoost with one member that records its updates; the model is bit for bit the same.
 
-    `watch` comes before `fit`.
+    Call `watch` before `fit`.
     """
 
     def watch(self, y: NDArray[np.int8], on_update: Callable[[int], None] | None = None) -> None:
-        """Take the true labels to judge by; `on_update` is told how many updates are made."""
+        """Set the true labels; `on_update` is called with the number of updates so far."""
         self._truth = y
         self._on_update = on_update
         self.updates: list[Update] = []
 
     def count_updates(self, n_rounds: int) -> int:
-        """Return the updates of a warm-up and so many rounds."""
+        """Return the number of updates in the warm-up and `n_rounds` rounds."""
         n_epochs = self._schedule.warmup_epochs + n_rounds * self.round_epochs
         return n_epochs * self.updates_per_epoch
 
@@ -185,16 +187,16 @@ class TracedIMBoost(IMBoost):
         return super()._trim(losses, threshold)
 
     def _recorded(self, steps: Iterator[Step[Backbone]]) -> Iterator[Step[Backbone]]:
-        """Pass the steps on; the loop asks for the next one when an update is made."""
+        """Pass the steps on; the loop asks for the next one after an update."""
         for step in steps:
             self._is_kept = np.ones(len(step.rows), dtype=bool)  # unless the loss is trimmed
             yield step
-            self.updates.append(self._look(step))
+            self.updates.append(self._measure(step))
             if self._on_update:
                 self._on_update(len(self.updates))
 
-    def _look(self, step: Step[Backbone]) -> Update:
-        """Return what there is to see after the update of `step`."""
+    def _measure(self, step: Step[Backbone]) -> Update:
+        """Return the record of the update of `step`."""
         noise = self._noise.to(self._device)
         inliers, inlier_gradient = losses_and_gradient(self._model, self._watched[INLIER], noise)
         outliers, outlier_gradient = losses_and_gradient(
@@ -221,14 +223,16 @@ class TracedIMBoost(IMBoost):
             outlier_gradient_norm=float(outlier_gradient.norm()),
         )
 
-    def _phase_of(self, epoch: int) -> Phase:
+    def _phase_of(self, epoch: int) -> PhaseKind:
         if epoch < self.plain_epochs:
-            return Phase.PLAIN
-        return Phase.TRIMMED if epoch < self._schedule.warmup_epochs else Phase.POLARIZATION
+            return PhaseKind.PLAIN
+        return (
+            PhaseKind.TRIMMED if epoch < self._schedule.warmup_epochs else PhaseKind.POLARIZATION
+        )
 
 
 def sample_of_kind(y: NDArray[np.int8], kind: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the rows labelled `kind`, in order, or `MAX_WATCHED` of them drawn at random."""
+    """Return the rows of a class, or a random sample of `MAX_WATCHED`, in order."""
     rows = np.flatnonzero(y == kind)
     if len(rows) <= MAX_WATCHED:
         return rows
@@ -238,10 +242,10 @@ def sample_of_kind(y: NDArray[np.int8], kind: int, rng: np.random.Generator) -> 
 def losses_and_gradient(
     model: Backbone, rows: Rows, noise: Tensor
 ) -> tuple[NDArray[np.float64], Tensor]:
-    """Return the loss of every row, and the gradient of their mean by all parameters.
+    """Return the loss of every row, and the gradient of their mean as one vector.
 
-    The gradient is one vector. The running averages normalise and all rows share the noise,
-    as in scoring. Nothing is left behind in the model.
+    As in scoring, batch normalization uses its running averages and all rows share the noise.
+    The model is left unchanged.
     """
     parameters = list(model.parameters())
     losses = np.empty(len(rows))

@@ -1,78 +1,66 @@
-"""A trace on disk: every update as a line of a CSV file, and a page that says what it shows."""
+"""Write a trace as a CSV file with one line per update, and an HTML page with the findings."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from itertools import groupby
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from imboost.benchmark.trace.findings import Verdict
+from imboost.benchmark.trace.findings import Finding
 from imboost.benchmark.trace.phases import (
-    Stage,
-    inlier_risk_fell,
-    is_opposed,
+    Phase,
     kept_outlier_share,
-    outlier_risk_rose,
-    risks_parted,
+    phases_of,
     share_of_outliers_kept,
-    stages_of,
+    trace_frame,
 )
-from imboost.benchmark.trace.recording import MAX_WATCHED, Phase, Trace, Update
+from imboost.benchmark.trace.recording import MAX_WATCHED, PhaseKind, Trace, Update
 from imboost.reporting import render, update_curves
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
-def write_trace(trace: Trace, verdicts: Sequence[Verdict], folder: Path) -> list[Path]:
+Spans = dict[str, tuple[int, int]]
+
+
+def write_trace(trace: Trace, findings: Sequence[Finding], folder: Path) -> list[Path]:
     """Write ``trace_DATASET.csv`` and ``trace_DATASET.html`` into `folder`; return both."""
     name = f"trace_{trace.spec.dataset.replace('/', '_')}"
     table, page = folder / f"{name}.csv", folder / f"{name}.html"
-    with table.open("w", newline="", encoding="utf-8") as file:
-        lines = [_line(update) for update in trace.updates]
-        writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
-    page.write_text(_page(trace, verdicts, table.name), encoding="utf-8")
+    frame = trace_frame(trace)
+    columns = [*(field.name for field in fields(Update)), "cosine"]
+    frame[columns].to_csv(table, index=False, float_format="%.9g")
+    page.write_text(_page(trace, frame, findings, table.name), encoding="utf-8")
     return [table, page]
 
 
-def _line(update: Update) -> dict[str, Any]:
-    values = {**asdict(update), "cosine": update.cosine}
-    return {
-        name: f"{value:.9g}" if isinstance(value, float) else value
-        for name, value in values.items()
-    }
-
-
-def _page(trace: Trace, verdicts: Sequence[Verdict], table: str) -> str:
-    stages = stages_of(trace)
-    marks = {
-        stage.name.replace(" warm-up", "\nwarm-up"): (stage.first.update, stage.last.update)
-        for stage in stages
+def _page(trace: Trace, frame: DataFrame, findings: Sequence[Finding], table: str) -> str:
+    phases = phases_of(frame)
+    spans = {
+        phase.name.replace(" warm-up", "\nwarm-up"): (phase.first["update"], phase.last["update"])
+        for phase in phases
     }
     n_watched = (min(trace.n_inliers, MAX_WATCHED), min(trace.n_outliers, MAX_WATCHED))
     context = {
         "trace": trace,
         "last": trace.updates[-1],
-        "verdicts": verdicts,
-        "rows": [_stage_row(stage) for stage in stages],
+        "findings": findings,
+        "rows": [_phase_row(phase) for phase in phases],
         "n_watched": n_watched,
         "is_sampled": n_watched != (trace.n_inliers, trace.n_outliers),
         "table": table,
-        "risks_svg": _risks(trace, marks),
-        "shares_svg": _shares(trace, marks),
+        "risks_svg": _risks(frame, spans),
+        "shares_svg": _shares(trace, frame, spans),
         "cosine_svg": update_curves(
-            {"cosine": _by_update(trace, lambda update: update.cosine)},
-            marks,
-            label="cosine of the gradients",
+            {"cosine": frame["cosine"].to_dict()}, spans, label="cosine of the gradients"
         ),
         "norms_svg": update_curves(
             {
-                "inlier risk": _by_update(trace, lambda update: update.inlier_gradient_norm),
-                "outlier risk": _by_update(trace, lambda update: update.outlier_gradient_norm),
+                "inlier risk": frame["inlier_gradient_norm"].to_dict(),
+                "outlier risk": frame["outlier_gradient_norm"].to_dict(),
             },
-            marks,
+            spans,
             label="norm of the gradient",
             scale="log",
         ),
@@ -80,59 +68,59 @@ def _page(trace: Trace, verdicts: Sequence[Verdict], table: str) -> str:
     return render("trace.html.j2", context)
 
 
-def _risks(trace: Trace, marks: dict[str, tuple[int, int]]) -> str:
+def _risks(frame: DataFrame, spans: Spans) -> str:
     return update_curves(
         {
-            "inliers, mean": _by_update(trace, lambda update: update.inlier_risk),
-            "outliers, mean": _by_update(trace, lambda update: update.outlier_risk),
-            "inliers, median": _by_update(trace, lambda update: update.inlier_median),
-            "outliers, median": _by_update(trace, lambda update: update.outlier_median),
+            "inliers, mean": frame["inlier_risk"].to_dict(),
+            "outliers, mean": frame["outlier_risk"].to_dict(),
+            "inliers, median": frame["inlier_median"].to_dict(),
+            "outliers, median": frame["outlier_median"].to_dict(),
         },
-        marks,
+        spans,
         label="loss",
         scale="symlog",
-        # Inliers on a linear scale; what outliers reach may be many times that.
-        linear_up_to=max(abs(update.inlier_risk) for update in trace.updates) or 1.0,
+        # Linear up to the largest inlier risk; the outlier risk may be many times larger.
+        linear_up_to=float(frame["inlier_risk"].abs().max()) or 1.0,
     )
 
 
-def _shares(trace: Trace, marks: dict[str, tuple[int, int]]) -> str:
-    """Draw the outliers' shares epoch by epoch: single batches hold too few of them."""
-    inside: dict[int, float] = {}
-    drawn: dict[int, float] = {}
-    for _, group in groupby(trace.updates, lambda update: update.epoch):
-        updates = list(group)
-        where = updates[-1].update
-        inside[where] = 100 * kept_outlier_share(updates)
-        n_rows = sum(update.batch_size for update in updates)
-        drawn[where] = 100 * sum(update.batch_outliers for update in updates) / max(n_rows, 1)
-    whole = dict.fromkeys(inside, 100 * trace.outlier_share)
-    return update_curves(
-        {"inside the loss": inside, "in the batch": drawn, "in all training rows": whole},
-        marks,
-        label="share of outliers, %",
+def _shares(trace: Trace, frame: DataFrame, spans: Spans) -> str:
+    """Draw the shares of outliers by epoch, since a single batch has too few of them."""
+    totals = frame.groupby("epoch").agg(
+        {
+            "update": "last",
+            "kept_outliers": "sum",
+            "kept": "sum",
+            "batch_outliers": "sum",
+            "batch_size": "sum",
+        }
     )
+    totals = totals.set_index("update")
+    inside = 100 * totals["kept_outliers"] / totals["kept"].clip(lower=1)
+    drawn = 100 * totals["batch_outliers"] / totals["batch_size"].clip(lower=1)
+    curves = {
+        "inside the loss": inside.to_dict(),
+        "in the batch": drawn.to_dict(),
+        "in all training rows": dict.fromkeys(totals.index, 100 * trace.outlier_share),
+    }
+    return update_curves(curves, spans, label="share of outliers, %")
 
 
-def _by_update(trace: Trace, value_of: Callable[[Update], float]) -> dict[int, float]:
-    return {update.update: value_of(update) for update in trace.updates}
-
-
-def _stage_row(stage: Stage) -> dict[str, Any]:
-    """Return the cells of a stage in the table of the page; shares in per cent."""
-    start, end = stage.before, stage.last
-    is_trimmed = stage.first.phase is not Phase.PLAIN
+def _phase_row(phase: Phase) -> dict[str, Any]:
+    """Return the row of a phase in the tables of the page."""
+    end, updates = phase.last, phase.updates
+    is_trimmed = phase.first["phase"] != PhaseKind.PLAIN
     return {
-        "name": stage.name,
-        "updates": f"{stage.first.update} to {end.update}",
-        "answers": f"{end.answered_inliers} + {end.answered_outliers}",
-        "start": start,
+        "name": phase.name,
+        "updates": f"{phase.first['update']} to {end['update']}",
+        "answers": f"{end['answered_inliers']} + {end['answered_outliers']}",
+        "start": phase.before,
         "end": end,
-        "fell": 100 * stage.share_of_changes(inlier_risk_fell),
-        "rose": 100 * stage.share_of_changes(outlier_risk_rose),
-        "both": 100 * stage.share_of_changes(risks_parted),
-        "kept": 100 * share_of_outliers_kept(stage.updates) if is_trimmed else None,
-        "inside": 100 * kept_outlier_share(stage.updates),
-        "opposed": 100 * stage.share(is_opposed),
-        "cosine": sum(update.cosine for update in stage.updates) / len(stage.updates),
+        "fell": updates["inlier_fell"].mean(),
+        "rose": updates["outlier_rose"].mean(),
+        "both": updates["both"].mean(),
+        "kept": share_of_outliers_kept(updates) if is_trimmed else None,
+        "inside": kept_outlier_share(updates),
+        "opposed": updates["is_opposed"].mean(),
+        "cosine": updates["cosine"].mean(),
     }

@@ -1,14 +1,14 @@
-"""Made-up traces, for tests of what is said about them."""
+"""Synthetic traces with known findings."""
 
 from dataclasses import replace
 
 from imboost.benchmark import RunSpec
-from imboost.benchmark.trace.recording import Phase, Trace, Update
+from imboost.benchmark.trace.recording import PhaseKind, Trace, Update
 
 START = Update(
     update=1,
     epoch=0,
-    phase=Phase.PLAIN,
+    phase=PhaseKind.PLAIN,
     round=0,
     batch_size=100,
     batch_outliers=10,
@@ -24,11 +24,11 @@ START = Update(
     inlier_gradient_norm=1.0,
     outlier_gradient_norm=4.0,
 )
-STAGES = (Phase.PLAIN, Phase.TRIMMED, Phase.POLARIZATION, Phase.POLARIZATION)
+STAGES = (PhaseKind.PLAIN, PhaseKind.TRIMMED, PhaseKind.POLARIZATION, PhaseKind.POLARIZATION)
 STAGE_SIZE = 8
 
 
-def made_up_trace(change=lambda update: {}):
+def synthetic_trace(change=lambda update: {}):
     """Return a trace in which every claim holds, changed update by update.
 
     Two stages of warm-up and two rounds, eight updates each: the inlier risk falls by 1 and,
@@ -55,4 +55,4 @@ def made_up_trace(change=lambda update: {}):
             outlier_median=11.0 + 2 * n_polarized,
         )
         updates.append(replace(update, **change(update)))
-    return Trace(RunSpec("imboost", "mm", "made-up", 1, rounds=2), 900, 100, tuple(updates))
+    return Trace(RunSpec("imboost", "mm", "synthetic", 1, rounds=2), 900, 100, tuple(updates))
