@@ -19,7 +19,7 @@ from imboost.tables.column_encoders import (
 from imboost.tables.encoder import TableEncoder
 from imboost.tables.layout import Kind
 from imboost.tables.number_parser import MAX_NUMBER
-from imboost.tables.number_scaling import LARGEST_RATIO, TAIL, NumberScaling
+from imboost.tables.number_scaling import MAX_SCALED, TAIL_SLOPE, NumberScaling
 
 
 def table_graph(encoder: TableEncoder) -> tuple[Graph, Wire]:
@@ -47,7 +47,7 @@ def _encode(encoder: ColumnEncoder, cells: Wire) -> list[Wire]:
     if not isinstance(encoder, NumberEncoder | DatetimeEncoder):
         raise SettingError(f"{type(encoder).__name__} cannot be exported.")
     missing = cells.apply("IsNaN")
-    known = where(missing, encoder.scaling.middle, cells).clip(-MAX_NUMBER, MAX_NUMBER)
+    known = where(missing, encoder.scaling.center, cells).clip(-MAX_NUMBER, MAX_NUMBER)
     parts = [_scaled(encoder.scaling, known)]
     for name in encoder.cycles if isinstance(encoder, DatetimeEncoder) else ():
         turns = known / CYCLES[name]
@@ -74,12 +74,16 @@ def _levels(encoder: CategoryEncoder, cells: Wire) -> Wire:
 
 def _scaled(scaling: NumberScaling, values: Wire) -> Wire:
     """Return what `scaling.apply` does, where no value is missing."""
-    ratio = (values * 0.5 - scaling.middle / 2) / scaling.width * 2.0
-    ratio = ratio.clip(-LARGEST_RATIO, LARGEST_RATIO)
+    ratio = (values * 0.5 - scaling.center / 2) / scaling.scale * 2.0
+    ratio = ratio.clip(-MAX_SCALED, MAX_SCALED)
     if scaling.quantiles is not None:
         beyond = ratio - ratio.clip(-1.0, 1.0)
-        return _interpolated(values, scaling.quantiles) + (beyond * TAIL).asinh()
-    return (ratio / scaling.bend).asinh() * scaling.bend if scaling.bend else ratio
+        return _interpolated(values, scaling.quantiles) + (beyond * TAIL_SLOPE).asinh()
+    return (
+        (ratio / scaling.asinh_scale).asinh() * scaling.asinh_scale
+        if scaling.asinh_scale
+        else ratio
+    )
 
 
 def _interpolated(values: Wire, quantiles: NDArray[np.float64]) -> Wire:

@@ -127,7 +127,7 @@ class DatetimeEncoder:
     def describe(self, columns: Matrix) -> list[str]:
         """Return datetimes to the minute, or to the day where they spread over many days."""
         seconds = self.scaling.inverse_transform(columns[:, 0])
-        unit = "D" if self.scaling.width > DAY else "m"
+        unit = "D" if self.scaling.scale > DAY else "m"
         moments = (seconds * 1e6).astype("datetime64[us]").astype(f"datetime64[{unit}]")
         text = [str(moment).replace("T", " ") for moment in moments]
         return [moment.split(" ")[-1] for moment in text] if self.is_clock else text

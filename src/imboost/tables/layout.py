@@ -1,4 +1,4 @@
-"""Which columns of a number matrix belong together, and what they say of a table's column."""
+"""The layout of an encoded matrix: which of its columns come from which column of the table."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 
 class Kind(StrEnum):
-    """What the numbers of a feature are."""
+    """How a feature encodes a column."""
 
     NUMERIC = "numeric"
-    """One column of numbers; a missing one is nan."""
+    """One column of numbers; nan where missing."""
     MISSING_INDICATOR = "missing_indicator"
-    """One column, 1 where the table's cell was missing."""
+    """One column; 1 where the cell is missing."""
     CATEGORICAL = "categorical"
-    """One column for every level, 1 in that of the row's level and 0 in the others."""
+    """One-hot columns, one for each category."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,12 @@ class Feature:
     Parameters
     ----------
     source : str
-        The table's column.
+        Name of the table's column.
     kind : Kind
-        What the numbers are.
     start, stop : int
-        Where they stand in the matrix.
+        Their range in the matrix.
     part : str
-        What of the source it is, where there are several features of one kind.
+        Name of the feature, if the source has several of one kind.
     """
 
     source: str
@@ -45,13 +44,13 @@ class Feature:
 
     @property
     def columns(self) -> slice:
-        """Where the feature stands in the matrix."""
+        """The columns of the matrix."""
         return slice(self.start, self.stop)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The features of a matrix, in the order of its columns: numbers, then gaps, then categories.
+    """The features of a matrix, in its order: numeric, missing indicators, categorical.
 
     Examples
     --------
@@ -63,15 +62,15 @@ class Layout:
     features: tuple[Feature, ...]
 
     def __post_init__(self) -> None:
-        """Refuse features that leave columns out or stand in another order."""
+        """Refuse features that leave columns out or are in another order."""
         end, order = 0, list(Kind)
         kinds = [order.index(feature.kind) for feature in self.features]
         for feature in self.features:
             if feature.start != end or feature.stop <= end:
-                raise ValueError("The features of a layout must follow each other without a gap.")
+                raise ValueError("The features of a layout must be adjacent, from column 0 on.")
             end = feature.stop
         if kinds != sorted(kinds):
-            raise ValueError("A layout must hold numbers first, then gaps, then categories.")
+            raise ValueError("The features of a layout must be ordered by kind.")
 
     @classmethod
     def of_numbers(cls, names: list[str]) -> Layout:
@@ -80,12 +79,12 @@ class Layout:
 
     @property
     def n_columns(self) -> int:
-        """Columns of the matrix."""
+        """Number of columns of the matrix."""
         return self.features[-1].stop if self.features else 0
 
     @property
     def sources(self) -> list[str]:
-        """The table's columns, each once."""
+        """Names of the table's columns, in order of first appearance."""
         return list(dict.fromkeys(feature.source for feature in self.features))
 
     def of_kind(self, kind: Kind) -> Iterator[Feature]:
@@ -93,13 +92,13 @@ class Layout:
         return (feature for feature in self.features if feature.kind == kind)
 
     def n_of_kind(self, kind: Kind) -> int:
-        """Columns of the matrix that features of one kind have."""
+        """Return the number of matrix columns of one kind."""
         return sum(feature.stop - feature.start for feature in self.of_kind(kind))
 
     def source_of_columns(self) -> NDArray[np.int64]:
         """Return for every column of the matrix the position of its source in `sources`."""
-        place = {source: at for at, source in enumerate(self.sources)}
+        position = {source: number for number, source in enumerate(self.sources)}
         owners = np.empty(self.n_columns, dtype=np.int64)
         for feature in self.features:
-            owners[feature.columns] = place[feature.source]
+            owners[feature.columns] = position[feature.source]
         return owners

@@ -1,9 +1,9 @@
-"""Scalings of a column of numbers with gaps."""
+"""Scalings of a column of numbers; missing values stay missing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,91 +12,96 @@ from imboost.errors import UnknownNameError
 
 Values = NDArray[np.float64]
 
-LARGEST_RATIO = 1e100
-"""Values further away than so many widths count as that far."""
+MAX_SCALED = 1e100
+"""Scaled values are clipped to this, so that squares stay finite."""
 
-BEND = 5.0
-"""Where a robust scaling begins to draw values in, in halves of the middle half's range: nearer,
-and rows far out come too near to the others; much farther, and one value squashes the rest."""
+ASINH_SCALE = 5.0
+"""Default of `NumberScaling.asinh_scale` for robust scaling, found by experiment: if smaller,
+outliers come too close to other rows; if much larger, one extreme value dominates the column."""
 
 N_QUANTILES = 100
-TAIL = 3.0
-"""Beyond the training range a quantile scaling goes on in steps of the range, from here."""
+TAIL_SLOPE = 3.0
+"""Slope of a quantile scaling just outside of the training range, where inside it is about 1."""
 
 
 @dataclass(frozen=True)
 class NumberScaling:
-    """A map of ``(x - middle) / width``, or one by quantiles; nan stays nan.
+    """A scaling ``(x - center) / scale``, or one by quantiles; nan stays nan.
 
     Parameters
     ----------
-    middle, width : float
-        Where the column lies and how wide it is.
-    bend : float
-        So many widths from the middle distances begin to count less and less, in the end as the
-        logarithm does; nowhere if 0.
-    quantiles : array or None
-        Values at evenly spaced shares of the training rows, for a scaling by them.
+    center, scale : float
+    asinh_scale : float
+        The scaled value from which distances grow logarithmically, by the inverse hyperbolic
+        sine; 0 for a linear scaling.
+    quantiles : array, optional
+        Evenly spaced quantiles of the training values, mapped to the range from -1 to 1.
     """
 
-    middle: float
-    width: float
-    bend: float = 0.0
+    center: float
+    scale: float
+    asinh_scale: float = 0.0
     quantiles: Values | None = None
 
     def transform(self, values: Values) -> Values:
         """Scale values."""
         with np.errstate(over="ignore"):  # halved, since the difference may overflow too
             scaled = np.clip(
-                (values / 2 - self.middle / 2) / self.width * 2, -LARGEST_RATIO, LARGEST_RATIO
+                (values / 2 - self.center / 2) / self.scale * 2, -MAX_SCALED, MAX_SCALED
             )
         if self.quantiles is not None:
-            shares = np.linspace(-1.0, 1.0, len(self.quantiles))
-            inside = np.interp(values, self.quantiles, shares)
-            beyond = scaled - np.clip(scaled, -1.0, 1.0)
-            return np.where(np.isnan(values), np.nan, inside + np.arcsinh(TAIL * beyond))
-        return self.bend * np.arcsinh(scaled / self.bend) if self.bend else scaled
+            levels = np.linspace(-1.0, 1.0, len(self.quantiles))
+            inside = np.interp(values, self.quantiles, levels)
+            outside = scaled - np.clip(scaled, -1.0, 1.0)
+            return np.where(np.isnan(values), np.nan, inside + np.arcsinh(TAIL_SLOPE * outside))
+        if self.asinh_scale:
+            return np.asarray(self.asinh_scale * np.arcsinh(scaled / self.asinh_scale))
+        return np.asarray(scaled)
 
     def inverse_transform(self, scaled: Values) -> Values:
-        """Return the values that were scaled, those beyond the training range by quantiles too."""
+        """Return the values that were scaled."""
         if self.quantiles is None:
-            ratio = self.bend * np.sinh(scaled / self.bend) if self.bend else scaled
-            return np.asarray(self.middle + ratio * self.width)
+            if self.asinh_scale:
+                scaled = self.asinh_scale * np.sinh(scaled / self.asinh_scale)
+            return np.asarray(self.center + scaled * self.scale)
         inside = np.clip(scaled, -1.0, 1.0)
-        shares = np.linspace(-1.0, 1.0, len(self.quantiles))
-        beyond = np.sinh(scaled - inside) / TAIL * self.width
-        return np.asarray(np.interp(inside, shares, self.quantiles) + beyond)
+        levels = np.linspace(-1.0, 1.0, len(self.quantiles))
+        outside = np.sinh(scaled - inside) / TAIL_SLOPE * self.scale
+        return np.asarray(np.interp(inside, levels, self.quantiles) + outside)
 
 
-def _minmax(known: Values) -> NumberScaling:
+def _fit_minmax(known: Values) -> NumberScaling:
     low, high = float(known.min()), float(known.max())
-    return NumberScaling(low, (high / 2 - low / 2) * 2 or _size(low))
+    return NumberScaling(low, (high / 2 - low / 2) * 2 or _magnitude(low))
 
 
-def _robust(known: Values) -> NumberScaling:
-    lower, middle, upper = (float(q) for q in np.quantile(known, (0.25, 0.5, 0.75)))
-    width = upper / 2 - lower / 2 or float(np.abs(known - middle).mean()) or _size(middle)
-    return NumberScaling(middle, width, bend=BEND)
+def _fit_robust(known: Values) -> NumberScaling:
+    lower, median, upper = (float(q) for q in np.quantile(known, (0.25, 0.5, 0.75)))
+    scale = upper / 2 - lower / 2 or float(np.abs(known - median).mean()) or _magnitude(median)
+    return NumberScaling(median, scale, asinh_scale=ASINH_SCALE)
 
 
-def _quantile(known: Values) -> NumberScaling:
+def _fit_quantile(known: Values) -> NumberScaling:
     low, high = float(known.min()), float(known.max())
-    half = high / 2 - low / 2
+    half_range = high / 2 - low / 2 or _magnitude(low)
     quantiles = np.quantile(known, np.linspace(0, 1, N_QUANTILES + 1))
-    return NumberScaling(low / 2 + high / 2, half or _size(low), quantiles=quantiles)
+    return NumberScaling(low / 2 + high / 2, half_range, quantiles=quantiles)
 
 
-def _size(constant: float) -> float:
+def _magnitude(constant: float) -> float:
+    """Return the scale of a column in which all values are the same."""
     return max(abs(constant), 1.0)
 
 
-SCALINGS: dict[str, Any] = {"minmax": _minmax, "robust": _robust, "quantile": _quantile}
-"""By name: the paper's, that of the middle half with far values drawn in, that of ranks."""
+SCALINGS: dict[str, Callable[[Values], NumberScaling]] = {
+    "minmax": _fit_minmax,
+    "robust": _fit_robust,
+    "quantile": _fit_quantile,
+}
 
 
 def fit_scaling(name: str, values: Values) -> NumberScaling:
-    """Return the scaling called `name`, fitted on the values that are not missing."""
+    """Return the scaling called `name`, fitted to the values that are not missing."""
     if name not in SCALINGS:
         raise UnknownNameError("scaling", name, SCALINGS)
-    scaling: NumberScaling = SCALINGS[name](values[~np.isnan(values)])
-    return scaling
+    return SCALINGS[name](values[~np.isnan(values)])
