@@ -60,9 +60,10 @@ def test_a_table_that_cannot_be_learned_from_is_refused_in_one_line(tmp_path, co
         (b"a,a,b\n1,2,3\n1,3,4\n", "several columns called 'a'"),
         (b"a,b\n1,2\n3\n", "ragged"),
         (b"a,b\n1,\xe9t\xe9\n", "not in UTF-8"),
+        (b'a,b\n1,"2\n3,4\n5,6\n', "line 2: a quote opens a cell"),
         (b"a,b\n1,2\n", "lacks the columns 'amount', 'tax'"),
     ],
-    ids=["empty", "duplicate names", "ragged", "latin-1", "other columns"],
+    ids=["empty", "duplicate names", "ragged", "latin-1", "stray quote", "other columns"],
 )
 @pytest.mark.parametrize("command", ["score", "explain", "report"])
 def test_a_table_that_cannot_be_scored_is_refused_in_one_line(
