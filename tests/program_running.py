@@ -58,7 +58,7 @@ def refused(*arguments):
 
 def orders(n_rows=300, *, share=0.05, labelled=False, seed=0):
     """Return a table of orders; with labels as words in every second row if wanted."""
-    made = mixed_table(n_rows, share=share, seed=seed)
+    made = mixed_table(n_rows, contamination=share, seed=seed)
     if not labelled:
         return made.table
     said = np.where(made.y == 1, "yes", "no").tolist()

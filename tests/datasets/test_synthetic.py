@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from imboost.datasets import load_demo, planted_outliers
-from imboost.datasets.digits import IMAGE_SHAPE, STRAY_DIGIT
+from imboost.datasets.digits import IMAGE_SHAPE, OUTLIER_DIGIT
 
 
 def test_planted_sets_have_the_size_and_share_asked_for():
@@ -15,7 +15,7 @@ def test_a_planted_set_has_an_outlier_however_small_its_share():
 
 
 @pytest.mark.parametrize("make", [lambda seed: planted_outliers(seed=seed), load_demo])
-def test_the_seed_decides_a_made_up_set(make):
+def test_the_seed_decides_a_synthetic_set(make):
     first, again, other = make(1), make(1), make(2)
     assert np.array_equal(first.X, again.X)
     assert np.array_equal(first.y, again.y)
@@ -47,11 +47,11 @@ def test_the_demo_set_is_digits_with_a_few_fours():
     assert data.X[0].reshape(IMAGE_SHAPE).shape == (8, 8)
 
 
-def test_the_strays_of_the_demo_set_are_real_fours():
+def test_the_outliers_of_the_demo_set_are_real_fours():
     from sklearn.datasets import load_digits
 
     digits = load_digits()
-    fours = {row.tobytes() for row in digits.data[digits.target == STRAY_DIGIT]}
+    fours = {row.tobytes() for row in digits.data[digits.target == OUTLIER_DIGIT]}
     data = load_demo()
     assert all(
         (row.tobytes() in fours) == label for row, label in zip(data.X, data.y, strict=True)

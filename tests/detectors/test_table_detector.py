@@ -18,7 +18,7 @@ from imboost.tables.frames import to_arrow
 
 @pytest.fixture(scope="module")
 def made():
-    return mixed_table(400, share=0.06, seed=0)
+    return mixed_table(400, contamination=0.06, seed=0)
 
 
 def quick(**settings):

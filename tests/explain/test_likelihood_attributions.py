@@ -11,7 +11,7 @@ from imboost.errors import SettingError
 
 @pytest.fixture(scope="module")
 def made():
-    return mixed_table(1000, share=0.05, seed=0)
+    return mixed_table(1000, contamination=0.05, seed=0)
 
 
 @pytest.fixture(scope="module")

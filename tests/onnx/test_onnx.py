@@ -31,7 +31,7 @@ NUMBERS = st.floats(-1e6, 1e6).map(lambda number: round(number, 20))
 
 @pytest.fixture(scope="module")
 def made():
-    return mixed_table(300, share=0.06, seed=4)
+    return mixed_table(300, contamination=0.06, seed=4)
 
 
 @pytest.fixture(scope="module")

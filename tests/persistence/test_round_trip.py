@@ -39,7 +39,7 @@ np.save(f"{table}.npy", scores)
 
 @pytest.fixture(scope="module")
 def made():
-    return mixed_table(300, share=0.06, seed=3)
+    return mixed_table(300, contamination=0.06, seed=3)
 
 
 @pytest.fixture(scope="module")

@@ -39,13 +39,13 @@ def demo(
     seed: Seed = 0,
 ) -> None:
     """Run a session on an embedded data set with known labels and write an HTML report."""
-    from imboost.datasets.digits import STRAY_DIGIT, load_demo
+    from imboost.datasets.digits import OUTLIER_DIGIT, load_demo
 
     out.mkdir(parents=True, exist_ok=True)
     dataset = load_demo()
     console = Console()
     console.print(
-        f"{dataset.n_rows:,} images of digits, {dataset.n_outliers} of which are {STRAY_DIGIT}s "
+        f"{dataset.n_rows:,} images of digits, {dataset.n_outliers} of which are {OUTLIER_DIGIT}s "
         "that do not belong. The detector sees a label only after it has asked about the row."
     )
     results = _run_session(dataset, rounds, seed)
@@ -113,7 +113,7 @@ def _print_table(console: Console, results: list[DemoRound], dataset: Dataset) -
 
 
 def _page_context(dataset: Dataset, results: list[DemoRound]) -> dict[str, Any]:
-    from imboost.datasets.digits import IMAGE_SHAPE, STRAY_DIGIT
+    from imboost.datasets.digits import IMAGE_SHAPE, OUTLIER_DIGIT
     from imboost.reporting import learning_curves, picture
 
     first, last = results[0], results[-1]
@@ -124,7 +124,7 @@ def _page_context(dataset: Dataset, results: list[DemoRound]) -> dict[str, Any]:
         "average precision": {result.round: result.ap for result in results},
     }
     return {
-        "stray": STRAY_DIGIT,
+        "stray": OUTLIER_DIGIT,
         "n_rows": dataset.n_rows,
         "n_outliers": dataset.n_outliers,
         "n_answers": sum(len(result.asked) for result in results),

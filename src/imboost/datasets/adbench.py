@@ -24,7 +24,7 @@ WHERE_TO_GET = (
     "adbench/datasets; copy that folder and name it with --data"
 )
 PAPER_FOLDERS = ("Classical", "CV_by_ViT", "NLP_by_RoBERTa")
-"""The folders whose sets the paper used; a set of another folder is named with its folder."""
+"""Folders of the data sets in the paper; data sets in others are named with their folder."""
 
 _REAL_KINDS = "biuf"
 _UNREADABLE = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
@@ -32,7 +32,7 @@ _UNREADABLE = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
 
 @dataclass(frozen=True)
 class ADBenchFile:
-    """Where a data set lies and what it is called."""
+    """A file with a data set, the name of the data set and its row in the paper's tables."""
 
     path: Path
     name: str
@@ -89,7 +89,7 @@ def read_dataset(file: ADBenchFile) -> Dataset:
     """Read one file; nothing in it is executed."""
     arrays: dict[str, NDArray[Any]] = {}
     try:
-        if not zipfile.is_zipfile(file.path):  # numpy would take it for a pickle
+        if not zipfile.is_zipfile(file.path):  # numpy would treat it as a pickle
             raise ValueError("no zip archive, or one cut short")
         with np.load(file.path, allow_pickle=False) as archive:
             for key in ("X", "y"):
@@ -116,7 +116,7 @@ def read_dataset(file: ADBenchFile) -> Dataset:
 
 
 def _describe(path: Path) -> ADBenchFile:
-    """Name a file: without its number, and with its folder if that is not the paper's."""
+    """Return the name of a file, without its number, and with folders that the paper lacks."""
     name = re.sub(r"^\d+_", "", path.stem)
     is_part = path.parent.name.startswith(("CV_by_", "NLP_by_"))
     group = name.split("_", 1)[0] if is_part else name

@@ -1,4 +1,4 @@
-"""A table with known labels, as benchmarks need it."""
+"""A data set with known labels."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from imboost.labels import INLIER, OUTLIER
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows, their true labels, and where they stand in the paper.
+    """Rows and their true labels.
 
     Parameters
     ----------
     name : str
         The name used on the command line, such as "thyroid".
     group : str
-        The row of the paper's tables the set counts towards, such as "MVTec-AD".
+        The row of the paper's tables that includes the data set, such as "MVTec-AD".
     X : array of shape (n_rows, n_features)
         Finite floats.
     y : array of shape (n_rows,)
@@ -34,7 +34,7 @@ class Dataset:
     y: NDArray[np.int8]
 
     def __post_init__(self) -> None:
-        """Refuse what no experiment could be run on."""
+        """Check shapes, labels and values."""
         if self.X.ndim != 2 or 0 in self.X.shape:
             raise DataError(
                 f"{self.name}: X must be a table with rows and columns, got shape {self.X.shape}."

@@ -1,4 +1,4 @@
-"""The embedded demo set: handwritten digits, with a few of a kind that does not belong."""
+"""The demo data set: handwritten digits in which one digit is rare and counts as an outlier."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ from sklearn.datasets import load_digits
 
 from imboost.datasets.dataset import Dataset
 
-STRAY_DIGIT = 4
-STRAY_SHARE = 0.05
+OUTLIER_DIGIT = 4
 IMAGE_SHAPE = (8, 8)
 
 
 def load_demo(seed: int = 0) -> Dataset:
-    """Return scikit-learn's digits, the fours being rare strays: 1,696 rows, 64 pixels each.
+    """Return scikit-learn's digits with few fours, the outliers: 1,696 rows of 64 pixels.
 
-    A four is an ordinary handwritten digit, so that no column looks odd by itself; what
-    makes it an outlier is that someone says so, which is the situation IMBoost is made for.
+    No pixel of a four is unusual by itself, so that a detector needs labels to find fours.
 
     Parameters
     ----------
     seed : int
-        Chooses which fours stay and the order of the rows.
+        Decides which fours are kept and the order of the rows.
 
     Examples
     --------
@@ -30,9 +28,9 @@ def load_demo(seed: int = 0) -> Dataset:
     """
     digits = load_digits()
     rng = np.random.default_rng(seed)
-    is_stray = digits.target == STRAY_DIGIT
-    ordinary = np.flatnonzero(~is_stray)
-    n_strays = int(STRAY_SHARE * len(ordinary))
-    strays = rng.choice(np.flatnonzero(is_stray), n_strays, replace=False)
-    rows = rng.permutation(np.concatenate([ordinary, strays]))
-    return Dataset("digits", "digits", digits.data[rows], is_stray[rows].astype(np.int8))
+    is_outlier = digits.target == OUTLIER_DIGIT
+    inliers = np.flatnonzero(~is_outlier)
+    n_outliers = int(0.05 * len(inliers))
+    outliers = rng.choice(np.flatnonzero(is_outlier), n_outliers, replace=False)
+    rows = rng.permutation(np.concatenate([inliers, outliers]))
+    return Dataset("digits", "digits", digits.data[rows], is_outlier[rows].astype(np.int8))

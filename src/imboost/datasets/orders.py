@@ -1,4 +1,4 @@
-"""A made-up table as users have them: mixed columns, gaps, an id and known wrong cells."""
+"""A synthetic table of orders: mixed columns, missing values, an identifier and known outliers."""
 
 from __future__ import annotations
 
@@ -10,31 +10,30 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 KINDS = ("out of range", "rare category", "impossible combination")
-"""What is wrong with an outlier."""
+"""Kinds of outliers."""
 
 N_REGIONS, CITIES_PER_REGION, N_SHOPS = 8, 3, 5000
 START = np.datetime64("2024-01-01T00:00:00", "s")
-NUMBERS = ("amount", "tax", "weight", "height", "age", "balance", "visits", "rating")
 RANGED = ("amount", "weight", "height", "rating")
-WORDED = ("region", "city", "channel")
+NAMED = ("region", "city", "channel")
 
 Columns = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class MixedTable:
-    """The table, which rows are wrong, and where.
+    """A table with known outliers.
 
     Parameters
     ----------
     table : Arrow table
-        An id, 8 numeric, 4 categorical and 2 datetime columns with gaps.
+        An identifier, 8 numeric, 4 categorical and 2 datetime columns with missing values.
     y : array of shape (n_rows,)
         0 for an inlier, 1 for an outlier.
     kinds : array of str
-        What is wrong with each row, one of `KINDS`; empty for an inlier.
+        The kind of each outlier, one of `KINDS`; empty for an inlier.
     cells : list of tuple of str
-        The columns whose cells give each row away; empty for an inlier.
+        The columns of the wrong cells of each outlier; empty for an inlier.
     """
 
     table: pa.Table
@@ -44,44 +43,44 @@ class MixedTable:
 
 
 def mixed_table(
-    n_rows: int = 2000, *, share: float = 0.015, gaps: float = 0.1, seed: int = 0
+    n_rows: int = 2000, *, contamination: float = 0.015, missing: float = 0.1, seed: int = 0
 ) -> MixedTable:
-    """Make a table of orders in which a few cells are wrong.
+    """Generate orders in which a few cells are wrong.
 
     Parameters
     ----------
     n_rows : int
-    share : float
-        Part of the rows that are outliers, a third of each kind.
-    gaps : float
-        Part of the cells that are missing; cells that give an outlier away are kept.
+    contamination : float
+        Share of rows that are outliers, a third of each kind.
+    missing : float
+        Share of cells that are missing; the wrong cells of outliers never are.
     seed : int
 
     Examples
     --------
-    >>> made = mixed_table(300)
-    >>> made.table.num_columns, int(made.y.sum())
+    >>> orders = mixed_table(300)
+    >>> orders.table.num_columns, int(orders.y.sum())
     (15, 4)
     """
     rng = np.random.default_rng(seed)
     columns = _inliers(n_rows, rng)
-    wrong = rng.choice(n_rows, max(3, round(share * n_rows)), replace=False)
+    wrong = rng.choice(n_rows, max(3, round(contamination * n_rows)), replace=False)
     kinds = np.full(n_rows, "", dtype="U24")
     cells: list[tuple[str, ...]] = [() for _ in range(n_rows)]
-    spoiler = _Spoiler(columns, rng)
-    for place, row in enumerate(wrong.tolist()):
-        kinds[row] = KINDS[place % len(KINDS)]
-        cells[row] = spoiler.spoil(kinds[row], row)
-    table = _with_gaps(columns, cells, gaps, rng)
+    corruption = _Corruption(columns, rng)
+    for number, row in enumerate(wrong.tolist()):
+        kinds[row] = KINDS[number % len(KINDS)]
+        cells[row] = corruption.apply(kinds[row], row)
+    table = _remove_cells(columns, cells, missing, rng)
     return MixedTable(table, (kinds != "").astype(np.int8), kinds, cells)
 
 
 def _inliers(n: int, rng: np.random.Generator) -> Columns:
     size, wealth, habit = rng.normal(size=(3, n))
     amount = np.exp(3 + 0.8 * size + 0.3 * rng.normal(size=n))
-    region = rng.choice(N_REGIONS, n, p=_falling(N_REGIONS))
+    region = rng.choice(N_REGIONS, n, p=_power_law(N_REGIONS))
     city = region * CITIES_PER_REGION + rng.choice(CITIES_PER_REGION, n, p=(0.6, 0.3, 0.1))
-    shop = rng.choice(N_SHOPS, n, p=_falling(N_SHOPS))
+    shop = rng.choice(N_SHOPS, n, p=_power_law(N_SHOPS))
     day, hour = rng.integers(0, 700, n), np.clip(rng.normal(14, 2.5, n), 7, 21)
     ordered = START + (86_400 * day + 3600 * hour).astype("timedelta64[s]")
     shipped = ordered + (3600 * np.exp(2 + 0.5 * rng.normal(size=n))).astype("timedelta64[s]")
@@ -106,11 +105,11 @@ def _inliers(n: int, rng: np.random.Generator) -> Columns:
     }
 
 
-class _Spoiler:
-    """Makes single cells of rows wrong, and says which give a row away.
+class _Corruption:
+    """Makes single cells of rows wrong, and returns their columns.
 
-    What is out of range lies beyond the inliers, not beyond the outliers before it: a thousand of
-    those, each beyond the last, would reach numbers that no table has.
+    Values out of range exceed those of inliers, not of the outliers before them, which would grow
+    without bound.
     """
 
     def __init__(self, columns: Columns, rng: np.random.Generator) -> None:
@@ -118,19 +117,19 @@ class _Spoiler:
         self._largest = {name: float(columns[name].max()) for name in RANGED}
         self._ranges = {name: float(np.ptp(columns[name])) for name in RANGED}
 
-    def spoil(self, kind: str, row: int) -> tuple[str, ...]:
-        """Make a row an outlier of that kind."""
-        ways = (self._out_of_range, self._rare_category, self._impossible)
-        return ways[KINDS.index(kind)](row)
+    def apply(self, kind: str, row: int) -> tuple[str, ...]:
+        """Make a row an outlier of a kind."""
+        methods = (self._out_of_range, self._rare_category, self._impossible)
+        return methods[KINDS.index(kind)](row)
 
     def _out_of_range(self, row: int) -> tuple[str, ...]:
         name = str(self._rng.choice(RANGED))
-        beyond = self._rng.uniform(0.5, 2.0) * self._ranges[name]
-        self._columns[name][row] = -9 if name == "rating" else self._largest[name] + beyond
+        excess = self._rng.uniform(0.5, 2.0) * self._ranges[name]
+        self._columns[name][row] = -9 if name == "rating" else self._largest[name] + excess
         return (name,)
 
     def _rare_category(self, row: int) -> tuple[str, ...]:
-        name = str(self._rng.choice(WORDED))
+        name = str(self._rng.choice(NAMED))
         self._columns[name][row] = f"x{self._rng.integers(1000)}"
         return (name,)
 
@@ -144,20 +143,17 @@ class _Spoiler:
         return ("tax", "amount")
 
 
-def _falling(number: int) -> NDArray[np.float64]:
+def _power_law(number: int) -> NDArray[np.float64]:
     weights = 1 / np.arange(1, number + 1) ** 0.7
     return np.asarray(weights / weights.sum())
 
 
-def _with_gaps(
-    columns: Columns,
-    cells: list[tuple[str, ...]],
-    gaps: float,
-    rng: np.random.Generator,
+def _remove_cells(
+    columns: Columns, kept: list[tuple[str, ...]], share: float, rng: np.random.Generator
 ) -> pa.Table:
-    made = {}
+    remaining = {}
     for name, column in columns.items():
-        missing = (rng.random(len(column)) < gaps) & (name != "order_id")
-        missing &= np.array([name not in cell for cell in cells])
-        made[name] = pa.array(column, mask=missing)
-    return pa.table(made)
+        is_missing = (rng.random(len(column)) < share) & (name != "order_id")
+        is_missing &= np.array([name not in names for names in kept])
+        remaining[name] = pa.array(column, mask=is_missing)
+    return pa.table(remaining)

@@ -1,4 +1,4 @@
-"""The paper's split: seven parts for training, three for testing, outliers in both alike."""
+"""The paper's split: 70% training and 30% test rows, stratified by label."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from sklearn.model_selection import train_test_split
 from imboost.datasets.dataset import Dataset
 from imboost.errors import DataError
 
-TEST_SHARE = 0.3
-
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -26,7 +24,7 @@ class Split:
 
 
 def split_dataset(dataset: Dataset, seed: int) -> Split:
-    """Split at random, with the same share of outliers on both sides."""
+    """Split at random, with the same share of outliers in both parts."""
     rarest = min(dataset.n_outliers, dataset.n_rows - dataset.n_outliers)
     if rarest < 2:
         raise DataError(
@@ -34,6 +32,6 @@ def split_dataset(dataset: Dataset, seed: int) -> Split:
             f"the rarer class has {rarest}."
         )
     train_X, test_X, train_y, test_y = train_test_split(
-        dataset.X, dataset.y, test_size=TEST_SHARE, stratify=dataset.y, random_state=seed
+        dataset.X, dataset.y, test_size=0.3, stratify=dataset.y, random_state=seed
     )
     return Split(train_X, train_y, test_X, test_y)

@@ -1,4 +1,4 @@
-"""Small made-up tables with planted outliers, for tests and first tries."""
+"""Small synthetic data sets for tests and examples."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def planted_outliers(
     *,
     seed: int = 0,
 ) -> Dataset:
-    """Inliers on a curved sheet in few dimensions, outliers spread over the same box.
+    """Generate inliers near a two-dimensional manifold, and outliers uniform in its range.
 
-    Every column of an outlier looks ordinary; only the combination does not, so that a
-    detector must learn how columns depend on each other.
+    No value of an outlier is unusual by itself; a detector must learn how columns depend on
+    each other.
 
     >>> planted_outliers(100, 4).n_outliers
     5

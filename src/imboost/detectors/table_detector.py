@@ -292,10 +292,10 @@ class TableDetector(Stateful, BaseEstimator):
         found: Attributions,
     ) -> list[Reason]:
         """Return the reason of every row for one column, `first` being its first feature."""
-        name = first.source
+        name, tolerance = first.source, float(found.tolerances[number])
         return [
-            Reason(name, value, share, float(found.tolerances[number]), usual, place, where)
-            for value, share, usual, (place, where) in zip(
+            Reason(name, text, contribution, tolerance, expected, *position)
+            for text, contribution, expected, position in zip(
                 to_text(cells).to_pylist(),
                 found.contributions[:, number].tolist(),
                 self.encoder_.encoders[name].describe(found.expected[:, first.columns]),
