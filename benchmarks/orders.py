@@ -1,4 +1,4 @@
-"""How well planted outliers of a made-up table are found and explained.
+"""Detection and explanation of planted outliers in a synthetic table.
 
 ``python -m benchmarks.orders --rows 10000 --answers 100 --detector stack``
 """
@@ -17,27 +17,27 @@ from imboost.session import run_rounds
 
 N_ROUNDS = 5
 N_REASONS = 2
-"""A wrong cell should be among so many first reasons."""
+"""First reasons among which a wrong cell should be."""
 
 
 def main() -> None:
     """Print AUC and how often the wrong cell is named, for each kind of outlier."""
-    wishes = argparse.ArgumentParser(description=__doc__)
-    wishes.add_argument("--rows", type=int, default=10_000)
-    wishes.add_argument("--answers", type=int, default=100, help="in five rounds")
-    wishes.add_argument("--detector", default="stack")
-    wishes.add_argument("--explained", type=int, default=300, help="outliers at most")
-    wishes.add_argument("--seed", type=int, default=0)
-    wished = wishes.parse_args()
-    made = mixed_table(wished.rows, seed=wished.seed)
-    detector = TableDetector(wished.detector, random_state=wished.seed)
-    session = Session(detector, made.table, random_state=wished.seed)
-    print(f"{wished.detector}, {wished.rows:,} rows, {made.y.sum():,} of them outliers")
-    for number in run_rounds(session, Oracle(made.y), N_ROUNDS, wished.answers // N_ROUNDS):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--answers", type=int, default=100, help="in five rounds")
+    parser.add_argument("--detector", default="stack")
+    parser.add_argument("--explained", type=int, default=300, help="outliers at most")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    made = mixed_table(options.rows, seed=options.seed)
+    detector = TableDetector(options.detector, random_state=options.seed)
+    session = Session(detector, made.table, random_state=options.seed)
+    print(f"{options.detector}, {options.rows:,} rows, {made.y.sum():,} of them outliers")
+    for number in run_rounds(session, Oracle(made.y), N_ROUNDS, options.answers // N_ROUNDS):
         if number in (0, N_ROUNDS):
-            print(f"after {number * (wished.answers // N_ROUNDS)} answers")
+            print(f"after {number * (options.answers // N_ROUNDS)} answers")
             show_ranking(session, made)
-            show_reasons(session, made, wished.explained)
+            show_reasons(session, made, options.explained)
     show_decision(session, made)
 
 
@@ -66,11 +66,11 @@ def show_reasons(session: Session, made: MixedTable, most: int) -> None:
     outliers = np.flatnonzero(made.y)
     rows = np.sort(rng.choice(outliers, min(most, len(outliers)), replace=False))
     detector = cast("TableDetector", session.detector)
-    told = detector.explain(made.table.take(rows))
+    explanations = detector.explain(made.table.take(rows))
     named = np.array(
         [
-            bool({reason.column for reason in why.reasons[:N_REASONS]} & set(made.cells[row]))
-            for row, why in zip(rows, told, strict=True)
+            bool({reason.column for reason in own.reasons[:N_REASONS]} & set(made.cells[row]))
+            for row, own in zip(rows, explanations, strict=True)
         ]
     )
     print(f"    {named.mean():.1%} have a wrong cell among their first {N_REASONS} reasons")

@@ -1,10 +1,10 @@
 """Speed and memory, as ratios within one run: ``make bench [DATA=ADBENCH_FOLDER]``.
 
-With a folder of ADBench files the first figures are of thyroid itself, else of a made-up table
-of its shape.
+With a folder of ADBench files, the first ratios are measured on thyroid, otherwise on a synthetic
+table of its shape.
 
-Machines differ and are shared, so nothing here is asserted: each figure is printed beside
-what it is wanted to be. Competing variants run in turns, and the fastest turn of each counts.
+Machines differ and are shared, so nothing is asserted: each ratio is printed with its target.
+Variants run in turns, and the fastest turn of each counts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from imboost.session import run_rounds
 
 N_TURNS = 5
 THYROID_ROWS, THYROID_FEATURES, THYROID_OUTLIER_SHARE = 2640, 6, 0.0247
-"""The shape of thyroid's training part."""
+"""Shape of thyroid's training split."""
 
 
 def main(data: str | None) -> None:
@@ -122,9 +122,9 @@ def timed(work: Callable[[], None]) -> float:
 
 
 def show(what: str, figure: float, wanted: float) -> None:
-    """Print a figure beside what it should be at most."""
-    verdict = "" if figure <= wanted else "  <- MISSED"
-    print(f"{what}: {figure:.2f} (at most {wanted:g}){verdict}", flush=True)
+    """Print a ratio and its target."""
+    missed = "" if figure <= wanted else "  <- MISSED"
+    print(f"{what}: {figure:.2f} (at most {wanted:g}){missed}", flush=True)
 
 
 if __name__ == "__main__":

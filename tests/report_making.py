@@ -1,4 +1,4 @@
-"""Reports on chosen results, and what stands in them."""
+"""Reports on chosen results, and their contents."""
 
 import csv
 import re
@@ -48,13 +48,13 @@ def report_on(folder, lines):
     return folder
 
 
-def sheet(folder, name):
+def csv_table(folder, name):
     """Return a table of the report by the first cell of its rows."""
     with (folder / "tables" / f"{name}.csv").open(encoding="utf-8") as file:
         return {next(iter(row.values())): row for row in csv.DictReader(file)}
 
 
-def words_of(page):
+def text_of(page):
     """Return the text of a page, without its figures and tables."""
     bare = re.sub(r"<(svg|style|table).*?</\1>", " ", page, flags=re.DOTALL)
     return " ".join(re.sub(r"<[^>]*>", " ", bare).split())

@@ -19,7 +19,7 @@ def run_benchmark(data, out):
 
 @pytest.fixture(scope="module")
 def benchmark(tmp_path_factory):
-    """Two good sets and a damaged one: their folder, the results' folder, what was said."""
+    """Two good sets and a damaged one: their folder, the results' folder, the program's result."""
     data = write_planted(tmp_path_factory.mktemp("adbench"), "ash", "birch", "cedar")
     (data / "Classical" / "3_cedar.npz").write_bytes(b"damaged")
     out = tmp_path_factory.mktemp("bench") / "out"
@@ -46,16 +46,16 @@ def test_a_benchmark_writes_a_line_per_run_and_round_and_one_for_a_failure(bench
     ]
 
 
-def test_a_benchmark_tells_what_was_done_and_what_to_do_next(benchmark):
+def test_a_benchmark_reports_what_was_done_and_what_to_do_next(benchmark):
     _, out, result = benchmark
     assert "2 runs done, 0 were done before, 1 failed" in result.stderr
     assert f"Next: imboost bench report {out}" in result.stderr
 
 
-def test_a_failure_is_told_as_it_comes(benchmark):
+def test_a_failure_is_reported_as_it_comes(benchmark):
     _, _, result = benchmark
-    told = " ".join(result.stderr.split())
-    assert "failed: stack/spread on cedar, seed 1, rounds 1: DataError" in told
+    text = " ".join(result.stderr.split())
+    assert "failed: stack/spread on cedar, seed 1, rounds 1: DataError" in text
 
 
 def test_finished_runs_are_not_repeated(benchmark, tmp_path):
@@ -124,7 +124,7 @@ def test_a_suite_runs_all_of_its_methods(one_set):
     }
 
 
-def test_a_skipped_run_is_told_and_is_no_failure(one_set):
+def test_a_skipped_run_is_reported_and_is_no_failure(one_set):
     data, out = one_set
     options = ("--seed", 1, "--rounds", 1, "--time-limit", 0.01)
     result = invoke("bench", "run", "--data", data, "--out", out, *options)

@@ -5,12 +5,12 @@ import pytest
 from imboost.reporting import update_curves
 
 RISKS = {"inliers": {1: 3.0, 2: -5.0, 3: -9.0}, "outliers": {1: 4.0, 2: 20.0, 3: 800.0}}
-STAGES = {"warm-up": (1, 2), "round 1": (3, 3)}
+PHASES = {"warm-up": (1, 2), "round 1": (3, 3)}
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def draw(curves=RISKS, **options):
-    return ElementTree.fromstring(update_curves(curves, STAGES, label="loss", **options))
+    return ElementTree.fromstring(update_curves(curves, PHASES, label="loss", **options))
 
 
 def texts(root):
@@ -23,7 +23,7 @@ def lines(root):
     return [style for style in styles if "stroke-width: 1.6" in style]
 
 
-def test_curves_carry_their_names_and_the_stages():
+def test_curves_carry_their_names_and_the_phases():
     assert {"inliers", "outliers", "warm-up", "round 1", "update", "loss"} <= texts(draw())
 
 
@@ -47,5 +47,5 @@ def test_a_wide_scale_is_marked_near_zero_and_far_out():
 
 @pytest.mark.parametrize("scale", ["linear", "symlog"])
 def test_a_figure_drawn_twice_is_the_same_text(scale):
-    first, second = (update_curves(RISKS, STAGES, label="loss", scale=scale) for _ in range(2))
+    first, second = (update_curves(RISKS, PHASES, label="loss", scale=scale) for _ in range(2))
     assert first == second

@@ -1,4 +1,4 @@
-"""The paper's own figures (tables C.2 to C.7 and C.13), shipped with the package."""
+"""The paper's results (tables C.2 to C.7 and C.13), shipped with the package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ RUNNING_TIMES = {("oc-nce", "ab"): 6900.44, ("sb-nce", "rd"): 6966.73, ("imboost
 """Seconds for all 57 data sets with one seed (table C.13)."""
 
 PAPER_ROUNDS = 5
-"""Rounds of questions after which the tables C.2 to C.5 were taken."""
+"""Rounds of questions in the paper's protocol."""
 
 METHODS: dict[tuple[str, str], str] = {
     ("xgbod", "rd"): "XGBOD+RD",
@@ -33,7 +33,7 @@ METHODS: dict[tuple[str, str], str] = {
     ("oc-nce", "ab"): "OC-NCE+AB",
     ("imboost", "mm"): "IMBoost",
 }
-"""Which column of the tables a detector with a query strategy is compared with."""
+"""Column of the tables for each detector and query strategy."""
 
 _TABLES = {
     "test_auc": "table_test_auc.csv",
@@ -46,12 +46,12 @@ _SUMMARY_ROWS = ("Average", "std")
 
 @cache
 def paper_figures(metric: str, method: str) -> dict[str, float]:
-    """Return the final-round figure of every data set, by lower-case name.
+    """Return the metric of every data set after the last round, by lower-case name.
 
     Parameters
     ----------
     metric : {"test_auc", "test_ap", "train_auc", "train_ap"}
-        Which table.
+        Selects the table.
     method : str
         Its column, such as "IMBoost".
 
@@ -76,7 +76,7 @@ def paper_rounds(query: str) -> dict[int, float]:
 
 @cache
 def paper_round_deviations(query: str) -> dict[int, float]:
-    """Return the deviations over seeds that go with `paper_rounds`."""
+    """Return the standard deviations over seeds of `paper_rounds`."""
     return _rounds(f"{query} std")
 
 

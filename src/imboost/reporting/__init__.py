@@ -1,12 +1,12 @@
-"""Pictures, tables and pages, shared by the benchmark and the applications."""
+"""Figures, tables and pages, shared by the benchmark and the commands."""
 
-from imboost.reporting.charts import Mark, Panel, mark_rows, rank_line, setting_panels
-from imboost.reporting.figures import (
+from imboost.reporting.comparison_charts import Mark, Panel, mark_rows, rank_line, setting_panels
+from imboost.reporting.formatting import format_value, percent
+from imboost.reporting.learning_curves import (
     learning_curves,
     picture,
     small_multiples,
 )
-from imboost.reporting.formatting import format_value, percent
 from imboost.reporting.page import render
 from imboost.reporting.report_table import Matrix, Table
 from imboost.reporting.score_charts import score_histogram

@@ -1,4 +1,4 @@
-"""What all figures share: palette, empty axes, and SVG text that scales with its page."""
+"""Shared by all figures: colours, empty axes, labels and the conversion to SVG."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ COLOURS = (
     "#000000",
     "#999999",
 )
-"""Okabe and Ito's palette, told apart by colour-blind readers too; grey in place of its yellow,
-which is faint on white."""
+"""Okabe and Ito's colour-blind-safe palette, with grey in place of yellow, which is faint on
+white."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":")
 
 _STYLE: dict[Any, Any] = {"font.size": 10, "svg.fonttype": "none", "svg.hashsalt": "imboost"}
 
 
-def look(number: int) -> dict[str, Any]:
-    """Return the colour and the marker of the `number`-th thing in a figure."""
+def marker_style(number: int) -> dict[str, Any]:
+    """Return the colour and the marker of a series, by its number."""
     return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
 
 
 def dash(number: int) -> str:
-    """Return the dashes of the `number`-th line; others where the colours start anew."""
+    """Return the line style of a series, by its number; colours that repeat have other styles."""
     return DASHES[(number + number // len(COLOURS)) % len(DASHES)]
 
 
 def new_figure(width: float, height: float) -> tuple[Any, Any]:
-    """Return a figure, measured in inches, and its only axes."""
+    """Return a figure of a size in inches, and its axes."""
     figure, axes_list = new_grid(width, height, 1, 1)
     return figure, axes_list[0]
 
@@ -44,7 +44,7 @@ def new_figure(width: float, height: float) -> tuple[Any, Any]:
 def new_grid(
     width: float, height: float, rows: int, columns: int, *, share: bool = True
 ) -> tuple[Any, list[Any]]:
-    """Return a figure and its axes, row by row, all on the same scales if they `share` them."""
+    """Return a figure and its axes, row by row; `share` gives all of them the same scales."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -59,7 +59,7 @@ def new_grid(
 
 
 def name_rows(axes: Any, names: Sequence[str]) -> None:
-    """Write one name a row beside axes that are read from top to bottom."""
+    """Label the y axis with one name per row, from top to bottom."""
     axes.set_yticks(range(len(names)), names, fontsize=8)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
@@ -67,17 +67,17 @@ def name_rows(axes: Any, names: Sequence[str]) -> None:
 
 
 def label_ends(axes: Any, ends: Mapping[str, tuple[float, float, str]]) -> None:
-    """Write names at the ends of lines, pushed apart where they would overlap.
+    """Write names at the ends of lines, moved apart where they would overlap.
 
     Parameters
     ----------
     axes : Axes
-        Its limits are settled.
+        Its limits must be final.
     ends : mapping
-        Where each line ends, across and up, and its colour.
+        x and y of the end of each line, and its colour.
     """
     low, high = axes.get_ylim()
-    heights = spread([up for _, up, _ in ends.values()], gap=0.07 * (high - low))
+    heights = spread([up for _, up, _ in ends.values()], distance=0.07 * (high - low))
     right = max((across for across, _, _ in ends.values()), default=0.0)
     for (name, (_, _, colour)), height in zip(ends.items(), heights, strict=True):
         axes.annotate(
@@ -92,36 +92,28 @@ def label_ends(axes: Any, ends: Mapping[str, tuple[float, float, str]]) -> None:
         )
 
 
-def spread(values: Sequence[float], gap: float) -> list[float]:
-    """Move values as little as need be for any two to be `gap` apart, in the same order.
+def spread(values: Sequence[float], distance: float) -> list[float]:
+    """Move values as little as possible so that any two are `distance` apart, in the same order.
+
+    With a multiple of the distance subtracted, this is an isotonic regression.
 
     >>> spread([1.0, 1.0, 3.0], 0.5)
     [0.75, 1.25, 3.0]
     """
-    order = sorted(range(len(values)), key=lambda number: values[number])
-    # Neighbours that are too close form a block around the mean of their wishes.
-    blocks: list[list[float]] = []
-    for number in order:
-        blocks.append([values[number]])
-        while len(blocks) > 1 and _bottom(blocks[-1], gap) < _top(blocks[-2], gap) + gap:
-            blocks[-2:] = [blocks[-2] + blocks[-1]]
-    placed = [_bottom(block, gap) + gap * place for block in blocks for place in range(len(block))]
-    moved = [0.0] * len(values)
-    for number, value in zip(order, placed, strict=True):
-        moved[number] = value
-    return moved
+    import numpy as np
+    from scipy.optimize import isotonic_regression
 
-
-def _bottom(block: Sequence[float], gap: float) -> float:
-    return sum(block) / len(block) - gap * (len(block) - 1) / 2
-
-
-def _top(block: Sequence[float], gap: float) -> float:
-    return sum(block) / len(block) + gap * (len(block) - 1) / 2
+    if not len(values):
+        return []
+    order = np.argsort(values, kind="stable")
+    steps = distance * np.arange(len(values))
+    moved = np.empty(len(values))
+    moved[order] = isotonic_regression(np.asarray(values)[order] - steps).x + steps
+    return [float(value) for value in moved]
 
 
 def to_svg(figure: Any) -> str:
-    """Return a figure as SVG text with its words as words, the same text every time."""
+    """Return a figure as deterministic SVG, with text as text."""
     from matplotlib import rc_context
 
     buffer = io.StringIO()

@@ -1,4 +1,4 @@
-"""Pages and texts from the package's templates."""
+"""Pages and Markdown from the package's templates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from imboost.reporting.formatting import count, format_value, percent
 
 
 def render(template: str, context: Mapping[str, Any]) -> str:
-    """Fill one of the package's templates; version and date are added."""
+    """Render a template; version and date are added to the context."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(

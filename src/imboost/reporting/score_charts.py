@@ -1,4 +1,4 @@
-"""How the scores of a table are spread, and where the line between decisions runs."""
+"""The histogram of the scores of a table, with the threshold."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from imboost.reporting.canvas import COLOURS, new_figure, to_svg
 
 N_BINS = 80
 WIDEST_TAIL = 30.0
-"""Scores further above the threshold than so many times the range below it share a last bar."""
+"""Range shown above the threshold, in multiples of the range below; higher scores share the last
+bar."""
 
 
 def score_histogram(scores: NDArray[Any], threshold: float) -> str:
-    """Draw how many rows have which score, those above the threshold in another colour.
+    """Draw a histogram of the scores, with another colour above the threshold.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What happens during a training, drawn over its updates."""
+"""Curves over the updates of a training run."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from imboost.reporting.canvas import COLOURS, dash, new_figure, to_svg
 
 def update_curves(
     curves: Mapping[str, Mapping[int, float]],
-    stages: Mapping[str, tuple[int, int]],
+    phases: Mapping[str, tuple[int, int]],
     *,
     label: str,
     scale: str = "linear",
     linear_up_to: float = 1.0,
 ) -> str:
-    """Draw one line per name over the updates of a training, with its stages marked.
+    """Draw one line per name over the updates of a training, with its phases marked.
 
     Parameters
     ----------
     curves : mapping
         For every name in the legend, a value by update.
-    stages : mapping
-        First and last update of every stage, by its name.
+    phases : mapping
+        First and last update of every phase, by its name.
     label : str
         What the values are.
     scale : {"linear", "log", "symlog"}
@@ -50,10 +50,10 @@ def update_curves(
     if min(values) < 0 < max(values):
         axes.axhline(0, color="black", linewidth=0.8)
     top = axes.get_xaxis_transform()  # updates across, share of the height up
-    for name, (first, last) in stages.items():
+    for name, (first, last) in phases.items():
         axes.axvline(first - 0.5, color="#777777", linewidth=0.8)
         axes.text((first + last) / 2, 1.02, name, transform=top, ha="center", fontsize=8)
-    axes.set_xlim(0.5, max(last for _, last in stages.values()) + 0.5)
+    axes.set_xlim(0.5, max(last for _, last in phases.values()) + 0.5)
     axes.grid(axis="x", visible=False)
     axes.set_xlabel("update")
     axes.set_ylabel(label)
@@ -63,7 +63,7 @@ def update_curves(
 
 
 def _set_wide_ticks(axes: Any, linear_up_to: float, low: float, high: float) -> None:
-    """Mark a scale that is linear around 0: round values there, and 100, 300, 1000, ... beyond."""
+    """Set ticks of a symlog scale: round values in the linear part, 100, 300, 1000, ... beyond."""
     from matplotlib.ticker import MaxNLocator
 
     inner = MaxNLocator(6).tick_values(max(low, -linear_up_to), min(high, linear_up_to))

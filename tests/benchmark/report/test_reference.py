@@ -10,23 +10,23 @@ from imboost.benchmark.analysis.result_set import ResultSet
 from imboost.benchmark.report import write_report
 from imboost.errors import UnknownNameError
 from imboost.reporting.canvas import COLOURS
-from report_making import LINES, sheet, words_of
+from report_making import LINES, csv_table, text_of
 from result_lines import run_lines
 
 
 def test_methods_are_compared_with_the_one_that_is_named(tmp_path):
     ResultFile(tmp_path / "results.csv", RoundResult).append(LINES)
     write_report(tmp_path, against="oc-nce/ab")
-    assert sheet(tmp_path, "summary")["imboost/mm"]["AUC vs oc-nce/ab"] == "better"
-    gains = sheet(tmp_path, "paired_differences")
+    assert csv_table(tmp_path, "summary")["imboost/mm"]["AUC vs oc-nce/ab"] == "better"
+    gains = csv_table(tmp_path, "paired_differences")
     assert list(gains) == ["trees/mix", "imboost/mm", "imboost/rd"]
     assert float(gains["imboost/mm"]["difference"]) == pytest.approx(0.2)
-    assert "seconds of oc-nce/ab" in sheet(tmp_path, "c13_running_times")["imboost/mm"]
+    assert "seconds of oc-nce/ab" in csv_table(tmp_path, "c13_running_times")["imboost/mm"]
     for name in ("report.html", "report.md"):
-        words = words_of((tmp_path / name).read_text(encoding="utf-8"))
-        assert "3 of the 3 other methods are better than oc-nce/ab" in words
-        assert "minus that of oc-nce/ab" in words
-        assert "minus that of imboost/mm" not in words
+        text = text_of((tmp_path / name).read_text(encoding="utf-8"))
+        assert "3 of the 3 other methods are better than oc-nce/ab" in text
+        assert "minus that of oc-nce/ab" in text
+        assert "minus that of imboost/mm" not in text
 
 
 @pytest.mark.parametrize(

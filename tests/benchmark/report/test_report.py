@@ -6,7 +6,7 @@ import re
 import pytest
 
 from page_reading import markdown_tables, outside_addresses, tags
-from report_making import sheet, words_of
+from report_making import csv_table, text_of
 
 
 def test_the_page_loads_nothing_from_outside(page):
@@ -21,22 +21,22 @@ def test_the_page_holds_every_figure(page):
     assert tags(page).count("svg") == 7
 
 
-def test_the_page_opens_with_what_was_found(page):
-    words = words_of(page)
+def test_the_page_opens_with_the_findings(page):
+    text = text_of(page)
     # Without cardio, 0.005 above imboost/mm's (0.912 + 0.987 + 0.7 + 0.5) / 4.
-    assert "Over the 4 data sets with results of all 4 methods, trees/mix has the" in words
-    assert "highest mean test AUC: 0.780" in words
-    assert "has a mean test AUC of 0.775 and is number 2 of 4 by mean rank (2.0)" in words
-    assert "1 of the 3 other methods is better than imboost/mm, 2 worse, and 0 not" in words
+    assert "Over the 4 data sets with results of all 4 methods, trees/mix has the" in text
+    assert "highest mean test AUC: 0.780" in text
+    assert "has a mean test AUC of 0.775 and is number 2 of 4 by mean rank (2.0)" in text
+    assert "1 of the 3 other methods is better than imboost/mm, 2 worse, and 0 not" in text
 
 
 def test_the_page_says_that_the_results_are_of_several_versions(page):
-    assert "versions 1.0 (48 runs), 0.9 (10 runs)" in words_of(page)
-    assert "The runs come from several versions of the package" in words_of(page)
+    assert "versions 1.0 (48 runs), 0.9 (10 runs)" in text_of(page)
+    assert "The runs come from several versions of the package" in text_of(page)
 
 
 def test_the_summary_is_sorted_and_compares_on_shared_sets_alone(report):
-    summary = sheet(report, "summary")
+    summary = csv_table(report, "summary")
     assert list(summary) == ["trees/mix", "imboost/mm", "imboost/rd", "oc-nce/ab"]
     row = summary["imboost/mm"]
     assert (row["data sets"], row["seeds"]) == ("5", "2")
@@ -50,8 +50,8 @@ def test_the_summary_is_sorted_and_compares_on_shared_sets_alone(report):
     assert summary["oc-nce/ab"]["AUC vs imboost/mm"] == "worse"
 
 
-def test_figures_of_all_sets_stand_in_the_table_and_below_it_those_of_the_shared(report):
-    table = sheet(report, "c4_test_auc")
+def test_a_table_has_all_data_sets_and_summaries_of_the_shared_ones_below(report):
+    table = csv_table(report, "c4_test_auc")
     assert list(table)[:5] == ["cardio *", "own", "thyroid", "wine", "MVTec-AD"]
     assert table["cardio *"]["trees/mix"] == ""
     assert table["thyroid"]["imboost/mm"] == "0.912"
@@ -59,8 +59,8 @@ def test_figures_of_all_sets_stand_in_the_table_and_below_it_those_of_the_shared
     assert float(table["std over seeds"]["imboost/mm"]) == pytest.approx(0.0141421)
 
 
-def test_differences_to_the_paper_stand_in_a_table_of_their_own(report):
-    table = sheet(report, "c4_test_auc_minus_paper")
+def test_differences_to_the_paper_have_a_table_of_their_own(report):
+    table = csv_table(report, "c4_test_auc_minus_paper")
     assert list(table["thyroid"]) == ["data set", "imboost/mm", "oc-nce/ab"]
     assert float(table["thyroid"]["imboost/mm"]) == pytest.approx(0.912 - 0.970)
     assert "own" not in table
@@ -82,12 +82,12 @@ def test_training_figures_are_compared_with_the_papers_training_tables(report):
 
 
 def test_differences_have_intervals_and_an_outcome(report):
-    row = sheet(report, "paired_differences")["imboost/rd"]
+    row = csv_table(report, "paired_differences")["imboost/rd"]
     assert (row["data sets"], row["difference"], row["outcome"]) == ("5", "-0.1", "worse")
     assert float(row["95% CI low"]) <= -0.1 <= float(row["95% CI high"])
 
 
-def test_queries_stand_beside_the_paper_round_by_round(report):
+def test_queries_are_listed_by_round_with_the_papers_values(report):
     with (report / "tables" / "c6_c7_queries.csv").open(encoding="utf-8") as file:
         rows = {(row["query"], row["round"]): row for row in csv.DictReader(file)}
     assert rows["mm", "5"]["test AUC"] == "0.7998"
@@ -96,24 +96,24 @@ def test_queries_stand_beside_the_paper_round_by_round(report):
 
 
 def test_an_ablation_has_a_table_and_is_no_method_of_the_summary(report):
-    table = sheet(report, "c8_lambda1")
+    table = csv_table(report, "c8_lambda1")
     assert float(table["0"]["difference"]) == pytest.approx(-0.3)
     assert (table["2"]["paper"], table["10"]["test AUC"]) == ("0.847", "")
 
 
 def test_running_times_are_ratios_to_imboost(report):
-    times = sheet(report, "c13_running_times")
+    times = csv_table(report, "c13_running_times")
     assert (times["oc-nce/ab"]["ratio"], times["oc-nce/ab"]["runs"]) == ("3", "10")
     assert float(times["oc-nce/ab"]["paper"]) == pytest.approx(1.53885, abs=1e-4)
 
 
 def test_a_noisy_oracle_is_compared_with_the_honest_one(report):
-    row = sheet(report, "other_protocols")["imboost/mm · noise 0.1"]
+    row = csv_table(report, "other_protocols")["imboost/mm · noise 0.1"]
     assert float(row["difference to the main protocol"]) == pytest.approx(-0.05)
 
 
-def test_sets_left_out_are_named_with_the_methods_and_the_reason(report):
-    assert sheet(report, "missing_results")["cardio"]["skipped"] == "trees/mix"
+def test_missing_results_are_listed_with_methods_and_reason(report):
+    assert csv_table(report, "missing_results")["cardio"]["skipped"] == "trees/mix"
 
 
 def test_runs_without_a_result_are_shown_with_their_reason_as_text(page, markdown):
@@ -134,17 +134,17 @@ def test_every_markdown_table_has_a_rule_and_rows_of_one_width(markdown):
         assert {len(row) for row in (header, rule, *rows)} == {len(header)}
 
 
-def test_markdown_shows_the_same_figures_as_the_sheets(report, markdown):
+def test_markdown_shows_the_same_figures_as_the_csv_tables(report, markdown):
     header, _, *rows = markdown_tables(markdown)[0]
     found = {row[0]: dict(zip(header, row, strict=True)) for row in rows}
-    for name, row in sheet(report, "summary").items():
+    for name, row in csv_table(report, "summary").items():
         assert float(found[name]["test AUC"]) == pytest.approx(float(row["test AUC"]), abs=5e-4)
 
 
-def test_every_sheet_reads_back_with_columns_of_different_names(report):
-    sheets = sorted((report / "tables").glob("*.csv"))
-    assert len(sheets) == 23  # the tables of the page, and all figures
-    for path in sheets:
+def test_every_csv_table_reads_back_with_columns_of_different_names(report):
+    paths = sorted((report / "tables").glob("*.csv"))
+    assert len(paths) == 23  # the tables of the page, and all figures
+    for path in paths:
         with path.open(encoding="utf-8") as file:
             header, *rows = csv.reader(file)
         assert len(set(header)) == len(header)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from imboost.benchmark.analysis.comparison import mean_intervals
-from report_making import report_on, sheet
+from report_making import csv_table, report_on
 from result_lines import run_lines
 
 ROUNDS = [
@@ -24,7 +24,7 @@ ROUNDS = [
 @pytest.mark.parametrize(("metric", "share"), [("auc", 1.0), ("ap", 0.5)])
 def test_every_round_is_a_mean_over_the_shared_data_sets(tmp_path, metric, share):
     report_on(tmp_path, ROUNDS)
-    row = sheet(tmp_path, f"round_by_round_{metric}")["imboost/mm · 2 rounds"]
+    row = csv_table(tmp_path, f"round_by_round_{metric}")["imboost/mm · 2 rounds"]
     assert list(row)[1:] == ["round 0", "round 1", "round 2", "mean of rounds 1 to 2"]
     # Set a has 0.7 after round 1, the mean of its seeds.
     expected = [0.5, (0.7 + 0.9) / 2, (0.8 + 1.0) / 2, (0.75 + 0.95) / 2]
@@ -34,7 +34,7 @@ def test_every_round_is_a_mean_over_the_shared_data_sets(tmp_path, metric, share
 
 def test_every_round_has_the_others_minus_the_reference_with_its_interval(tmp_path):
     report_on(tmp_path, ROUNDS)
-    [row] = sheet(tmp_path, "round_by_round_auc_differences").values()
+    [row] = csv_table(tmp_path, "round_by_round_auc_differences").values()
     assert row["method"] == "oc/rd · 2 rounds"
     expected = {
         "round 0": (-0.1, 0.0),
@@ -52,14 +52,14 @@ def test_every_round_has_the_others_minus_the_reference_with_its_interval(tmp_pa
 
 
 def test_rounds_that_some_runs_lack_are_left_out(report):
-    row = sheet(report, "round_by_round_auc")["imboost/mm"]
+    row = csv_table(report, "round_by_round_auc")["imboost/mm"]
     assert list(row) == ["method", "round 4", "round 5", "mean of rounds 4 to 5"]
-    assert row["round 5"] == sheet(report, "summary")["imboost/mm"]["test AUC"]
+    assert row["round 5"] == csv_table(report, "summary")["imboost/mm"]["test AUC"]
 
 
 def test_one_method_alone_has_rounds_but_no_differences(tmp_path):
     report_on(tmp_path, run_lines("wine", 100, 0.5, 0.9))
-    assert sheet(tmp_path, "round_by_round_ap")
+    assert csv_table(tmp_path, "round_by_round_ap")
     assert not (tmp_path / "tables" / "round_by_round_ap_differences.csv").exists()
 
 
@@ -70,7 +70,7 @@ def test_rounds_that_made_a_method_clearly_worse_are_counted(tmp_path):
         *run_lines("b", 1, 0.50, 0.49, 0.60, rounds=2),
     ]
     report_on(tmp_path, falls)
-    row = sheet(tmp_path, "clearly_worse_rounds")["imboost/mm · 2 rounds"]
+    row = csv_table(tmp_path, "clearly_worse_rounds")["imboost/mm · 2 rounds"]
     assert [row["data sets and rounds"], row["clearly worse"]] == ["4", "1"]
     assert float(row["share"]) == 0.25
 
@@ -79,7 +79,7 @@ def test_waiting_times_are_those_between_rounds(tmp_path):
     lines = run_lines("a", 1, 0.5, 0.6, 0.7, rounds=2)
     timed = [replace(line, seconds=s) for line, s in zip(lines, (4.0, 5.0, 8.0), strict=True)]
     report_on(tmp_path, timed)
-    row = sheet(tmp_path, "waiting_times")["a"]
+    row = csv_table(tmp_path, "waiting_times")["a"]
     waits = [
         float(row[name]) for name in ("before the first question", "between rounds", "longest")
     ]

@@ -9,7 +9,7 @@ from imboost.benchmark.analysis.result_set import ResultSet
 from imboost.benchmark.report import write_report
 from imboost.benchmark.report.figures import time_panel
 from imboost.errors import ResultsError
-from report_making import lines_of, report_on, sheet, words_of
+from report_making import csv_table, lines_of, report_on, text_of
 from result_lines import failed_line, run_lines
 
 SMALL = {
@@ -34,14 +34,14 @@ SMALL = {
 @pytest.mark.parametrize("lines", SMALL.values(), ids=SMALL)
 def test_small_and_uneven_results_have_a_report(tmp_path, lines):
     report_on(tmp_path, lines)
-    words = words_of((tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert "nan" not in words.split()
-    assert sheet(tmp_path, "summary")
+    text = text_of((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "nan" not in text.split()
+    assert csv_table(tmp_path, "summary")
 
 
 def test_one_seed_has_no_std(tmp_path):
     report_on(tmp_path, SMALL["one run"])
-    assert sheet(tmp_path, "reference")["thyroid"]["AUC std"] == ""
+    assert csv_table(tmp_path, "reference")["thyroid"]["AUC std"] == ""
 
 
 def test_a_report_without_results_says_what_to_run_first(tmp_path):
@@ -100,7 +100,7 @@ def test_uneven_seeds_are_mentioned(tmp_path):
     assert "fewer seeds" in (tmp_path / "report.md").read_text(encoding="utf-8")
 
 
-def test_times_of_several_machines_are_told_apart(tmp_path):
+def test_times_of_several_machines_are_kept_apart(tmp_path):
     lines = []
     for name, host in (("wine", "here"), ("WBC", "there")):
         lines += run_lines(name, 1, 0.9, host=host, seconds=2.0)

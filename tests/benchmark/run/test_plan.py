@@ -119,7 +119,7 @@ def test_a_budget_counts_the_questions_of_a_round(budget, n_rows, questions):
     assert budget.questions(n_rows) == questions
 
 
-def test_settings_are_told_by_their_values_not_their_order():
+def test_settings_are_compared_by_their_values_not_their_order():
     first = Settings.parse(["b=2", "a=0.5"])
     assert first == Settings.parse(["a=0.5", "b = 2"])
     assert Settings.from_line(str(first)) == first
@@ -164,7 +164,7 @@ def test_every_suite_names_methods_that_exist():
         find_suite("pears")
 
 
-def test_every_ingredient_is_removed_once_and_the_others_stay():
+def test_every_component_is_removed_once_and_the_others_stay():
     whole, *parts, questions = find_suite("stack-ablation")
     assert not whole.settings.values
     assert (questions.detector, questions.query, questions.settings) == ("stack", "rd", Settings())

@@ -27,22 +27,22 @@ def test_without_a_setting_nothing_is_done(split):
 def test_a_share_of_the_cells_is_missing_and_the_same_for_all_methods(split):
     blanked = Preprocessing(missing=0.2).remove_cells(split, 7)
     for table, whole in ((blanked.train_X, split.train_X), (blanked.test_X, split.test_X)):
-        gaps = np.isnan(table)
-        assert gaps.mean() == pytest.approx(0.2, abs=0.05)
-        np.testing.assert_array_equal(table[~gaps], whole[~gaps])
+        is_missing = np.isnan(table)
+        assert is_missing.mean() == pytest.approx(0.2, abs=0.05)
+        np.testing.assert_array_equal(table[~is_missing], whole[~is_missing])
     again = Preprocessing(missing=0.2, scaling="minmax").remove_cells(split, 7)
     np.testing.assert_array_equal(again.train_X, blanked.train_X)
 
 
 def test_means_of_the_training_rows_fill_both_tables(split):
-    gaps = np.isnan(Preprocessing(missing=0.3).remove_cells(split, 7).test_X)
+    is_missing = np.isnan(Preprocessing(missing=0.3).remove_cells(split, 7).test_X)
     filled = Preprocessing(missing=0.3, imputation="mean").remove_cells(split, 7)
     known = Preprocessing(missing=0.3).remove_cells(split, 7).train_X
-    means = np.broadcast_to(np.nanmean(known, axis=0), gaps.shape)
-    np.testing.assert_allclose(filled.test_X[gaps], means[gaps])
+    means = np.broadcast_to(np.nanmean(known, axis=0), is_missing.shape)
+    np.testing.assert_allclose(filled.test_X[is_missing], means[is_missing])
 
 
-def test_tables_are_looked_at_as_users_would():
+def test_a_scaling_wraps_the_detector():
     wrapped = Preprocessing(scaling="quantile").wrap(Stack(), 2)
     assert isinstance(wrapped, TableDetector)
     assert (wrapped.scaling, wrapped.roles) == ("quantile", {"0": "numeric", "1": "numeric"})
@@ -55,7 +55,7 @@ def test_a_run_with_missing_cells_goes_through():
 
 
 @pytest.mark.parametrize(
-    "setting", ["table__scaling=log", "table__missing=1", "table__imputation=x", "table__gaps=1"]
+    "setting", ["table__scaling=log", "table__missing=1", "table__imputation=x", "table__absent=1"]
 )
 def test_bad_settings_are_named_before_anything_runs(setting):
     name = setting.removeprefix("table__").split("=")[0]

@@ -68,7 +68,7 @@ def test_seconds_count_up(results):
     assert results[0].seconds > 0
 
 
-def test_judging_the_scores_does_not_count_as_time_spent(monkeypatch):
+def test_computing_the_metrics_does_not_count_as_time_spent(monkeypatch):
     clock = SimpleNamespace(now=0.0)
 
     def slow_metrics(y, scores):

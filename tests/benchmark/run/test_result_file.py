@@ -8,7 +8,7 @@ from imboost.errors import ResultsError
 
 
 def lines_of(dataset="thyroid", seed=100, rounds=2, **figures):
-    """Return the lines of a made-up run that went well."""
+    """Return the lines of a synthetic successful run."""
     spec = RunSpec("imboost", "mm", dataset, seed, rounds)
     start = RoundResult.of(spec, dataset, round=0, n_train=70, n_features=3, **figures)
     return [
@@ -49,14 +49,14 @@ def test_a_missing_figure_is_read_back_as_missing(file):
     assert math.isnan(file.read()[0].test_auc)
 
 
-def test_the_columns_promised_to_users_are_there(file):
+def test_the_documented_columns_are_there(file):
     file.append(lines_of())
-    promised = (
+    documented = (
         "detector,query,dataset,group,seed,round,n_train,n_features,n_labelled,"
         "n_outliers_found,train_auc,train_ap,test_auc,test_ap,seconds,status,reason"
     )
     header = file.path.read_text(encoding="utf-8").splitlines()[0]
-    assert set(promised.split(",")) <= set(header.split(","))
+    assert set(documented.split(",")) <= set(header.split(","))
 
 
 def test_finished_runs_are_those_with_their_last_round(file):

@@ -25,16 +25,16 @@ def plan_for(data, detector="imboost", query=None, **settings):
     return make_plan(data, **{"methods": methods, "seeds": (1,), "rounds": 1, **settings})
 
 
-def run_and_tell(plan, results):
-    """Run a plan; return what was reported of each run."""
-    told = {}
+def run_plan(plan, results):
+    """Run a plan; return status and reason of each run."""
+    outcomes = {}
 
     def on_done(spec, last):
         assert last.spec == spec
-        told[spec.dataset] = (last.status, last.reason)
+        outcomes[spec.dataset] = (last.status, last.reason)
 
     run_all(run, plan, results, on_done)
-    return told
+    return outcomes
 
 
 def outcome(results):
@@ -91,28 +91,28 @@ def test_a_plan_without_data_is_refused(tmp_path):
         plan_for(tmp_path)
 
 
-def test_runs_are_appended_and_told(data, results):
-    told = run_and_tell(plan_for(data), results)
-    assert told == {"ash": ("ok", ""), "birch": ("ok", "")}
+def test_runs_are_appended_and_reported(data, results):
+    outcomes = run_plan(plan_for(data), results)
+    assert outcomes == {"ash": ("ok", ""), "birch": ("ok", "")}
     assert results.finished() == set(plan_for(data).specs)
 
 
 def test_finished_runs_are_skipped(data, results):
-    run_and_tell(plan_for(data, datasets=("ash",)), results)
+    run_plan(plan_for(data, datasets=("ash",)), results)
     before = results.path.read_bytes()
-    assert list(run_and_tell(plan_for(data), results)) == ["birch"]
+    assert list(run_plan(plan_for(data), results)) == ["birch"]
     after = results.path.read_bytes()
     assert after.startswith(before)
-    assert run_and_tell(plan_for(data), results) == {}
+    assert run_plan(plan_for(data), results) == {}
     assert results.path.read_bytes() == after
 
 
 def test_a_run_whose_last_line_was_cut_short_is_repeated_with_the_same_result(data, results):
     plan = plan_for(data)
-    run_and_tell(plan, results)
+    run_plan(plan, results)
     expected, content = outcome(results), results.path.read_bytes()
     results.path.write_bytes(content[:-20])
-    assert list(run_and_tell(plan, results)) == [plan.specs[-1].dataset]
+    assert list(run_plan(plan, results)) == [plan.specs[-1].dataset]
     assert outcome(results) == expected
     lines = results.path.read_text(encoding="utf-8").splitlines()
     assert {line.count(",") for line in lines} == {lines[0].count(",")}
@@ -121,9 +121,9 @@ def test_a_run_whose_last_line_was_cut_short_is_repeated_with_the_same_result(da
 def test_a_data_set_that_fails_becomes_one_line_and_the_others_go_on(tmp_path, results):
     data = write_planted(tmp_path / "data", "ash", "birch")
     (data / "Classical" / "1_ash.npz").write_bytes(b"not an archive")
-    told = run_and_tell(plan_for(data), results)
-    assert told["birch"] == ("ok", "")
-    assert told["ash"][0] == "failed"
+    outcomes = run_plan(plan_for(data), results)
+    assert outcomes["birch"] == ("ok", "")
+    assert outcomes["ash"][0] == "failed"
     [line] = [line for line in results.read() if line.dataset == "ash"]
     assert (line.status, line.round) == ("failed", -1)
     assert line.reason.startswith("DataError: ")
@@ -132,9 +132,9 @@ def test_a_data_set_that_fails_becomes_one_line_and_the_others_go_on(tmp_path, r
 
 def test_a_set_that_no_split_can_be_made_of_fails_with_that_reason(tmp_path, results):
     rows = [[float(number)] for number in range(30)]
-    write_set(tmp_path, "Classical/1_lonely.npz", X=rows, y=[1] + [0] * 29)
-    told = run_and_tell(plan_for(tmp_path), results)
-    assert "two outliers" in told["lonely"][1]
+    write_set(tmp_path, "Classical/1_single.npz", X=rows, y=[1] + [0] * 29)
+    outcomes = run_plan(plan_for(tmp_path), results)
+    assert "two outliers" in outcomes["single"][1]
 
 
 def test_a_run_that_failed_is_tried_again_and_then_counts(tmp_path, results):
@@ -142,17 +142,17 @@ def test_a_run_that_failed_is_tried_again_and_then_counts(tmp_path, results):
     path = data / "Classical" / "1_ash.npz"
     content = path.read_bytes()
     path.write_bytes(b"")
-    assert run_and_tell(plan_for(data), results)["ash"][0] == "failed"
+    assert run_plan(plan_for(data), results)["ash"][0] == "failed"
     path.write_bytes(content)
-    assert run_and_tell(plan_for(data), results)["ash"] == ("ok", "")
+    assert run_plan(plan_for(data), results)["ash"] == ("ok", "")
     assert {line.status for line in results.read()} == {"ok"}
 
 
 def test_parallel_runs_give_the_same_lines(data, results, tmp_path):
-    run_and_tell(plan_for(data, jobs=1), results)
+    run_plan(plan_for(data, jobs=1), results)
     parallel = ResultFile(tmp_path / "parallel.csv", RoundResult)
-    told = run_and_tell(plan_for(data, jobs=2), parallel)
-    assert told == {"ash": ("ok", ""), "birch": ("ok", "")}
+    outcomes = run_plan(plan_for(data, jobs=2), parallel)
+    assert outcomes == {"ash": ("ok", ""), "birch": ("ok", "")}
     assert outcome(parallel) == outcome(results)
 
 
@@ -167,9 +167,9 @@ def test_a_worker_that_dies_costs_its_own_run_alone(data, results):
     plan = plan_for(data, jobs=2)
     ash = plan.files["ash"]
     deadly = replace(ash, path=DeadlyPath(str(ash.path)))
-    told = run_and_tell(replace(plan, files={**plan.files, "ash": deadly}), results)
-    assert told["birch"] == ("ok", "")
-    assert told["ash"] == ("failed", "the worker process died (out of memory?)")
+    outcomes = run_plan(replace(plan, files={**plan.files, "ash": deadly}), results)
+    assert outcomes["birch"] == ("ok", "")
+    assert outcomes["ash"] == ("failed", "the worker process died (out of memory?)")
     assert [line.reason for line in results.read() if line.status == "failed"] == [
         "the worker process died (out of memory?)"
     ]
@@ -179,22 +179,22 @@ def test_a_run_in_this_process_leaves_its_threads_alone(data, results):
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        run_and_tell(plan_for(data, datasets=("ash",)), results)
+        run_plan(plan_for(data, datasets=("ash",)), results)
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
 
 
 def test_a_run_over_its_time_limit_is_skipped_with_that_reason(data, results):
-    told = run_and_tell(plan_for(data, datasets=("ash",), time_limit=0.01), results)
-    assert told == {"ash": ("skipped", "over the time limit of 0.01 s")}
+    outcomes = run_plan(plan_for(data, datasets=("ash",), time_limit=0.01), results)
+    assert outcomes == {"ash": ("skipped", "over the time limit of 0.01 s")}
     [line] = results.read()
     assert (line.status, line.round, line.seconds) == ("skipped", -1, 0.01)
 
 
 def test_a_skipped_run_is_tried_again_only_with_a_longer_limit(data, results):
     def run_with(limit):
-        return run_and_tell(plan_for(data, datasets=("ash",), time_limit=limit), results)
+        return run_plan(plan_for(data, datasets=("ash",), time_limit=limit), results)
 
     run_with(0.02)
     assert run_with(0.01) == {}
@@ -206,7 +206,7 @@ def test_a_skipped_run_is_tried_again_only_with_a_longer_limit(data, results):
 
 
 def test_a_run_within_its_time_limit_is_what_it_is_without(data, results, tmp_path):
-    run_and_tell(plan_for(data, datasets=("ash",)), results)
+    run_plan(plan_for(data, datasets=("ash",)), results)
     limited = ResultFile(tmp_path / "limited.csv", RoundResult)
-    run_and_tell(plan_for(data, datasets=("ash",), time_limit=300), limited)
+    run_plan(plan_for(data, datasets=("ash",), time_limit=300), limited)
     assert outcome(limited) == outcome(results)

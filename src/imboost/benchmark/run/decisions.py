@@ -19,7 +19,7 @@ from imboost.session import Oracle, Session, run_rounds
 
 @dataclass(frozen=True)
 class DecisionResult(RunLine):
-    """Estimates of a session after one of its rounds, beside the true values.
+    """Estimates of a session after one of its rounds, and the true values.
 
     Parameters
     ----------

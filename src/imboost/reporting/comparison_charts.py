@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from imboost.reporting.canvas import look, name_rows, new_figure, new_grid, to_svg
+from imboost.reporting.canvas import marker_style, name_rows, new_figure, new_grid, to_svg
 
 _GREY = "#777777"
 _RING: dict[str, Any] = {
@@ -16,7 +16,7 @@ _RING: dict[str, Any] = {
     "markerfacecolor": "none",
     "color": _GREY,
 }
-"""How a value to compare with is drawn."""
+"""Style of reference values."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Mark:
     name : str
     value : float
     low, high : float
-        Ends of the line drawn through the value; none where they are not numbers.
+        Ends of the line through the value; no line if NaN.
     family : str
-        What is drawn in one colour and with one marker.
+        Determines colour and marker.
     reference : float, optional
-        A value to compare with, drawn hollow.
+        A reference value, drawn as a ring.
     is_filled : bool
     """
 
@@ -48,12 +48,12 @@ class Mark:
 def mark_rows(
     marks: Sequence[Mark], families: Sequence[str], *, label: str, zero: bool = False
 ) -> str:
-    """Draw one mark a row, coloured by family; `zero` adds a line to differ from."""
+    """Draw one mark per row, coloured by family; `zero` adds a vertical line at 0."""
     figure, axes = new_figure(7.6, 0.21 * len(marks) + 1.1)
     if zero:
         axes.axvline(0, color="black", linewidth=0.8)
     for row, mark in enumerate(marks):
-        style = look(families.index(mark.family))
+        style = marker_style(families.index(mark.family))
         if not math.isnan(mark.low):
             axes.plot([mark.low, mark.high], [row, row], color=style["color"], linewidth=1.6)
         fill = style["color"] if mark.is_filled else "white"
@@ -62,7 +62,7 @@ def mark_rows(
             axes.plot([mark.reference], [row], **_RING)
     name_rows(axes, [mark.name for mark in marks])
     for tick, mark in zip(axes.get_yticklabels(), marks, strict=True):
-        tick.set_color(look(families.index(mark.family))["color"])
+        tick.set_color(marker_style(families.index(mark.family))["color"])
     axes.set_xlabel(label)
     _add_legend(figure, marks, families)
     return to_svg(figure)
@@ -71,12 +71,12 @@ def mark_rows(
 def rank_line(
     ranks: Mapping[str, float], alike: Sequence[tuple[float, float]], critical: float
 ) -> str:
-    """Draw mean ranks on a line, with bars over methods that do not differ.
+    """Draw a critical difference diagram: mean ranks, with bars over methods that do not differ.
 
     Parameters
     ----------
     ranks : mapping
-        Mean rank by name; 1 is best and stands left.
+        Mean rank by name; 1 is best and on the left.
     alike : sequence of tuple
         First and last rank under every bar.
     critical : float
@@ -104,19 +104,19 @@ def rank_line(
     for number, (start, end) in enumerate(alike):
         up = -0.1 - 0.1 * number
         axes.plot([start, end], [up, up], color="black", linewidth=3, clip_on=False)
-    # The outermost names stand highest, so that no two lines to names on one side cross.
+    # The outermost names are highest, so that lines to names on one side do not cross.
     for number, (name, rank) in enumerate(ordered):
         is_left = number < half
-        place = number if is_left else len(ordered) - 1 - number
-        up = -(first + step * place)
+        row = number if is_left else len(ordered) - 1 - number
+        up = -(first + step * row)
         edge = lowest if is_left else highest
         axes.plot([rank, rank, edge], [0, up, up], color=_GREY, linewidth=0.7, clip_on=False)
         text = f"{name}  {rank:.1f}" if is_left else f"{rank:.1f}  {name}"
-        _write_beside(axes, text, edge, up, is_left=is_left)
+        _write_next_to(axes, text, edge, up, is_left=is_left)
     return to_svg(figure)
 
 
-def _write_beside(axes: Any, text: str, across: float, up: float, *, is_left: bool) -> None:
+def _write_next_to(axes: Any, text: str, across: float, up: float, *, is_left: bool) -> None:
     axes.annotate(
         text,
         (across, up),
@@ -131,7 +131,7 @@ def _write_beside(axes: Any, text: str, across: float, up: float, *, is_left: bo
 
 @dataclass(frozen=True)
 class Panel:
-    """One setting: values by name, and other values to compare with."""
+    """One setting: values by name, reference values and the default."""
 
     title: str
     values: Mapping[str, float]
@@ -142,11 +142,11 @@ class Panel:
 def setting_panels(
     panels: Sequence[Panel], ratios: Panel | None, *, label: str, columns: int = 3
 ) -> str:
-    """Draw a small panel for each setting, and one with `ratios` to 1."""
+    """Draw a small panel for each setting, and one for `ratios`."""
     n_panels = len(panels) + (ratios is not None)
     columns = min(columns, n_panels)
     rows = -(-n_panels // columns)
-    # The names of methods stand beside their panel and need room.
+    # Leave room for the names of methods next to their panel.
     longest = max((len(name) for name in ratios.values), default=0) if ratios else 0
     width = max(2.9, 1.6 + 0.085 * longest) if n_panels == 1 else 2.9
     figure, axes_list = new_grid(width * columns, 2.5 * rows + 0.3, rows, columns, share=False)
@@ -167,27 +167,27 @@ def setting_panels(
 
 
 def _draw_setting(axes: Any, panel: Panel) -> None:
-    """Draw values over evenly spaced settings, the default one marked by a line."""
+    """Draw values over evenly spaced settings, with a grey band at the default."""
     names = list(dict.fromkeys([*panel.reference, *panel.values]))
     names.sort(key=float)
     if panel.default in names:
         axes.axvline(names.index(panel.default), color="#cccccc", linewidth=6, zorder=0)
     for values, style in (
         (panel.reference, {"color": _GREY, "linestyle": "--", "markerfacecolor": "white"}),
-        (panel.values, {"color": look(0)["color"], "linestyle": "-"}),
+        (panel.values, {"color": marker_style(0)["color"], "linestyle": "-"}),
     ):
         known = [name for name in names if name in values]
-        places = [names.index(name) for name in known]
-        axes.plot(places, [values[name] for name in known], marker="o", markersize=5, **style)
+        positions = [names.index(name) for name in known]
+        axes.plot(positions, [values[name] for name in known], marker="o", markersize=5, **style)
     axes.set_xticks(range(len(names)), names)
     axes.set_title(panel.title, loc="left", fontsize=10)
 
 
 def _draw_ratios(axes: Any, panel: Panel) -> None:
-    """Draw ratios as distances from 1, twice as long to the right as half as long to the left."""
+    """Draw ratios as lines from 1, on a logarithmic scale."""
     from matplotlib.ticker import NullFormatter, NullLocator
 
-    names, colour = list(panel.values), look(0)["color"]
+    names, colour = list(panel.values), marker_style(0)["color"]
     for row, name in enumerate(names):
         ratio = panel.values[name]
         axes.plot([1, ratio], [row, row], color=colour, linewidth=1.6)
@@ -209,12 +209,12 @@ def _draw_ratios(axes: Any, panel: Panel) -> None:
 
 
 def _add_legend(figure: Any, marks: Sequence[Mark], families: Sequence[str]) -> None:
-    """Name the families of the marks, and the hollow rings if there are any."""
+    """Add a legend of the families, and of the rings if there are any."""
     from matplotlib.lines import Line2D
 
     found = {mark.family for mark in marks}
     handles = [
-        Line2D([], [], linestyle="", label=family, **look(number))
+        Line2D([], [], linestyle="", label=family, **marker_style(number))
         for number, family in enumerate(families)
         if family in found
     ]

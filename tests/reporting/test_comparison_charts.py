@@ -43,7 +43,7 @@ def test_marks_are_named_and_so_are_their_families_and_the_rings():
     assert "peers" not in found
 
 
-def test_marks_that_prove_nothing_are_hollow():
+def test_marks_that_are_not_filled_are_hollow():
     filled = mark_rows([Mark("a", 0.5, family="peers")], FAMILIES, label="x")
     hollow = mark_rows([Mark("a", 0.5, family="peers", is_filled=False)], FAMILIES, label="x")
     assert hollow.count("#ffffff") > filled.count("#ffffff")
@@ -66,8 +66,8 @@ def test_settings_are_in_the_order_of_their_values_with_the_papers_among_them():
     assert {"0", "1", "2", "10", "λ₁", "mean test AUC"} <= found
 
 
-def test_labels_that_would_overlap_are_pushed_apart_in_their_order():
-    moved = spread([0.50, 0.51, 0.52, 0.9], gap=0.1)
+def test_labels_that_would_overlap_are_moved_apart_in_their_order():
+    moved = spread([0.50, 0.51, 0.52, 0.9], distance=0.1)
     assert moved == pytest.approx([0.41, 0.51, 0.61, 0.9])
-    assert spread([0.9, 0.1], gap=0.1) == [0.9, 0.1]
-    assert spread([], gap=0.1) == []
+    assert spread([0.9, 0.1], distance=0.1) == [0.9, 0.1]
+    assert spread([], distance=0.1) == []

@@ -1,4 +1,4 @@
-"""Figures as SVG text: readable without colour, small enough to sit inside a page."""
+"""Learning curves as SVG, and images for a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from imboost.reporting.canvas import dash, label_ends, look, new_figure, new_grid, to_svg
+from imboost.reporting.canvas import dash, label_ends, marker_style, new_figure, new_grid, to_svg
 
 Curves = Mapping[str, Mapping[int, float]]
 """A value by round, for every name in the legend."""
@@ -32,14 +32,14 @@ def learning_curves(
         What the values are.
     title : str
     reference : mapping, optional
-        Curves to compare with, drawn thin and hollow in the colour of the same name.
+        Reference curves, drawn thin with hollow markers in the colour of the same name.
     styles : mapping, optional
-        Which colour, marker and dash a name has; by default those of its place.
+        Number of the colour, marker and dash of each name; by default its position.
     """
     figure, axes = new_figure(6.4, 3.6)
-    styles = styles or _places(curves)
+    styles = styles or _positions(curves)
     for name, curve in (reference or {}).items():
-        style = look(styles[name])
+        style = marker_style(styles[name])
         axes.plot(
             list(curve), list(curve.values()), **style, markerfacecolor="white", linewidth=0.8
         )
@@ -53,7 +53,7 @@ def learning_curves(
         label_ends(
             axes,
             {
-                name: (last[name], curve[last[name]], look(styles[name])["color"])
+                name: (last[name], curve[last[name]], marker_style(styles[name])["color"])
                 for name, curve in curves.items()
             },
         )
@@ -72,7 +72,7 @@ def small_multiples(
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
     values = [value for curves in panels.values() for c in curves.values() for value in c.values()]
     lowest = min([0.5, *values])
-    styles = styles or _places(names)
+    styles = styles or _positions(names)
     figure, axes_list = new_grid(2.4 * columns, 1.7 * rows + 0.5, rows, columns)
     for axes, (name, curves) in zip(axes_list, panels.items(), strict=False):
         _draw_curves(axes, curves, styles, small=True)
@@ -89,7 +89,7 @@ def small_multiples(
 
 
 def picture(pixels: NDArray[Any]) -> str:
-    """Return a grey picture, dark ink on white, as a data address for an HTML image."""
+    """Return a grey image, dark on white, as a data URL."""
     from matplotlib.image import imsave
 
     buffer = io.BytesIO()
@@ -97,20 +97,20 @@ def picture(pixels: NDArray[Any]) -> str:
     return "data:image/png;base64," + b64encode(buffer.getvalue()).decode("ascii")
 
 
-def _places(names: Iterable[str]) -> dict[str, int]:
-    return {name: place for place, name in enumerate(names)}
+def _positions(names: Iterable[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names)}
 
 
 def _draw_curves(
     axes: Any, curves: Curves, styles: Mapping[str, int], *, small: bool = False
 ) -> None:
-    """Draw curves, each in the look that belongs to its name."""
+    """Draw curves, each in the style of its name."""
     for name, curve in curves.items():
         axes.plot(
             list(curve),
             list(curve.values()),
             label=name,
-            **look(styles[name]),
+            **marker_style(styles[name]),
             linestyle=dash(styles[name]),
             markersize=3 if small else 5,
             linewidth=1.2 if small else 1.8,

@@ -22,7 +22,7 @@ FIGURES = {
     "more panels than a row": lambda: small_multiples(
         {f"set {number}": CURVES for number in range(5)}, label="test AUC"
     ),
-    "curves beside others": lambda: learning_curves(
+    "with reference curves": lambda: learning_curves(
         CURVES, label="test AUC", reference={"rd": {1: 0.55, 2: 0.65}}
     ),
 }
@@ -45,7 +45,7 @@ def test_a_figure_drawn_twice_is_the_same_text(draw):
     assert draw() == draw()
 
 
-def test_a_figure_keeps_its_words_as_words():
+def test_a_figure_keeps_its_text_as_text():
     found = texts(FIGURES["learning curves"]())
     assert {"mm", "rd", "test AUC", "A title"} <= found
 
@@ -86,9 +86,9 @@ def test_a_method_keeps_its_colour_in_panels_where_others_are_missing():
 
 def test_a_curve_to_compare_with_has_the_colour_of_its_name_and_hollow_marks():
     colour = COLOURS[1].lower()
-    plain, beside = FIGURES["learning curves"](), FIGURES["curves beside others"]()
-    assert beside.lower().count(colour) > plain.lower().count(colour)
-    assert beside.count("fill: #ffffff") > plain.count("fill: #ffffff")
+    plain, both = FIGURES["learning curves"](), FIGURES["with reference curves"]()
+    assert both.lower().count(colour) > plain.lower().count(colour)
+    assert both.count("fill: #ffffff") > plain.count("fill: #ffffff")
 
 
 def test_lines_of_one_colour_differ_in_their_dashes():
