@@ -153,9 +153,9 @@ def test_the_model_describes_itself(client, detector, table):
         ({"amount": "12"}, "row 0, column 'amount': Input should be a valid number"),
         ({"amount": True}, "row 0, column 'amount'"),
         ({"region": 7}, "row 0, column 'region': Input should be a valid string"),
-        ({"amuont": 1.0}, "row 0 has the column 'amuont', which the table has not"),
+        ({"amuont": 1.0}, "row 0 has the column 'amuont', which the training table did not have"),
         ({"\ud800": 1.0}, "row 0"),
-        ({"region": "\ud800"}, "halves of characters"),
+        ({"region": "\ud800"}, "lone surrogates"),
         ({"order_id": ["x"]}, "row 0, column 'order_id'"),
     ],
     ids=range(7),
@@ -280,7 +280,7 @@ def test_a_failure_of_the_service_itself_is_told_in_the_same_shape(
     with served(make_app(detector)) as address:
         answer = httpx.post(f"{address}/score", json={"rows": as_rows(table.slice(0, 1))})
     assert answer.status_code == 500
-    assert answer.json() == {"detail": "The service failed; its log says more."}
+    assert answer.json() == {"detail": "The service failed; see its log."}
     assert "a secret of the machine" in capfd.readouterr().err
 
 

@@ -1,4 +1,4 @@
-"""REST scoring: a model behind a few addresses, described in the words of its own table."""
+"""The REST service: endpoints that score and explain rows of the training table's columns."""
 
 from __future__ import annotations
 
@@ -20,125 +20,131 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.errors import IMBoostError
 from imboost.scoring.predictions import predict_table
 from imboost.serving.limits import Limits
-from imboost.serving.middleware import Gate
+from imboost.serving.middleware import RequestGuard, error_response
 from imboost.serving.schemas import (
     ErrorBody,
     ExplainedScore,
     Explanations,
     Health,
     Metadata,
-    ReasonBody,
     RowModel,
     Score,
     Scores,
-    describe,
+    describe_model,
 )
-from imboost.serving.workers import Deadline, Jobs
+from imboost.serving.workers import Deadline, WorkerPool
 
-BATCH_ROWS, BATCH_EXPLAINED = 1000, 20
-"""Rows after which work asks whether there is time left."""
+# Rows scored or explained before the deadline is checked again.
+SCORED_AT_ONCE, EXPLAINED_AT_ONCE = 1000, 20
 
-MOST_SHOWN = 3
-"""Mistakes of a request that are told."""
+MAX_ERRORS = 3  # validation errors listed in a response
+MAX_NAME_LENGTH = 50  # characters of a client's column name repeated in a response
 
-MOST_LETTERS = 50
-"""Of a name that a request holds."""
-
-Problems = dict[int | str, dict[str, Any]]
-PROBLEMS: Problems = {
-    400: {"model": ErrorBody, "description": "The body is no JSON."},
-    401: {"model": ErrorBody, "description": "The token is missing or wrong."},
-    413: {"model": ErrorBody, "description": "The body is too large."},
-    422: {"model": ErrorBody, "description": "The rows do not fit the table of the model."},
-    503: {"model": ErrorBody, "description": "Too many requests are waiting."},
-    504: {"model": ErrorBody, "description": "The request took too long."},
+Responses = dict[int | str, dict[str, Any]]
+ERROR_RESPONSES: Responses = {
+    status: {"model": ErrorBody, "description": description}
+    for status, description in {
+        400: "The body is not JSON.",
+        401: "The token is missing or wrong.",
+        413: "The body is too large.",
+        422: "The rows do not match the columns of the training table.",
+        503: "Too many requests are waiting.",
+        504: "The request took too long.",
+    }.items()
 }
 
 
 def make_app(
     detector: TableDetector, limits: Limits | None = None, token: str | None = None
 ) -> FastAPI:
-    """Return the service of a trained detector.
+    """Return the web application that serves a trained detector.
 
     Parameters
     ----------
     detector : TableDetector
     limits : Limits, optional
-        What one request may ask.
+        Limits of one request.
     token : str, optional
-        What clients must send; anyone may ask if not given.
+        Bearer token that clients must send. Default: no token is required.
     """
     limits = limits or Limits()
-    jobs = Jobs(limits)
+    workers = WorkerPool(limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        jobs.stop()
+        workers.stop()
 
     app = FastAPI(
         title="IMBoost scoring",
         description="Finds outliers in a table. A higher score is more outlying.",
         version=version("imboost"),
         lifespan=lifespan,
-        docs_url=None,  # its scripts would come from elsewhere
+        docs_url=None,  # FastAPI's page loads scripts from other sites
         redoc_url=None,
     )
-    app.add_middleware(Gate, limits=limits, token=token)
-    app.add_exception_handler(RequestValidationError, _tell_mistakes)
+    app.add_middleware(RequestGuard, limits=limits, token=token)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
     for kind, status in ((IMBoostError, 422), (pa.ArrowException, 422), (TimeoutError, 504)):
-        app.add_exception_handler(kind, _teller(status))
-    app.add_exception_handler(Exception, _tell_failure)
-    _add_addresses(app, detector, limits, jobs, is_closed=token is not None)
+        app.add_exception_handler(kind, _error_handler(status))
+    app.add_exception_handler(Exception, _answer_failure)
+    _add_endpoints(app, detector, limits, workers, needs_token=token is not None)
     return app
 
 
-def _add_addresses(
-    app: FastAPI, detector: TableDetector, limits: Limits, jobs: Jobs, *, is_closed: bool
+def _add_endpoints(
+    app: FastAPI,
+    detector: TableDetector,
+    limits: Limits,
+    workers: WorkerPool,
+    *,
+    needs_token: bool,
 ) -> None:
     rows = RowModel(detector)
-    metadata = describe(detector, app.version, limits.n_rows, limits.n_explained)
-    # The gate looks at the token; this tells clients of it.
-    told = [Security(HTTPBearer(auto_error=False))] if is_closed else []
+    metadata = describe_model(detector, app.version, limits.n_rows, limits.n_explained)
+    # The middleware checks the token; this documents it in the OpenAPI schema.
+    security = [Security(HTTPBearer(auto_error=False))] if needs_token else []
 
     @app.get("/health")
     async def health() -> Health:
-        """Say that the service is there."""
+        """Report that the service is running."""
         return Health(status="ok")
 
-    few: Problems = {status: PROBLEMS[status] for status in (401, 504)}
+    errors: Responses = {status: ERROR_RESPONSES[status] for status in (401, 504)}
 
-    @app.get("/metadata", responses=few, dependencies=told)
-    async def tell_metadata() -> Metadata:
-        """Say what the model is and which columns it knows."""
+    @app.get("/metadata", responses=errors, dependencies=security)
+    async def get_metadata() -> Metadata:
+        """Describe the model and the columns of its training table."""
         return metadata
 
-    for name, work, n_rows, answer in (
+    for name, work, n_rows, response in (
         ("score", score_request, limits.n_rows, Scores),
         ("explain", explain_request, limits.n_explained, Explanations),
     ):
         request = rows.batch(f"{name.capitalize()}Request", n_rows)
-        endpoint = _in_thread(jobs, request, partial(work, detector, rows))
+        endpoint = _in_worker(workers, request, partial(work, detector, rows))
         app.post(
             f"/{name}",
             name=name,
             description=work.__doc__,
-            response_model=answer,
-            responses=PROBLEMS,
-            dependencies=told,
+            response_model=response,
+            responses=ERROR_RESPONSES,
+            dependencies=security,
         )(endpoint)
 
 
-def _in_thread(
-    jobs: Jobs, model: type[BaseModel], work: Callable[[Sequence[BaseModel], Deadline], Any]
+def _in_worker(
+    workers: WorkerPool,
+    model: type[BaseModel],
+    work: Callable[[Sequence[BaseModel], Deadline], Any],
 ) -> Callable[..., Any]:
-    """Return what answers requests of a model with the result of work on their rows."""
+    """Return an endpoint that processes the rows of a request in a worker thread."""
 
-    async def answer(request: Any) -> Any:
-        return await jobs.run(partial(work, request.rows))
+    async def endpoint(request: Any) -> Any:
+        return await workers.run(partial(work, request.rows))
 
-    answer.__annotations__["request"] = model
-    return answer
+    endpoint.__annotations__["request"] = model
+    return endpoint
 
 
 def score_request(
@@ -146,9 +152,9 @@ def score_request(
 ) -> Scores:
     """Score the rows of a request."""
     scores: list[Score] = []
-    for start in range(0, len(sent), BATCH_ROWS):
+    for start in range(0, len(sent), SCORED_AT_ONCE):
         deadline.check()
-        batch = sent[start : start + BATCH_ROWS]
+        batch = sent[start : start + SCORED_AT_ONCE]
         found = predict_table(detector, rows.table(batch))
         scores += [
             Score(
@@ -167,59 +173,52 @@ def explain_request(
 ) -> Explanations:
     """Explain the rows of a request."""
     explanations: list[ExplainedScore] = []
-    for start in range(0, len(sent), BATCH_EXPLAINED):
+    for start in range(0, len(sent), EXPLAINED_AT_ONCE):
         deadline.check()
-        batch = sent[start : start + BATCH_EXPLAINED]
+        batch = sent[start : start + EXPLAINED_AT_ONCE]
         explanations += [
             ExplainedScore(
                 identifiers=rows.identifiers(row),
-                score=told.score,
-                is_outlier=told.score > detector.threshold_,
-                baseline=told.baseline,
-                residual=told.residual,
-                is_exact=told.is_exact,
-                reasons=[ReasonBody(**asdict(reason)) for reason in told.reasons],
+                is_outlier=explanation.score > detector.threshold_,
+                **asdict(explanation),
             )
-            for row, told in zip(batch, detector.explain(rows.table(batch)), strict=True)
+            for row, explanation in zip(batch, detector.explain(rows.table(batch)), strict=True)
         ]
     return Explanations(explanations=explanations)
 
 
-async def _tell_mistakes(_: Request, error: Exception) -> JSONResponse:
-    """Say what is wrong with a request, without repeating what it holds."""
-    mistakes = error.errors() if isinstance(error, RequestValidationError) else []
-    told = [_mistake(mistake) for mistake in mistakes[:MOST_SHOWN]]
-    if len(mistakes) > MOST_SHOWN:
-        told.append(f"and {len(mistakes) - MOST_SHOWN:,} more")
-    return _answer(422, "; ".join(told))
+async def _answer_invalid(_: Request, error: Exception) -> JSONResponse:
+    """Describe the first errors of an invalid request, without repeating its values."""
+    errors = error.errors() if isinstance(error, RequestValidationError) else []
+    texts = [_describe_error(one) for one in errors[:MAX_ERRORS]]
+    if len(errors) > MAX_ERRORS:
+        texts.append(f"and {len(errors) - MAX_ERRORS:,} more errors")
+    return error_response(422, "; ".join(texts))
 
 
-def _mistake(mistake: Mapping[str, Any]) -> str:
-    """Say where a mistake is and what it is, as short as names allow."""
-    place, kind = [str(part)[:MOST_LETTERS] for part in mistake["loc"]], mistake["type"]
+def _describe_error(error: Mapping[str, Any]) -> str:
+    """Describe a validation error by its row and column."""
+    location, kind = [str(part)[:MAX_NAME_LENGTH] for part in error["loc"]], error["type"]
     if kind == "json_invalid":
-        return "The body is no JSON"
-    row = f"row {place[2]}" if len(place) > 2 else " ".join(place)
-    if len(place) < 4:
-        return f"{row}: {mistake['msg']}"
+        return "The body is not JSON"
+    row = f"row {location[2]}" if len(location) > 2 else " ".join(location)
+    if len(location) < 4:
+        return f"{row}: {error['msg']}"
+    column = f"column '{location[3]}'"
     if kind == "missing":
-        return f"{row} lacks the column '{place[3]}'"
+        return f"{row} lacks the {column}"
     if kind == "extra_forbidden":
-        return f"{row} has the column '{place[3]}', which the table has not"
-    return f"{row}, column '{place[3]}': {mistake['msg'].removeprefix('Value error, ')}"
+        return f"{row} has the {column}, which the training table did not have"
+    return f"{row}, {column}: {error['msg'].removeprefix('Value error, ')}"
 
 
-def _teller(status: int) -> Any:
-    async def tell(_: Request, error: Exception) -> JSONResponse:
-        return _answer(status, str(error).splitlines()[0] if str(error) else "It took too long.")
+def _error_handler(status: int) -> Any:
+    async def handle(_: Request, error: Exception) -> JSONResponse:
+        text = str(error).splitlines()[0] if str(error) else "The request took too long."
+        return error_response(status, text)
 
-    return tell
-
-
-async def _tell_failure(_: Request, __: Exception) -> JSONResponse:
-    return _answer(500, "The service failed; its log says more.")
+    return handle
 
 
-def _answer(status: int, detail: str) -> JSONResponse:
-    readable = detail.encode("utf-8", "replace").decode("utf-8")  # half a character cannot be sent
-    return JSONResponse({"detail": readable}, status_code=status)
+async def _answer_failure(_: Request, __: Exception) -> JSONResponse:
+    return error_response(500, "The service failed; see its log.")

@@ -1,4 +1,4 @@
-"""How much one request may ask of the scoring service."""
+"""Limits of a request to the REST service."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """What a request may bring and take.
+    """Limits of one request, and of all requests at a time.
 
     Parameters
     ----------
     n_rows, n_explained : int
-        Rows of a request to score, and of one to explain.
+        Most rows in a request to score and in a request to explain.
     n_bytes : int
-        Size of a request's body.
+        Largest body of a request.
     seconds : float
-        From a request's first byte to its answer.
+        Longest time from the first byte of a request to its response.
     n_jobs : int, optional
-        Requests that are worked on at the same time; as many as there are cores if not given.
+        Requests processed at the same time. Default: the number of cores.
     n_waiting : int
-        Requests that wait for their turn; further ones are sent away at once.
+        Requests that may wait; further ones are rejected with status 503.
     """
 
     n_rows: int = 10_000

@@ -1,4 +1,4 @@
-"""What every request passes before it is looked at: its token, its size and its time."""
+"""Checks of every request: token, size and time."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from imboost.serving.limits import Limits
 
-OPEN_PATHS = ("/health",)
-"""Paths that answer without a token."""
+OPEN_PATHS = ("/health",)  # answered without a token
 
 
-class Gate:
-    """Sends away requests without the token, too large ones and those that take too long.
+class RequestGuard:
+    """Rejects requests without the token, requests that are too large or take too long.
 
     Parameters
     ----------
     app : callable
-        What is behind the gate.
+        The application that answers the other requests.
     limits : Limits
     token : str or None
-        What clients must send; None if anyone may ask.
+        Bearer token that clients must send; None if no token is required.
     """
 
     def __init__(self, app: ASGIApp, *, limits: Limits, token: str | None) -> None:
@@ -34,22 +33,22 @@ class Gate:
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request pass, or answer it."""
+        """Pass a request on, or reject it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        if scope["path"] not in OPEN_PATHS and not self._knows_token(headers):
-            answer = _problem(401, "Send the token as 'Authorization: Bearer TOKEN'.")
-            answer.headers["WWW-Authenticate"] = "Bearer"
-            await answer(scope, receive, send)
+        if scope["path"] not in OPEN_PATHS and not self._has_token(headers):
+            response = error_response(401, "Send the token as 'Authorization: Bearer TOKEN'.")
+            response.headers["WWW-Authenticate"] = "Bearer"
+            await response(scope, receive, send)
         elif _declared_size(headers) > self._limits.n_bytes:
-            await _problem(413, self._too_large())(scope, receive, send)
+            await error_response(413, self._too_large())(scope, receive, send)
         else:
             await self._pass_on(scope, receive, send)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        n_bytes, has_answered = 0, False
+        n_bytes, has_responded = 0, False
 
         async def counted_receive() -> Message:
             nonlocal n_bytes
@@ -60,33 +59,35 @@ class Gate:
             return message
 
         async def watched_send(message: Message) -> None:
-            nonlocal has_answered
-            has_answered = True
+            nonlocal has_responded
+            has_responded = True
             await send(message)
 
         try:
             async with asyncio.timeout(self._limits.seconds):
                 await self._app(scope, counted_receive, watched_send)
         except TimeoutError:
-            if not has_answered:
+            if not has_responded:
                 text = f"The request took longer than {self._limits.seconds:g} seconds."
-                await _problem(504, f"{text} Send fewer rows.")(scope, receive, send)
+                await error_response(504, f"{text} Send fewer rows.")(scope, receive, send)
 
-    def _knows_token(self, headers: Headers) -> bool:
+    def _has_token(self, headers: Headers) -> bool:
         if self._token is None:
             return True
         scheme, _, given = headers.get("Authorization", "").partition(" ")
         return scheme.lower() == "bearer" and compare_digest(given.encode(), self._token.encode())
 
     def _too_large(self) -> str:
-        return f"A request may have {self._limits.n_bytes:,} bytes. Send fewer rows."
+        return f"A request may have at most {self._limits.n_bytes:,} bytes. Send fewer rows."
 
 
 def _declared_size(headers: Headers) -> int:
-    """Return how long a body says that it is; what it is will be counted."""
+    """Return the declared size of a body, or 0; the real size is counted as it arrives."""
     text = headers.get("Content-Length", "")
     return int(text) if text.isdecimal() and len(text) < 20 else 0
 
 
-def _problem(status: int, detail: str) -> JSONResponse:
-    return JSONResponse({"detail": detail}, status_code=status)
+def error_response(status: int, detail: str) -> JSONResponse:
+    """Return an error in the shape of `ErrorBody`."""
+    readable = detail.encode("utf-8", "replace").decode("utf-8")  # lone surrogates cannot be sent
+    return JSONResponse({"detail": readable}, status_code=status)

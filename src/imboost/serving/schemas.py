@@ -1,4 +1,7 @@
-"""What the scoring service takes and gives, in the words of the table that a model knows."""
+"""Requests and responses of the REST service.
+
+The request body has one field for every column of the training table.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +27,17 @@ from imboost.tables.roles import Role
 from imboost.tables.schema import ColumnSchema
 
 
-def _check_whole(text: str) -> str:
-    """Raise if a text holds half of a character, which JSON can write."""
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise ValueError("Input should be text without halves of characters")
+def _check_encodable(text: str) -> str:
+    """Raise if a string holds lone surrogates, which JSON can express but UTF-8 cannot."""
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("Input should be text without lone surrogates")
     return text
 
 
-WHOLE = re.compile(r"[+-]?(0|[1-9]\d*)$")
+INTEGER = re.compile(r"[+-]?(0|[1-9]\d*)$")
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Text = Annotated[StrictStr, AfterValidator(_check_whole)]
+Text = Annotated[StrictStr, AfterValidator(_check_encodable)]
 Identifier = Text | StrictInt | Number | None
 
 CELL_TYPES: dict[Role, Any] = {
@@ -44,31 +47,28 @@ CELL_TYPES: dict[Role, Any] = {
     Role.DATETIME: Text | None,
     Role.IDENTIFIER: Identifier,
 }
-"""What a cell may be, by the role of its column; others may be anything."""
-
-NUMBERED: Any = Text | StrictInt | Number | None
-"""What a cell of a category may be if levels are whole numbers."""
+"""Types of a value by the role of its column; columns of other roles accept anything."""
 
 HINTS = {
-    Role.DATETIME: "Such as 2026-01-31T13:45:00; a text that says no time counts as missing.",
-    Role.IDENTIFIER: "Given back with the answer; never looked at.",
+    Role.DATETIME: "Such as 2026-01-31T13:45:00; text that is no date or time counts as missing.",
+    Role.IDENTIFIER: "Returned with the response; not used for scoring.",
 }
 
 
 class ErrorBody(BaseModel):
-    """Why there is no other answer."""
+    """An error."""
 
     detail: str
 
 
 class Health(BaseModel):
-    """That the service is there."""
+    """The service is running."""
 
     status: str
 
 
 class Score(BaseModel):
-    """What is said of a row."""
+    """The predictions for a row."""
 
     identifiers: dict[str, Identifier]
     score: float
@@ -77,13 +77,13 @@ class Score(BaseModel):
 
 
 class Scores(BaseModel):
-    """What is said of all rows, in their order."""
+    """The predictions for all rows, in their order."""
 
     scores: list[Score]
 
 
 class ReasonBody(BaseModel):
-    """What one column adds to a row's score."""
+    """The contribution of one column to a row's score."""
 
     column: str
     value: str | None
@@ -107,7 +107,7 @@ class ExplainedScore(BaseModel):
 
 
 class Explanations(BaseModel):
-    """Why rows have their scores, in their order."""
+    """The explanations of all rows, in their order."""
 
     explanations: list[ExplainedScore]
 
@@ -117,14 +117,14 @@ class ColumnBody(BaseModel):
 
     name: str
     role: str
-    is_looked_at: bool
+    is_used: bool
     n_missing: int
     n_distinct: int
     note: str
 
 
 class Metadata(BaseModel):
-    """What the model is and what it knows."""
+    """The model and its training table."""
 
     detector: str
     version: str
@@ -137,22 +137,22 @@ class Metadata(BaseModel):
 
 
 class RowModel:
-    """The rows of one table as a service takes them.
+    """Pydantic models of the rows of a table, and their conversion to Arrow.
 
     Parameters
     ----------
     detector : TableDetector
-        Its columns and their roles are those of a row.
+        Its schema decides the fields of a row.
 
     Attributes
     ----------
     model : type of BaseModel
-        A row; every column is a field with the column's own name.
+        A row with a field for every column.
     """
 
     def __init__(self, detector: TableDetector) -> None:
         self._schema = detector.schema_
-        # Names of columns may be no names of Python's, or those of a model's own methods.
+        # Column names need not be Python identifiers, and may equal attributes of BaseModel.
         self._fields = {column.name: f"column_{at}" for at, column in enumerate(self._schema)}
         encoders = detector.encoder_.encoders
         fields: Any = {
@@ -167,7 +167,7 @@ class RowModel:
         )
 
     def batch(self, name: str, n_rows: int) -> type[BaseModel]:
-        """Return the model of a request with at most so many rows."""
+        """Return the model of a request with at most `n_rows` rows."""
         rows = Annotated[list[self.model], Field(min_length=1, max_length=n_rows)]  # type: ignore[name-defined]
         made: type[BaseModel] = create_model(
             name,
@@ -178,7 +178,7 @@ class RowModel:
         return made
 
     def table(self, rows: Sequence[BaseModel]) -> pa.Table:
-        """Return the columns that are looked at."""
+        """Return the columns that are used for scoring."""
         columns = {}
         for column in self._schema:
             if column.role.is_feature:
@@ -186,12 +186,12 @@ class RowModel:
                 if column.role == Role.NUMERIC:
                     columns[column.name] = pa.array(cells, pa.float64())
                 else:
-                    said = [None if cell is None else str(cell) for cell in cells]
-                    columns[column.name] = pa.array(said, pa.string())
+                    texts = [None if cell is None else str(cell) for cell in cells]
+                    columns[column.name] = pa.array(texts, pa.string())
         return pa.table(columns)
 
     def identifiers(self, row: BaseModel) -> dict[str, Identifier]:
-        """Return the identifiers that a row was sent with."""
+        """Return the identifiers of a row, if it was sent with any."""
         return {
             column.name: getattr(row, self._fields[column.name])
             for column in self._schema
@@ -199,8 +199,10 @@ class RowModel:
         }
 
 
-def describe(detector: TableDetector, version: str, n_rows: int, n_explained: int) -> Metadata:
-    """Return what a client may want to know of a model."""
+def describe_model(
+    detector: TableDetector, version: str, n_rows: int, n_explained: int
+) -> Metadata:
+    """Describe a model for clients."""
     return Metadata(
         detector=type(detector.detector_).__name__,
         version=version,
@@ -211,7 +213,7 @@ def describe(detector: TableDetector, version: str, n_rows: int, n_explained: in
             ColumnBody(
                 name=column.name,
                 role=str(column.role),
-                is_looked_at=column.role.is_feature,
+                is_used=column.role.is_feature,
                 n_missing=column.n_missing,
                 n_distinct=column.n_distinct,
                 note=column.note,
@@ -226,9 +228,9 @@ def describe(detector: TableDetector, version: str, n_rows: int, n_explained: in
 def _field(column: ColumnSchema, encoder: ColumnEncoder | None) -> tuple[Any, Any]:
     kind = CELL_TYPES.get(column.role, Any)
     if column.role == Role.CATEGORICAL and isinstance(encoder, CategoryEncoder):
-        levels = (*encoder.categories, *encoder.frequency_bins)
-        kind = NUMBERED if any(WHOLE.match(level) for level in levels) else kind
-    hint = HINTS.get(column.role, "" if column.role.is_feature else "Not looked at.")
+        categories = (*encoder.categories, *encoder.frequency_bins)
+        kind = Identifier if any(INTEGER.match(category) for category in categories) else kind
+    hint = HINTS.get(column.role, "" if column.role.is_feature else "Not used for scoring.")
     settings: dict[str, Any] = {"alias": column.name, "title": column.name}
     if hint:
         settings["description"] = hint

@@ -1,4 +1,4 @@
-"""Work in threads, a limited number at a time, so that the service itself always answers."""
+"""Worker threads for scoring, so that the event loop always responds."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Result = TypeVar("Result")
 
 
 class Deadline:
-    """When work must end; a thread cannot be stopped from outside, so that work asks."""
+    """A time limit that work checks itself, since threads cannot be stopped from outside."""
 
     def __init__(self, seconds: float) -> None:
         self._end = monotonic() + seconds
 
     def check(self) -> None:
-        """Raise if the time is up."""
+        """Raise TimeoutError after the deadline."""
         if monotonic() > self._end:
             raise TimeoutError
 
 
-class Jobs:
-    """Threads for work that takes long, and a queue of limited length before them.
+class WorkerPool:
+    """A pool of threads with a queue of limited length.
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ class Jobs:
     def __init__(self, limits: Limits) -> None:
         n_jobs = limits.n_jobs or n_cores()
         self._pool = scoring_threads(n_jobs)
-        self._most = n_jobs + limits.n_waiting
+        self._max_open = n_jobs + limits.n_waiting
         self._seconds = limits.seconds
         self._n_open = 0  # changed in the event loop alone
 
     async def run(self, work: Callable[[Deadline], Result]) -> Result:
-        """Do work in a thread and return its result; raise 503 if too much is waiting."""
-        if self._n_open >= self._most:
+        """Run work in a thread and return its result; raise status 503 if the queue is full."""
+        if self._n_open >= self._max_open:
             raise HTTPException(
                 503, "Too many requests are waiting. Try again.", {"Retry-After": "1"}
             )
@@ -55,7 +55,7 @@ class Jobs:
         return await asyncio.wrap_future(future)
 
     def stop(self) -> None:
-        """Take no more work and drop what is waiting."""
+        """Take no more work and cancel what is waiting."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _close_one(self) -> None:
