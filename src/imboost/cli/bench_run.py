@@ -115,6 +115,7 @@ def run_plan(experiment: Experiment[Line], plan: Plan, results: ResultFile[Line]
     """Do the unfinished runs of a plan with a progress bar; return whether none failed."""
     from imboost.benchmark import run_all
 
+    results.path.parent.mkdir(parents=True, exist_ok=True)  # fails before anything runs
     finished = results.finished(plan.time_limit)
     n_before = sum(spec in finished for spec in plan.specs)
     console = Console(stderr=True)
