@@ -1,4 +1,4 @@
-"""Tables turned into matrices: gaps, levels, times, scalings, and columns that do not fit."""
+"""Encoding of tables: missing values, categories, datetimes, scalings and unknown columns."""
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +32,7 @@ class Fitted:
         return [feature.kind for feature in self.layout.features]
 
 
-def test_numbers_keep_their_gaps_and_a_column_says_where_they_were():
+def test_missing_numbers_stay_missing_and_have_an_indicator():
     table = Fitted({"a": [1.0, None, 3.0, 5.0]})
     matrix = table.transform(pa.table({"a": [None, 3.0]}))
     assert table.kinds == [Kind.NUMERIC, Kind.MISSING_INDICATOR]
@@ -40,14 +40,14 @@ def test_numbers_keep_their_gaps_and_a_column_says_where_they_were():
     assert matrix[:, 1].tolist() == [1.0, 0.0]
 
 
-def test_without_gaps_in_training_a_later_one_is_nan_alone():
+def test_there_is_no_missing_indicator_if_no_training_cell_is_missing():
     table = Fitted({"a": [1.0, 2.0, 3.0]})
     assert np.isnan(
         table.transform(pa.table({"a": [None]}, schema=pa.schema({"a": "float64"})))
     ).all()
 
 
-def test_levels_have_columns_and_missing_is_one_of_them():
+def test_categories_are_one_hot_and_missing_is_one_of_them():
     table = Fitted({"a": ["x", "y", "x", None]})
     matrix = table.transform(pa.table({"a": ["y", None, "x", "new"]}))
     assert table.kinds == [Kind.CATEGORICAL]
@@ -56,7 +56,7 @@ def test_levels_have_columns_and_missing_is_one_of_them():
     assert matrix.argmax(axis=1).tolist() == [2, 1, 0, 3]
 
 
-def test_of_many_levels_the_rarer_share_columns_with_those_as_rare():
+def test_rare_categories_share_columns_with_equally_rare_ones():
     common = [f"common{i}" for i in range(MAX_CATEGORIES)] * 100
     often, once = [f"often{i}" for i in range(30)] * 20, [f"once{i}" for i in range(30)]
     table = Fitted({"a": common + often + once}, a="categorical")
@@ -66,7 +66,7 @@ def test_of_many_levels_the_rarer_share_columns_with_those_as_rare():
     assert first_often == second_often > once_seen == never_seen
 
 
-def test_times_have_a_place_in_the_day_and_the_week():
+def test_datetimes_have_features_for_the_time_of_day_and_the_day_of_the_week():
     hours = [f"2024-01-{1 + hour // 24:02d} {hour % 24:02d}:00" for hour in range(24 * 20)]
     table = Fitted({"a": hours})
     parts = [feature.part for feature in table.layout.features]
@@ -77,7 +77,7 @@ def test_times_have_a_place_in_the_day_and_the_week():
     assert matrix[0, 0] < matrix[1, 0]
 
 
-def test_columns_may_come_in_another_order_and_those_not_looked_at_may_be_left_out():
+def test_columns_may_come_in_another_order_and_unused_ones_may_be_missing():
     columns = {"id": list(range(N)), "x": np.linspace(0, 1, N), "c": ["u", "v"] * (N // 2)}
     table = Fitted(columns)
     whole = table.transform(pa.table(columns))
@@ -86,16 +86,16 @@ def test_columns_may_come_in_another_order_and_those_not_looked_at_may_be_left_o
 
 def test_columns_that_are_missing_or_extra_are_named():
     table = Fitted({"a": [1.0, 2.0], "b": [1.0, 3.0]})
-    for columns, told in (
+    for columns, message in (
         ("az", "lacks the column 'b' and has the extra column 'z': rename it, or fit again."),
         ("abz", "has the extra column 'z': leave it out, or fit again."),
         ("a", "lacks the column 'b': add it, or fit again."),
     ):
-        with pytest.raises(DataError, match=told):
+        with pytest.raises(DataError, match=message):
             table.transform(pa.table({name: [1.0] for name in columns}))
 
 
-def test_text_is_read_as_what_the_column_was_in_training():
+def test_text_is_parsed_by_the_role_of_the_training_column():
     table = Fitted({"a": [1.0, 2.0, 4.0], "b": [True, False, True]})
     matrix = table.transform(pa.table({"a": ["2.0", "many"], "b": ["true", "false"]}))
     expected = table.transform(pa.table({"a": [2.0, None], "b": [True, False]}))
@@ -114,7 +114,7 @@ def test_scalings_keep_the_order_and_stay_finite(name, values, later):
 
 
 @pytest.mark.parametrize("name", ["robust", "quantile"])
-def test_one_huge_value_does_not_squash_the_others(name):
+def test_one_extreme_value_does_not_dominate_a_column(name):
     values = np.append(np.linspace(0, 1, 99), 1e9)
     scaled = fit_scaling(name, values).transform(values)
     assert np.ptp(scaled[:99]) > 0.03 * np.ptp(scaled)
@@ -130,7 +130,7 @@ def test_a_value_out_of_range_lies_outside_of_all_others(name):
 
 
 @pytest.mark.parametrize("name", SCALINGS)
-def test_a_scaling_can_be_undone(name):
+def test_a_scaling_can_be_inverted(name):
     values = np.random.default_rng(0).lognormal(size=200)
     scaling = fit_scaling(name, values)
     more = np.array([values.min() - 5, *np.quantile(values, [0.1, 0.5, 0.9]), values.max() + 50])
@@ -142,7 +142,7 @@ def test_an_unknown_scaling_is_named():
         Fitted({"a": [1.0, 2.0]}, scaling="robsut")
 
 
-def test_the_layout_tells_which_columns_belong_to_which_source():
+def test_a_layout_maps_columns_to_their_sources():
     layout = Fitted({"a": [1.0, None, 2.0], "b": ["x", "y", "y"]}).layout
     assert layout.sources == ["a", "b"]
     assert layout.source_of_columns().tolist() == [0, 0, 1, 1, 1]

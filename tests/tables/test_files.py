@@ -48,7 +48,7 @@ def test_a_bad_csv_file_is_refused_with_its_name(tmp_path, content, error):
         b'a,b\r\n1,"x y"\r\n2,\r\n',
     ],
 )
-def test_csv_cells_are_text_and_gaps_are_missing(tmp_path, content):
+def test_csv_cells_are_text_and_empty_ones_are_missing(tmp_path, content):
     table = TableFiles.find(write(tmp_path / "table.csv", content)).read()
     assert table.to_pydict() == {"a": ["1", "2"], "b": ["x y", None]}
 
@@ -91,7 +91,7 @@ def test_a_character_may_stand_where_blocks_meet(tmp_path):
         b"sep=:\na:b\n1,5:x\n",
     ],
 )
-def test_a_first_line_may_tell_the_delimiter(tmp_path, content):
+def test_a_first_line_may_name_the_delimiter(tmp_path, content):
     table = TableFiles.find(write(tmp_path / "table.csv", content)).read()
     assert table.to_pydict() == {"a": ["1,5"], "b": ["x"]}
 
@@ -160,12 +160,12 @@ def test_numbers_too_large_for_the_type_of_another_file_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("cells", [["x", 1.5], [1.5, "x"]])
-def test_a_column_of_a_data_frame_with_words_and_numbers_is_named(cells):
+def test_a_column_of_a_data_frame_with_text_and_numbers_is_named(cells):
     with pytest.raises(DataError, match=r"do not fit together: .+; .* column kind .*\.$"):
         to_arrow(pd.DataFrame({"size": [1, 2], "kind": pd.Series(cells, dtype=object)}))
 
 
-def test_what_is_no_table_is_refused(tmp_path):
+def test_a_path_without_a_table_is_refused(tmp_path):
     with pytest.raises(DataError, match="does not exist"):
         TableFiles.find(tmp_path / "nothing.csv")
     with pytest.raises(DataError, match="neither a CSV nor a Parquet file"):

@@ -96,14 +96,14 @@ def test_categories_are_parsed_alone_as_among_all_cells():
         (["1.069", "2.7"], [1.069, 2.7], ""),
     ],
 )
-def test_what_a_mark_means_is_decided_by_all_cells(cells, read, note):
+def test_all_cells_decide_about_the_thousands_separator(cells, read, note):
     cells = column(*cells)
     parser, values = NumberParser.fit_parse(cells)
     assert (values.tolist(), parser.note) == (read, note)
 
 
 @pytest.mark.parametrize(
-    ("said", "number"),
+    ("text", "number"),
     [
         ("1'234.50", 1234.5),
         ("1 234,50", 1234.5),
@@ -119,12 +119,12 @@ def test_what_a_mark_means_is_decided_by_all_cells(cells, read, note):
         ("(draft)", np.nan),
     ],
 )
-def test_numbers_are_read_as_people_write_them(said, number):
-    np.testing.assert_array_equal(parse_numbers(column(said)), [number])
+def test_numbers_are_read_as_people_write_them(text, number):
+    np.testing.assert_array_equal(parse_numbers(column(text)), [number])
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "2024-01-17 14:05:06+01",
         "2024-01-17 14:05:06 UTC",
@@ -135,8 +135,8 @@ def test_numbers_are_read_as_people_write_them(said, number):
         "17 January 2024 2:05:06 PM",
     ],
 )
-def test_times_are_read_as_programs_write_them(said):
-    cells = column(said)
+def test_times_are_read_as_programs_write_them(text):
+    cells = column(text)
     found = DatetimeParser.fit_parse(cells)[1].astype("datetime64[s]")
     assert found.tolist() == [np.datetime64("2024-01-17T14:05:06").item()]
 
@@ -172,13 +172,13 @@ def test_two_digit_years_from_69_on_belong_to_the_1900s():
 
 
 def test_a_clock_is_read_from_text_as_from_a_stored_time():
-    said, stored = column("09:05", "21:30:15"), column(time(9, 5), time(21, 30, 15))
-    parsers = [DatetimeParser.fit_parse(cells)[0] for cells in (said, stored)]
+    text, stored = column("09:05", "21:30:15"), column(time(9, 5), time(21, 30, 15))
+    parsers = [DatetimeParser.fit_parse(cells)[0] for cells in (text, stored)]
     assert parsers[0] == parsers[1]
-    assert parsers[0].parse(said).tolist() == parsers[0].parse(stored).tolist() == [32_700, 77_415]
+    assert parsers[0].parse(text).tolist() == parsers[0].parse(stored).tolist() == [32_700, 77_415]
     for unit in ("us", "ns"):
         assert parse_datetimes(stored.cast(pa.time64(unit)), CLOCK).tolist() == [32_700, 77_415]
-    values = parsers[0].parse(said)
+    values = parsers[0].parse(text)
     encoder = DatetimeEncoder.fit(values, "robust")
     assert encoder.describe(encoder.transform(values)[0]) == ["09:05", "21:30"]
 
@@ -196,11 +196,11 @@ def test_parts_of_seconds_stay_where_they_are():
     assert to_text(moments).to_pylist() == ["2024-04-10 03:12:00.034000", "2024-04-10 03:12:00"]
 
 
-@pytest.mark.parametrize("said", [word for word in MISSING_STRINGS if word] + ["", "  ", " NA "])
-def test_words_for_a_missing_value_count_in_tables_of_any_kind(tmp_path, said):
+@pytest.mark.parametrize("text", [word for word in MISSING_STRINGS if word] + ["", "  ", " NA "])
+def test_missing_strings_count_in_tables_of_any_kind(tmp_path, text):
     path = tmp_path / "table.csv"
-    path.write_text(f'a,b\nx,1\n"{said}",2\n')
-    for table in (to_arrow(path), pa.table({"a": ["x", said]})):
+    path.write_text(f'a,b\nx,1\n"{text}",2\n')
+    for table in (to_arrow(path), pa.table({"a": ["x", text]})):
         assert to_categories(table.column("a")).to_pylist() == ["x", None]
 
 
@@ -216,7 +216,7 @@ def test_words_for_a_missing_value_count_in_tables_of_any_kind(tmp_path, said):
         ([20240403, 20240404], "YYYYMMDD", False),
     ],
 )
-def test_the_form_of_times_is_decided_by_all_cells(cells, form, is_noted):
+def test_all_cells_decide_about_the_format_of_datetimes(cells, form, is_noted):
     cells = column(*cells)
     parser, _ = DatetimeParser.fit_parse(cells)
     assert (parser.format, bool(parser.note)) == (form, is_noted)
@@ -242,21 +242,21 @@ def test_a_day_that_no_calendar_has_is_missing(form):
 
 
 def test_parts_of_a_second_are_those_of_a_stored_time():
-    said = column("2024-05-06T07:08:09.123456789", "2024-05-06 07:08:09.5+02:00", "2024-05-06")
+    text = column("2024-05-06T07:08:09.123456789", "2024-05-06 07:08:09.5+02:00", "2024-05-06")
     stored = np.array(["2024-05-06T07:08:09.123456", "2024-05-06T07:08:09.5", "2024-05-06"])
     stored = stored.astype("datetime64[us]")
     np.testing.assert_array_equal(
-        parse_datetimes(said), parse_datetimes(pa.chunked_array([stored]))
+        parse_datetimes(text), parse_datetimes(pa.chunked_array([stored]))
     )
 
 
 def test_infinity_is_a_number_in_text_too():
-    said = parse_numbers(column("inf", "-Infinity", "+INF", "1e400", "infinite"))
+    text = parse_numbers(column("inf", "-Infinity", "+INF", "1e400", "infinite"))
     stored = parse_numbers(column(np.inf, -np.inf, np.inf, np.inf, None))
-    np.testing.assert_array_equal(said, stored)
+    np.testing.assert_array_equal(text, stored)
 
 
-def test_whole_numbers_are_levels_of_one_spelling():
+def test_integers_are_categories_of_one_spelling():
     assert to_categories(column(1.0, 2.5, 1e15)).to_pylist() == ["1", "2.5", "1000000000000000"]
     assert to_categories(column("1.0", "1.", "01", "1.05")).to_pylist() == ["1", "1", "01", "1.05"]
     assert (
@@ -267,7 +267,7 @@ def test_whole_numbers_are_levels_of_one_spelling():
 
 
 @pytest.mark.parametrize("later", ["y", "yes", "1", "1.0", "TRUE", 1, 1.0, True])
-def test_yes_is_written_as_in_training(later):
+def test_booleans_are_spelled_as_in_training(later):
     parser, _ = BooleanParser.fit_parse(column("Y", "N", "Y"))
     assert parser.parse(column(later)).to_pylist() == ["Y"]
     assert parse_booleans(column(later)).tolist() == [1.0]
@@ -275,16 +275,18 @@ def test_yes_is_written_as_in_training(later):
 
 def test_a_table_is_encoded_alike_from_csv_and_from_parquet(tmp_path):
     rng = np.random.default_rng(0)
-    gap = np.arange(N) == 7
+    missing_row = np.arange(N) == 7
     day = np.datetime64("2024-01-01T00:00:00") + 25_000 * np.arange(N).astype("timedelta64[s]")
     table = pa.table(
         {
-            "amount": pa.array(np.where(np.arange(N) == 3, np.inf, rng.normal(size=N)), mask=gap),
-            "paid": pa.array(rng.integers(0, 2, N).astype(bool), mask=gap),
-            "flag": pa.array(rng.integers(0, 2, N).astype(float), mask=gap),
-            "code": pa.array(rng.integers(1, 4, N).astype(float), mask=gap),
+            "amount": pa.array(
+                np.where(np.arange(N) == 3, np.inf, rng.normal(size=N)), mask=missing_row
+            ),
+            "paid": pa.array(rng.integers(0, 2, N).astype(bool), mask=missing_row),
+            "flag": pa.array(rng.integers(0, 2, N).astype(float), mask=missing_row),
+            "code": pa.array(rng.integers(1, 4, N).astype(float), mask=missing_row),
             "word": rng.choice(["red", "blue", "green"], N),
-            "day": pa.array(day, mask=gap),
+            "day": pa.array(day, mask=missing_row),
         }
     )
     pa.parquet.write_table(table, tmp_path / "table.parquet")

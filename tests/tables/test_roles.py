@@ -86,7 +86,7 @@ def test_the_role_of_a_column_is_found(role, name, cells):
     assert Schema.fit(table).columns[0].role == role
 
 
-def test_what_a_comma_means_may_be_told_by_another_column():
+def test_another_column_may_decide_whether_commas_are_decimal():
     cells = {"weight": ["1,234", "2,345"] * 20, "size": ["1,5", "2,25"] * 20}
     schema = Schema.fit(pa.table(cells))
     assert [column.note for column in schema] == 2 * ["2,5 is read as 2.5"]
@@ -107,7 +107,7 @@ def test_decimal_commas_of_another_column_keep_numbers_from_being_identifiers():
     assert parsed["weight"].tolist() == pytest.approx([1.2 + row / 1000 for row in ROWS])
 
 
-def test_cells_that_do_not_fit_are_counted_in_the_note():
+def test_cells_that_cannot_be_parsed_are_counted_in_the_note():
     cells = ["?" if row < 2 else str(3 * row) for row in ROWS]
     [column] = Schema.fit(pa.table({"a": cells}))
     assert column.role == Role.NUMERIC
@@ -177,12 +177,12 @@ def test_limits_of_roles(name, cells, role):
         ),
     ],
 )
-def test_a_note_says_why(name, cells, note):
+def test_a_note_gives_the_reason_for_a_role(name, cells, note):
     table = pa.table({name: cells, "other": RNG.normal(size=len(cells))})
     assert Schema.fit(table).columns[0].note == note
 
 
-def test_a_given_role_stands():
+def test_given_roles_are_kept():
     table = pa.table(
         {"code": [row % 5 for row in ROWS], "id": list(ROWS), "x": RNG.normal(size=N)}
     )
@@ -234,6 +234,6 @@ def test_a_given_role_stands():
         ({"a": [[1], [2]]}, {"a": "numeric"}, "'a' holds list.* cannot be numeric"),
     ],
 )
-def test_what_cannot_be_is_refused(columns, given, error):
+def test_impossible_roles_and_tables_are_refused(columns, given, error):
     with pytest.raises(IMBoostError, match=error):
         Schema.fit(pa.table(columns), given)
