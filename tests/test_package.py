@@ -28,13 +28,14 @@ def test_importing_the_package_is_light():
     assert not modules_after("import imboost") & {"torch", "sklearn", "numpy"}
 
 
-def test_detectors_need_torch_numpy_and_scikit_learn_alone():
+@pytest.mark.parametrize("module", ["imboost.detectors", "imboost.benchmark.run.runner"])
+def test_detectors_and_benchmark_runs_need_torch_numpy_and_scikit_learn_alone(module):
     brought = {"torch", "numpy", "scikit-learn", "scipy", "threadpoolctl", "narwhals"}
     needed = {re.match(r"[\w-]+", line)[0] for line in requires("imboost")}
     others = sorted(name.removesuffix("-cpu") for name in needed - brought)
     assert {"pyarrow", "typer", "zuko", "pandas"} <= set(others)
     missing = f"sys.modules.update(dict.fromkeys({others}))"  # as if not installed
-    assert "torch" in modules_after(f"{missing}; import imboost.detectors")
+    assert "torch" in modules_after(f"{missing}; import {module}")
 
 
 def test_the_command_line_runs_as_a_module():

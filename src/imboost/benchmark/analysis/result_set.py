@@ -217,6 +217,10 @@ class ResultSet:
         """Running times as ratios to the reference's."""
         return time_ratios(self.compared_runs, self.reference, self.keys)
 
+    def n_data_sets(self, method: str) -> int:
+        """Return the number of data sets with results of a method."""
+        return int(self.runs.loc[self.runs["method"] == method, "group"].nunique())
+
     def runs_by(self, column: str) -> dict[str, int]:
         """Count the successful runs by a column of the results, such as the version."""
         return dict(self.runs.groupby(column, sort=False).size())
