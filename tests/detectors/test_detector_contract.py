@@ -98,7 +98,7 @@ def test_eq_6_averages_the_loss_over_the_last_epochs_of_a_round(planted, monkeyp
         calls.append(np.full(len(rows), float(len(calls))))
         return calls[-1].astype(np.float32)
 
-    monkeypatch.setattr("imboost.detectors.deep.imboost.mean_losses", numbered)
+    monkeypatch.setattr("imboost.training.scoring.mean_losses", numbered)
     detector = make_quick("imboost", plain_epochs=2, trimmed_epochs=4, round_epochs=3)
     detector.fit(planted.X)
     assert len(calls) == 3

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from imboost import IMBoost
 from imboost.datasets import planted_outliers
 from imboost.labels import UNLABELLED, unlabelled
-from imboost.models import BACKBONES, MLPVAE, NormalisingFlow, Widths, iwae, stack_states
+from imboost.models import BACKBONES, MLPVAE, NormalisingFlow, Widths, concatenate_members, iwae
 
 
 def build(name, n_features=4, **settings):
@@ -61,7 +61,7 @@ def test_building_a_model_leaves_the_global_random_state_alone(name):
 def test_a_stack_of_snapshots_scores_like_its_parts(name):
     model = build(name)
     joined = build(name, n_members=6)
-    joined.load_state_dict(stack_states([model.state_dict(), model.state_dict()]))
+    joined.load_state_dict(concatenate_members([model.state_dict(), model.state_dict()]))
     x = torch.rand(4, 9)
     noise = model.draw_noise(1, torch.Generator().manual_seed(1))[:1]
     torch.testing.assert_close(losses_of(joined, x, noise)[3:], losses_of(model, x, noise))

@@ -11,12 +11,12 @@ from imboost.training.batches import Schedule
 from imboost.training.loop import make_optimiser, train
 from imboost.training.polarization import (
     PolarizationSettings,
-    answered_risks,
-    mixed_threshold,
+    adaptive_threshold,
+    labelled_risks,
     polarization_steps,
     polarized_risk,
 )
-from imboost.training.rows import Rows
+from imboost.training.scaled_rows import ScaledRows
 from imboost.training.scoring import mean_losses, scoring_noise
 from imboost.training.warmup import loss_quantile, plain_risk, trimmed_risk, warmup_steps
 
@@ -45,7 +45,9 @@ def test_the_quantile_keeps_that_share_of_the_batch(quantile, expected):
 
 
 def test_eq_5_mixes_quantile_and_inlier_risk():
-    assert mixed_threshold(torch.tensor(10.0), torch.tensor(5.0), 0.4).item() == pytest.approx(8)
+    assert adaptive_threshold(torch.tensor(10.0), torch.tensor(5.0), 0.4).item() == pytest.approx(
+        8
+    )
 
 
 def test_eq_3_adds_inlier_risk_and_subtracts_outlier_risk():
@@ -79,7 +81,7 @@ def world():
     rng = np.random.default_rng(0)
     table = rng.normal(size=(200, 4))
     table[:20] = rng.normal(3.0, 0.3, size=(20, 4))
-    rows = Rows(table, MinMaxScaling.fit(table), torch.device("cpu"))
+    rows = ScaledRows(table, MinMaxScaling.fit(table), torch.device("cpu"))
     model = MLPVAE(4, torch.Generator().manual_seed(0), n_members=2)
     return rows, model
 
@@ -155,7 +157,7 @@ def test_answered_risks_are_zero_without_rows_and_leave_running_averages_alone(w
     state = {name: value.clone() for name, value in model.state_dict().items()}
     some = np.arange(5)
     none = some[:0]
-    inlier, outlier = answered_risks(model, rows, [some, none], torch.Generator())
+    inlier, outlier = labelled_risks(model, rows, [some, none], torch.Generator())
     assert inlier.shape == outlier.shape == (2,)
     assert not outlier.any()
     assert inlier.all()
@@ -177,7 +179,7 @@ class TwoWeights:
 def test_answered_inliers_have_the_iwae_bound_and_answered_outliers_the_cubo_bound(world):
     rows, _ = world
     known = [np.arange(5), np.arange(5, 12)]
-    inlier_risk, outlier_risk = answered_risks(TwoWeights(), rows, known, torch.Generator())
+    inlier_risk, outlier_risk = labelled_risks(TwoWeights(), rows, known, torch.Generator())
     assert inlier_risk.item() == pytest.approx(-np.log((1 + 3) / 2))
     assert outlier_risk.item() == pytest.approx(-np.log((1 + 9) / 2) / 2)
 
@@ -187,16 +189,16 @@ def test_of_more_answered_rows_than_a_batch_holds_a_batch_is_drawn(
     n_labelled, expected, monkeypatch
 ):
     table = np.random.default_rng(0).normal(size=(2000, 2))
-    rows = Rows(table, MinMaxScaling.fit(table), torch.device("cpu"))
+    rows = ScaledRows(table, MinMaxScaling.fit(table), torch.device("cpu"))
     labels = unlabelled(2000)
     labels[:n_labelled] = INLIER
     seen = []
 
     def spy(model, rows, known, generator):
         seen.append(known)
-        return answered_risks(model, rows, known, generator)
+        return labelled_risks(model, rows, known, generator)
 
-    monkeypatch.setattr("imboost.training.polarization.answered_risks", spy)
+    monkeypatch.setattr("imboost.training.polarization.labelled_risks", spy)
     model = MLPVAE(2, torch.Generator().manual_seed(0))
     steps = polarization_steps(
         Schedule(), range(50, 51), rows, labels, np.random.default_rng(0), PolarizationSettings()

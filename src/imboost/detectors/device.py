@@ -1,4 +1,4 @@
-"""The choice of the computing device, made once at a detector's edge."""
+"""The choice of the torch device."""
 
 from __future__ import annotations
 

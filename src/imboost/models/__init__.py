@@ -1,10 +1,10 @@
-"""Generative models. They turn rows into importance log-weights and know no labels.
+"""Generative models that compute importance log-weights of rows, without labels.
 
-A further family is one new file with a class like `MLPVAE` (see `Backbone`) and one line in
+A new backbone is one file with a class like `MLPVAE` (see `Backbone`) and one line in
 `BACKBONES`.
 """
 
-from imboost.models.backbone import Backbone, BackboneFactory, CellBackbone, stack_states
+from imboost.models.backbone import Backbone, BackboneFactory, CellBackbone, concatenate_members
 from imboost.models.bounds import cubo, iwae
 from imboost.models.flow import NormalisingFlow
 from imboost.models.likelihood import gaussian_log_density
@@ -23,8 +23,8 @@ __all__ = [
     "CellBackbone",
     "NormalisingFlow",
     "Widths",
+    "concatenate_members",
     "cubo",
     "gaussian_log_density",
     "iwae",
-    "stack_states",
 ]

@@ -1,7 +1,7 @@
-"""What the training asks of a generative model.
+"""The interface of a generative model.
 
-A backbone holds ``n_members`` models of one shape with stacked parameters: every entry of its
-state has the member as first dimension, so that members train in one batched computation.
+A backbone is an ensemble of ``n_members`` models of the same architecture. Every entry of its
+state has the member as first dimension, so that all members train in one batched computation.
 Rows come last: a batch is (features, rows) and hidden units are (members, units, rows), so that
 normalising a unit over the batch runs along memory. All members see the same batch.
 """
@@ -19,7 +19,7 @@ from imboost.tables.layout import Layout
 
 
 class Backbone(Protocol):
-    """A stack of generative models that turn rows into importance log-weights."""
+    """An ensemble of generative models that compute importance log-weights of rows."""
 
     n_members: int
 
@@ -35,7 +35,7 @@ class Backbone(Protocol):
         generator : torch.Generator
             Source of the noise.
         n_samples : int, optional
-            K, if another number than the model's own is wanted.
+            K; the model's own number if not given.
         """
         ...
 
@@ -45,7 +45,7 @@ class Backbone(Protocol):
         Parameters
         ----------
         x : Tensor of shape (features, rows)
-            Rows scaled to the unit interval; missing numbers are nan.
+            Rows scaled to the unit interval; nan is a missing value.
         noise : Tensor
             From `draw_noise`, or anything that broadcasts against it.
         batch_statistics : bool
@@ -55,7 +55,7 @@ class Backbone(Protocol):
         ...
 
     def parameters(self) -> Iterator[nn.Parameter]:
-        """Return what the optimiser may change."""
+        """Return the trainable parameters."""
         ...
 
     def state_dict(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class CellBackbone(Backbone, Protocol):
     def weight_parts(
         self, x: Tensor, seen: Tensor, noise: Tensor, *, batch_statistics: bool
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return log-densities of cells, what the code counts, and the decoder's output.
+        """Return log-densities of cells, the part of the latent code, and the decoder's output.
 
         The first two sum to `log_weights`; see `MLPVAE.weight_parts`.
         """
@@ -91,12 +91,12 @@ class BackboneFactory(Protocol):
         n_samples: int,
         logvar_weight: float,
         layout: Layout | None,
-        usual: Tensor | None,
+        fill_values: Tensor | None,
     ) -> Any:
         """Return a model for tables of `n_features` columns."""
         ...
 
 
-def stack_states(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """Join states along the member dimension: several snapshots become one larger ensemble."""
+def concatenate_members(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """Concatenate states along the member dimension: snapshots become one larger ensemble."""
     return {name: torch.cat([state[name] for state in states]) for name in states[0]}

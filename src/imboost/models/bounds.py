@@ -1,4 +1,4 @@
-"""The two bounds on a log-likelihood, as functions of importance log-weights.
+"""The IWAE and CUBO bounds on a log-likelihood, as functions of importance log-weights.
 
 A log-weight is ``log p(x, z_k) - log q(z_k | x)`` for a sample ``z_k`` of the encoder. With
 one exact weight (a model whose likelihood is known) both bounds equal that likelihood.
@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 def iwae(log_w: Tensor, dim: int = -2) -> Tensor:
-    r"""Importance-weighted lower bound of ``log p(x)`` (paper, appendix A-I).
+    r"""Importance-weighted lower bound of ``log p(x)`` (IWAE; paper, appendix A-I).
 
     .. math:: \log \frac{1}{K} \sum_k w_k
 
@@ -24,13 +24,13 @@ def iwae(log_w: Tensor, dim: int = -2) -> Tensor:
     log_w : Tensor
         Importance log-weights with the K samples along `dim`.
     dim : int
-        The sample dimension; rows come last everywhere in this package.
+        The sample dimension; rows are the last dimension.
     """
     return torch.logsumexp(log_w, dim) - math.log(log_w.shape[dim])
 
 
 def cubo(log_w: Tensor, power: float = 2.0, dim: int = -2) -> Tensor:
-    r"""Chi upper bound of ``log p(x)`` (paper, appendix A-II).
+    r"""Chi-square upper bound of ``log p(x)`` (CUBO; paper, appendix A-II).
 
     .. math:: \frac{1}{v} \log \frac{1}{K} \sum_k w_k^v
 

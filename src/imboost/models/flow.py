@@ -11,20 +11,20 @@ from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from imboost.errors import DataError, SettingError
-from imboost.models.stacked import with_weights
+from imboost.models.ensemble_layers import with_weights
 from imboost.tables.layout import Kind, Layout
 
 N_TRANSFORMS = 3
 HIDDEN_FEATURES = (64, 64)
 CENTRE, STRETCH = 0.5, 4.0
-"""Takes the unit interval to [-2, 2], where a standard normal has most of its mass."""
-FLOOR_SHARE = 1e-3
-"""Share of the broad Gaussian in the density. It bounds the loss of a row from above, so that
-the outliers' risk can be raised without end and training stays stable."""
+"""Maps the unit interval to [-2, 2], where a standard normal has most of its mass."""
+FLOOR_WEIGHT = 1e-3
+"""Weight of the broad Gaussian in the density. It bounds the loss of a row from above, so that
+maximising the loss of outliers stays stable."""
 
 
 class NormalisingFlow(nn.Module):
-    """A stack of masked autoregressive flows (zuko's MAF) with a broad Gaussian floor.
+    """An ensemble of masked autoregressive flows (zuko's MAF) with a broad Gaussian floor.
 
     Parameters
     ----------
@@ -33,15 +33,15 @@ class NormalisingFlow(nn.Module):
     generator : torch.Generator
         Source of the initial weights.
     n_members : int
-        How many models are stacked.
+        Models of the ensemble.
     n_samples : int
         Ignored: there is no latent code to sample.
     logvar_weight : float
         Ignored: a flow gives the exact density.
     layout : Layout, optional
-        What the columns are; only numbers are possible.
-    usual : Tensor, optional
-        Ignored: a flow knows no missing numbers.
+        Kinds of the columns; all must be numeric.
+    fill_values : Tensor, optional
+        Ignored: a flow takes no missing values.
     """
 
     def __init__(
@@ -53,11 +53,13 @@ class NormalisingFlow(nn.Module):
         n_samples: int = 1,
         logvar_weight: float = 0.5,
         layout: Layout | None = None,
-        usual: Tensor | None = None,
+        fill_values: Tensor | None = None,
     ) -> None:
         super().__init__()
         if layout is not None and layout.n_of_kind(Kind.NUMERIC) < n_features:
-            raise SettingError("The flow backbone takes numbers alone; use the backbone 'vae'.")
+            raise SettingError(
+                "The flow backbone takes only numeric columns; use the backbone 'vae'."
+            )
         self.n_features = n_features
         self.n_members = n_members
         with torch.random.fork_rng(devices=[]):
@@ -88,13 +90,13 @@ class NormalisingFlow(nn.Module):
     def draw_noise(
         self, n_rows: int, generator: torch.Generator, n_samples: int | None = None
     ) -> Tensor:
-        """Return nothing: an exact likelihood needs no samples."""
+        """Return an empty tensor: an exact likelihood needs no samples."""
         return torch.empty(self.n_members, 0, 1, n_rows, device=generator.device)
 
     def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
         """Return the exact log-density as the only weight: (members, 1, rows)."""
         if x.isnan().any():
-            raise DataError("The flow backbone takes no missing numbers; use the backbone 'vae'.")
+            raise DataError("The flow backbone takes no missing values; use the backbone 'vae'.")
         rows = x.t()  # (rows, features)
         parameters = {_dotted(name): p for name, p in self._stacked_parameters.items()}
         buffers = {_dotted(name): self.get_buffer(name) for name in self._buffer_names}
@@ -131,7 +133,7 @@ class _MemberDensity(nn.Module):
         n_features = rows.shape[-1]
         exact = self.flow().log_prob(STRETCH * centred) + n_features * math.log(STRETCH)
         floor = -0.5 * (centred.square().sum(-1) + n_features * math.log(2 * math.pi))
-        return torch.logaddexp(exact + math.log1p(-FLOOR_SHARE), floor + math.log(FLOOR_SHARE))
+        return torch.logaddexp(exact + math.log1p(-FLOOR_WEIGHT), floor + math.log(FLOOR_WEIGHT))
 
 
 def _flat(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Models of the one-class detectors: an autoencoder, and a sphere in its latent space."""
+"""Networks of Deep SVDD and Deep SAD: an autoencoder, and a hypersphere in its latent space."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from imboost.models.ensemble_layers import HiddenLayer, LinearLayer, with_weights
 from imboost.models.mlp_vae import Widths
-from imboost.models.stacked import HiddenLayer, LinearLayer, with_weights
 
 MIN_WIDTHS = Widths(outer=128, inner=64, latent=32)
-"""Narrower encoders, such as the generative models have on tables of few columns, find fewer
-outliers: a mean AUC of 0.67 instead of 0.74 over 16 tables without labels."""
+"""Narrower encoders, as the VAE has on tables of few columns, find fewer outliers: a mean AUC of
+0.67 instead of 0.74 over 16 tables without labels."""
 
 MIN_CENTRE = 0.1
-"""A centre nearer to 0 than this could be reached by weights that are all 0."""
+"""Smallest absolute coordinate of the centre: all-zero weights map every row to 0, a trivial
+solution if the centre were there."""
 
 
 class MLPEncoder(nn.Module):
-    """A stack of two-layer perceptrons without biases, from rows to codes.
+    """An ensemble of two-layer perceptrons without biases, from rows to latent codes.
 
     Parameters
     ----------
@@ -28,7 +29,7 @@ class MLPEncoder(nn.Module):
     generator : torch.Generator
         Source of the initial weights.
     n_members : int
-        How many models are stacked.
+        Models of the ensemble.
     """
 
     def __init__(self, n_features: int, generator: torch.Generator, n_members: int) -> None:
@@ -46,7 +47,7 @@ class MLPEncoder(nn.Module):
 
 
 class MLPAutoencoder(nn.Module):
-    """An encoder and its mirror image, for the training before the one-class loss.
+    """An encoder and a mirrored decoder, for pre-training.
 
     Parameters are those of `MLPEncoder`.
     """
@@ -60,14 +61,14 @@ class MLPAutoencoder(nn.Module):
         self.output = LinearLayer(n_members, width.outer, n_features, generator)
 
     def reconstruct(self, x: Tensor) -> Tensor:
-        """Return the rows as the codes tell them: (members, features, rows)."""
+        """Return the decoded rows: (members, features, rows)."""
         code = self.encoder(x, batch_statistics=True)
         hidden = self.outer(self.inner(code, True), True)
         return torch.sigmoid(self.output(hidden))
 
 
 class Hypersphere(nn.Module):
-    """An encoder and the point that the codes of inliers gather around.
+    """An encoder and the centre of the hypersphere that encloses the codes of inliers.
 
     Parameters
     ----------
@@ -83,8 +84,8 @@ class Hypersphere(nn.Module):
         super().__init__()
         self.encoder = encoder
         self.register_buffer("centre", centre.unsqueeze(-1))
-        self.level = nn.Parameter(torch.zeros(len(centre), device=centre.device))
-        """Logarithm of the normaliser that noise-contrastive estimation learns, (members,)."""
+        self.bias = nn.Parameter(torch.zeros(len(centre), device=centre.device))
+        """Intercept of the noise-contrastive logistic loss, (members,)."""
 
     def state(self) -> dict[str, Any]:
         """Return the number of columns and the weights."""
@@ -99,7 +100,7 @@ class Hypersphere(nn.Module):
 
     @property
     def n_members(self) -> int:
-        """How many models are stacked."""
+        """Models of the ensemble."""
         return len(self.centre)
 
     def distances(self, x: Tensor, *, batch_statistics: bool) -> Tensor:
@@ -110,7 +111,7 @@ class Hypersphere(nn.Module):
 
 
 def away_from_zero(centre: Tensor) -> Tensor:
-    """Move the coordinates of a centre that are all but 0 to `MIN_CENTRE`, signs kept.
+    """Move coordinates near 0 to `MIN_CENTRE`, keeping their signs.
 
     >>> away_from_zero(torch.tensor([0.5, -0.01, 0.0]))
     tensor([ 0.5000, -0.1000,  0.1000])

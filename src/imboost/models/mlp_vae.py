@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from imboost.models.ensemble_layers import GaussianHead, HiddenLayer, with_weights
 from imboost.models.likelihood import CellDensity
-from imboost.models.stacked import GaussianHead, HiddenLayer, with_weights
 from imboost.tables.layout import Layout
 
 
@@ -23,7 +23,7 @@ class Widths:
 
     @classmethod
     def for_features(cls, n_features: int) -> Widths:
-        """Widths the paper's experiments used for tables of so many columns.
+        """Return the widths of the paper's experiments for tables of `n_features` columns.
 
         >>> Widths.for_features(6)
         Widths(outer=32, inner=16, latent=4)
@@ -39,7 +39,7 @@ class Widths:
 
 
 class MLPVAE(nn.Module):
-    """A stack of variational autoencoders with Gaussian latent code and likelihood.
+    """An ensemble of variational autoencoders with Gaussian latent code and likelihood.
 
     Parameters
     ----------
@@ -48,19 +48,19 @@ class MLPVAE(nn.Module):
     generator : torch.Generator
         Source of the initial weights.
     n_members : int
-        How many models are stacked.
+        Models of the ensemble.
     n_samples : int
         K, the latent samples per row.
     logvar_weight : float
         Weight of the decoder's log-variance, see `gaussian_log_density`.
     layout : Layout, optional
-        What the columns are; all are numbers if not given.
-    usual : Tensor of shape (features,), optional
-        What the encoder sees in place of missing numbers; the middle of their range if not
+        Kinds of the columns; all numeric if not given.
+    fill_values : Tensor of shape (features,), optional
+        Values that replace missing values in the encoder; 0.5, the middle of the range, if not
         given.
     """
 
-    usual: Tensor
+    fill_values: Tensor
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class MLPVAE(nn.Module):
         n_samples: int = 2,
         logvar_weight: float = 1.0,
         layout: Layout | None = None,
-        usual: Tensor | None = None,
+        fill_values: Tensor | None = None,
     ) -> None:
         super().__init__()
         self.n_members = n_members
@@ -79,8 +79,8 @@ class MLPVAE(nn.Module):
         self.logvar_weight = logvar_weight
         self.layout = layout
         self.log_density = CellDensity(layout, logvar_weight)
-        filling = torch.full((n_features,), 0.5) if usual is None else usual.float()
-        self.register_buffer("usual", filling.reshape(1, -1, 1).repeat(n_members, 1, 1))
+        filling = torch.full((n_features,), 0.5) if fill_values is None else fill_values.float()
+        self.register_buffer("fill_values", filling.reshape(1, -1, 1).repeat(n_members, 1, 1))
         width = Widths.for_features(n_features)
         self.n_latent = width.latent
         self.encoder = nn.ModuleList(
@@ -101,7 +101,7 @@ class MLPVAE(nn.Module):
     def state(self) -> dict[str, Any]:
         """Return the arguments of the constructor and the weights."""
         return {
-            "n_features": self.usual.shape[1],
+            "n_features": self.fill_values.shape[1],
             "n_members": self.n_members,
             "n_samples": self.n_samples,
             "logvar_weight": self.logvar_weight,
@@ -130,14 +130,14 @@ class MLPVAE(nn.Module):
     def weight_parts(
         self, x: Tensor, seen: Tensor, noise: Tensor, *, batch_statistics: bool
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return what `log_weights` sums up, and the decoder's output.
+        """Return the summands of `log_weights`, and the decoder's output.
 
         Parameters
         ----------
         x : Tensor of shape (features, rows)
-            The rows whose density is asked for.
+            The rows whose density is computed.
         seen : Tensor of shape (features, rows)
-            What the encoder sees of them: nan hides a cell from it.
+            The encoder's input: the same rows, with nan in cells hidden from the encoder.
         noise, batch_statistics
             As in `log_weights`.
 
@@ -146,7 +146,7 @@ class MLPVAE(nn.Module):
         cells : Tensor of shape (members, features, samples, rows)
             The log-density of every cell, ``log p(x_j | z)``.
         code : Tensor of shape (members, samples, rows)
-            ``log p(z) - log q(z | x)``, which belongs to no cell.
+            ``log p(z) - log q(z | x)``, the part of the latent code.
         output : Tensor of shape (members, features, samples, rows)
         """
         mean, logvar = self.encode(seen, batch_statistics=batch_statistics)
@@ -160,12 +160,12 @@ class MLPVAE(nn.Module):
     def encode(self, x: Tensor, *, batch_statistics: bool) -> tuple[Tensor, Tensor]:
         """Return mean and log-variance of the latent code, each (members, latent, rows).
 
-        Which cells are missing is for the decoder to expect: a code of the other cells alone
-        does not remember rows by their gaps.
+        Missing-value indicators are hidden from the encoder, so that the code does not
+        memorize rows by their missing values; the decoder still predicts them.
         """
         missing = x.isnan()
-        missing[..., self.log_density.gaps, :] = True
-        hidden = torch.where(missing, self.usual, x) if missing.any() else x
+        missing[..., self.log_density.missing_indicators, :] = True
+        hidden = torch.where(missing, self.fill_values, x) if missing.any() else x
         for layer in self.encoder:
             hidden = layer(hidden, batch_statistics)
         mean, logvar = self.latent_head(hidden)

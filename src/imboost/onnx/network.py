@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from imboost.models import MLPVAE
-from imboost.models.likelihood import LOG_TWO_PI, CellDensity
-from imboost.models.stacked import (
+from imboost.models.ensemble_layers import (
     BATCH_NORM_EPS,
     LEAKY_SLOPE,
     LOGVAR_RANGE,
     GaussianHead,
 )
+from imboost.models.likelihood import LOG_TWO_PI, CellDensity
 from imboost.onnx.graph import Wire, where
 from imboost.stats.scaling import MinMaxScaling, scale_values
 
@@ -34,11 +34,11 @@ def mean_loss(model: MLPVAE, noise: Tensor, matrix: Wire) -> Wire:
     draws = _array(noise)  # (members, latent, samples, 1)
     n_members, n_latent, n_samples, _ = draws.shape
     x = matrix.turned()  # (features, rows)
-    usual = _array(model.usual)
-    hidden = where(x.apply("IsNaN"), usual, x)  # (members, features, rows)
-    unseen = np.zeros((usual.shape[1], 1), dtype=bool)
-    unseen[model.log_density.gaps] = True
-    hidden = where(hidden.graph.constant(unseen), usual, hidden)
+    fill_values = _array(model.fill_values)
+    hidden = where(x.apply("IsNaN"), fill_values, x)  # (members, features, rows)
+    unseen = np.zeros((fill_values.shape[1], 1), dtype=bool)
+    unseen[model.log_density.missing_indicators] = True
+    hidden = where(hidden.graph.constant(unseen), fill_values, hidden)
     for layer in model.encoder:
         hidden = _hidden(layer, hidden)
     mean, logvar = _gaussian(model.latent_head, hidden)  # (members, latent, rows)
@@ -50,7 +50,7 @@ def mean_loss(model: MLPVAE, noise: Tensor, matrix: Wire) -> Wire:
     hidden = z.reshape(n_members, n_latent, -1)  # all samples of all rows
     for layer in model.decoder:
         hidden = _hidden(layer, hidden)
-    shape = (n_members, model.usual.shape[1], n_samples, -1)
+    shape = (n_members, model.fill_values.shape[1], n_samples, -1)
     said = [half.reshape(*shape) for half in _gaussian(model.output_head, hidden)]
     log_w = prior + _log_density(model.log_density, x, *said)  # (members, samples, rows)
     bound = log_w.apply("ReduceLogSumExp", np.array([1]), keepdims=0) - math.log(n_samples)
@@ -75,17 +75,17 @@ def _gaussian(head: GaussianHead, hidden: Wire) -> tuple[Wire, Wire]:
 def _log_density(density: CellDensity, x: Wire, output: Wire, logvar: Wire) -> Wire:
     """Return what `density` says of all cells of a row together, (members, samples, rows)."""
     x = x.apply("Unsqueeze", np.array([1]))  # (features, 1, rows)
-    if density._n_numbers is None:
+    if density._n_numeric is None:
         return _number_density(density, x, output, logvar).sum(1)
-    totals, end = [], density._n_numbers
+    totals, end = [], density._n_numeric
     if end:
         said = (x.slice(0, end), output.slice(0, end, axis=1), logvar.slice(0, end, axis=1))
         totals.append(_number_density(density, *said).sum(1))
-    if density._n_gaps:
-        start, end = end, end + density._n_gaps
+    if density._n_indicators:
+        start, end = end, end + density._n_indicators
         signs = x.slice(start, end) * 2.0 - 1.0
         gaps = (output.slice(start, end, axis=1) * signs).log_sigmoid()
-        totals.append(gaps.sum(1) * (1 / density._n_gaps))
+        totals.append(gaps.sum(1) * (1 / density._n_indicators))
     for width in density._widths:
         start, end = end, end + width
         levels = output.slice(start, end, axis=1).apply("LogSoftmax", axis=1)

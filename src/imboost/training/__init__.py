@@ -1,1 +1,1 @@
-"""Training: which rows, which risk, one optimiser loop. It knows labels, but no oracle."""
+"""Training of networks: batches, risks and the optimiser loop."""

@@ -1,4 +1,4 @@
-"""How many rows each update sees, and which."""
+"""Batch sizes and the rows of each batch."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from imboost.validation import check_number
 
 @dataclass(frozen=True)
 class Schedule:
-    """The growing batch sizes of the paper, in epochs of a few updates each.
+    """The paper's schedule: epochs of a few updates each, with growing batches.
 
     Parameters
     ----------
     batch_size : int
         n_0, the rows of a batch during the plain epochs.
     batch_growth : float
-        gamma, the factor by which a batch grows from one epoch to the next after them.
+        gamma, growth factor of the batch size per epoch after the plain epochs.
     max_batch_size : int
-        Largest batch, however long training goes on.
+        Largest batch size.
     plain_epochs : int
         T_0, epochs on the untrimmed loss.
     trimmed_epochs : int
         T_1, further warm-up epochs on the trimmed loss.
     round_epochs : int
-        T_2 / T_a, polarization epochs per round of answers, and the epochs over which the
-        loss is averaged for the next query (eq. 6).
+        T_2 / T_a, polarization epochs per round, and the epochs averaged in the ensembled
+        loss (eq. 6).
     updates_per_epoch : int
-        Gradient updates an epoch, whatever the size of the table.
+        Gradient updates per epoch, for tables of any size.
     """
 
     batch_size: int = 128
@@ -57,7 +57,7 @@ class Schedule:
 
     @property
     def warmup_epochs(self) -> int:
-        """Epochs before the first question."""
+        """Epochs before the first query."""
         return self.plain_epochs + self.trimmed_epochs
 
     def batch_size_at(self, epoch: int, n_rows: int) -> int:
@@ -77,20 +77,20 @@ class Schedule:
 def draw_batch(
     pool: int | NDArray[np.int64], size: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw `size` different rows: of the first `pool` rows, or of those that `pool` lists."""
+    """Draw `size` rows without replacement from `pool`, a number of rows or their indices."""
     return rng.choice(pool, size, replace=False, shuffle=False)
 
 
 @dataclass(frozen=True)
-class Passes:
-    """How a pass over the rows is cut into batches.
+class MiniBatches:
+    """Mini-batches of full passes over the rows.
 
     Parameters
     ----------
     batch_size : int
         Rows of a batch.
     max_batches : int
-        Batches of a pass at most: on a large table, batches grow.
+        Most batches per pass; larger tables have larger batches.
     """
 
     batch_size: int = 128
@@ -101,13 +101,13 @@ class Passes:
         check_number("batch_size", self.batch_size, minimum=2, whole=True)
         check_number("max_batches", self.max_batches, minimum=1, whole=True)
 
-    def draw(self, pool: NDArray[np.int64], rng: np.random.Generator) -> list[NDArray[np.int64]]:
-        """Deal the rows of `pool` into batches, as even as can be.
+    def split(self, pool: NDArray[np.int64], rng: np.random.Generator) -> list[NDArray[np.int64]]:
+        """Shuffle `pool` and split it into batches of nearly equal size.
 
         >>> rng = np.random.default_rng(0)
-        >>> [len(batch) for batch in Passes(batch_size=4).draw(np.arange(10), rng)]
+        >>> [len(batch) for batch in MiniBatches(batch_size=4).split(np.arange(10), rng)]
         [4, 3, 3]
-        >>> [len(batch) for batch in Passes(4, max_batches=2).draw(np.arange(10), rng)]
+        >>> [len(batch) for batch in MiniBatches(4, max_batches=2).split(np.arange(10), rng)]
         [5, 5]
         """
         n_batches = min(math.ceil(len(pool) / self.batch_size), self.max_batches)
@@ -117,5 +117,5 @@ class Passes:
 def draw_at_most(
     index: NDArray[np.int64], size: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return `index`, or a random part of it where it is longer than `size`."""
+    """Return `index`, or a random subset of `size` if it is longer."""
     return index if len(index) <= size else draw_batch(index, size, rng)

@@ -1,8 +1,8 @@
-"""The only optimiser loop.
+"""The optimiser loop of all deep detectors.
 
-Warm-up, polarization and the baselines differ in their steps (which rows, which risk); the
-loop takes the steps one by one and hands each back after its update, so that callers can
-look at the model in between.
+Warm-up, polarization and the baselines differ in their steps: which rows, which risk. The loop
+makes one update per step and yields the step afterwards, so that callers can evaluate the model
+between updates.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from imboost.training.batches import Passes, Schedule, draw_batch
-from imboost.training.rows import Rows
+from imboost.training.batches import MiniBatches, Schedule, draw_batch
+from imboost.training.scaled_rows import ScaledRows
 
 Model = TypeVar("Model")
 
 Objective = Callable[[Model, Tensor, torch.Generator], Tensor]
-"""Turns a model, a batch (features, rows) and a noise source into a risk (members,)."""
+"""Computes the risk (members,) of a model on a batch (features, rows), given a noise source."""
 
 
 class Trainable(Protocol):
-    """A model as the optimiser sees it."""
+    """A model with trainable parameters."""
 
     def parameters(self) -> Iterator[nn.Parameter]:
-        """Return what the optimiser may change."""
+        """Return the trainable parameters."""
         ...
 
 
 class Step(NamedTuple, Generic[Model]):
-    """One update: its rows, the risk to lower, and where in time it stands.
+    """One update: its rows, the risk to minimise and its epoch.
 
-    All members see the same rows; they differ in their initial weights and latent noise.
+    All members train on the same rows; they differ in initial weights and latent noise.
     """
 
     rows: NDArray[np.int64]
@@ -48,7 +48,7 @@ class Step(NamedTuple, Generic[Model]):
 def make_optimiser(
     model: Trainable, learning_rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
-    """Return the Adam that serves a model for its whole life."""
+    """Return an Adam optimiser; a model keeps it over all rounds."""
     return torch.optim.Adam(
         model.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=True
     )
@@ -57,7 +57,7 @@ def make_optimiser(
 def train(
     model: Model,
     optimiser: torch.optim.Optimizer,
-    rows: Rows,
+    rows: ScaledRows,
     steps: Iterable[Step[Model]],
     generator: torch.Generator,
 ) -> Iterator[Step[Model]]:
@@ -94,7 +94,7 @@ def epoch_steps(
     rng: np.random.Generator,
     objective_at: Callable[[int], Objective[Model]],
 ) -> Iterator[Step[Model]]:
-    """Return the steps of `epochs`, each epoch with its batch size and its objective."""
+    """Yield the steps of `epochs`, with the batch size and objective of each epoch."""
     n_rows = pool if isinstance(pool, int) else len(pool)
     for epoch in epochs:
         objective = objective_at(epoch)
@@ -104,15 +104,15 @@ def epoch_steps(
             yield Step(rows, objective, epoch, update == schedule.updates_per_epoch)
 
 
-def pass_steps(
-    passes: Passes,
+def full_pass_steps(
+    mini_batches: MiniBatches,
     pool: NDArray[np.int64],
     n_epochs: int,
     rng: np.random.Generator,
     objective_for: Callable[[NDArray[np.int64]], Objective[Model]],
 ) -> Iterator[Step[Model]]:
-    """Return the steps of epochs that are passes over the rows of `pool`."""
+    """Yield the steps of epochs that are full passes over the rows of `pool`."""
     for epoch in range(n_epochs):
-        batches = passes.draw(pool, rng)
+        batches = mini_batches.split(pool, rng)
         for number, rows in enumerate(batches, start=1):
             yield Step(rows, objective_for(rows), epoch, number == len(batches))

@@ -1,4 +1,4 @@
-"""Risks and steps of the one-class detectors, in passes over the rows."""
+"""Risks and training steps of Deep SVDD and Deep SAD."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from torch import Tensor
 
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 from imboost.models.hypersphere import Hypersphere, MLPAutoencoder
-from imboost.training.batches import Passes, draw_at_most
-from imboost.training.loop import Step, pass_steps
-from imboost.training.rows import Rows
+from imboost.training.batches import MiniBatches, draw_at_most
+from imboost.training.loop import Step, full_pass_steps
+from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import loss_quantile
 
 MIN_DISTANCE = 1e-6
-"""Keeps the inverse of a distance finite."""
+"""Added to squared distances before inverting them."""
 
 Risk = Callable[[Tensor], Tensor]
-"""Turns squared distances (members, rows) into a risk (members,)."""
+"""Computes a risk (members,) from squared distances (members, rows)."""
 
 
 def reconstruction_risk(x: Tensor, reconstructed: Tensor) -> Tensor:
@@ -35,31 +35,31 @@ def one_class_risk(distances: Tensor) -> Tensor:
 
 
 def soft_boundary_risk(distances: Tensor, outside: float) -> Tensor:
-    """Squared radius plus what lies beyond it (soft-boundary Deep SVDD).
+    """Squared radius plus the mean excess over it, divided by nu (soft-boundary Deep SVDD).
 
-    The radius leaves a share `outside` (nu) of the batch beyond it; it is set by that
-    quantile and not trained.
+    The squared radius is the quantile that a fraction `outside` (nu) of the batch exceeds. It is
+    not trained.
     """
     radius = loss_quantile(distances, 1.0 - outside)  # squared, (members,)
     beyond = F.relu(distances - radius.unsqueeze(-1))
     return radius + beyond.mean(-1) / outside
 
 
-def contrastive_risk(distances: Tensor, is_outlier: Tensor, level: Tensor) -> Tensor:
-    """Logistic loss of telling answered inliers, the data, from outliers, the noise.
+def contrastive_risk(distances: Tensor, is_outlier: Tensor, bias: Tensor) -> Tensor:
+    """Noise-contrastive logistic loss: labelled inliers are the data, labelled outliers the noise.
 
-    The log-odds of being data are ``level - distance`` (noise-contrastive estimation with
-    a density that falls with the distance). Both kinds count alike, however many there are.
+    The log-odds of being data are ``bias - distance`` (noise-contrastive estimation
+    with a density that decreases with the distance). Both classes have the same weight.
 
     Parameters
     ----------
     distances : Tensor of shape (members, rows)
     is_outlier : Tensor of shape (rows,)
-    level : Tensor of shape (members,)
+    bias : Tensor of shape (members,)
     """
-    odds = level.unsqueeze(-1) - distances
-    data, noise = F.softplus(-odds), F.softplus(odds)
-    outliers = is_outlier.to(odds)
+    log_odds = bias.unsqueeze(-1) - distances
+    data, noise = F.softplus(-log_odds), F.softplus(log_odds)
+    outliers = is_outlier.to(log_odds)
     inliers = 1.0 - outliers
     data_risk = (data * inliers).sum(-1) / inliers.sum().clamp(min=1)
     noise_risk = (noise * outliers).sum(-1) / outliers.sum().clamp(min=1)
@@ -67,14 +67,14 @@ def contrastive_risk(distances: Tensor, is_outlier: Tensor, level: Tensor) -> Te
 
 
 def deep_sad_risk(distances: Tensor, labels: Tensor, weight: float) -> Tensor:
-    """Mean distance, inverted for answered outliers (Deep SAD).
+    """Mean squared distance, inverted for labelled outliers (Deep SAD).
 
     Parameters
     ----------
     distances : Tensor of shape (members, rows)
     labels : Tensor of shape (rows,)
     weight : float
-        eta, weight of the answered rows.
+        eta, weight of the labelled rows.
     """
     inverse = 1.0 / (distances + MIN_DISTANCE)
     terms = torch.where(labels == OUTLIER, inverse, distances)
@@ -83,28 +83,28 @@ def deep_sad_risk(distances: Tensor, labels: Tensor, weight: float) -> Tensor:
 
 
 def reconstruction_steps(
-    passes: Passes, n_rows: int, n_epochs: int, rng: np.random.Generator
+    mini_batches: MiniBatches, n_rows: int, n_epochs: int, rng: np.random.Generator
 ) -> Iterator[Step[MLPAutoencoder]]:
-    """Return the steps of the autoencoder's training."""
+    """Return the steps of the autoencoder's pre-training."""
 
     def objective(model: MLPAutoencoder, x: Tensor, _: torch.Generator) -> Tensor:
         return reconstruction_risk(x, model.reconstruct(x))
 
-    return pass_steps(passes, np.arange(n_rows), n_epochs, rng, lambda _: objective)
+    return full_pass_steps(mini_batches, np.arange(n_rows), n_epochs, rng, lambda _: objective)
 
 
 def svdd_steps(
-    passes: Passes,
-    rows: Rows,
+    mini_batches: MiniBatches,
+    rows: ScaledRows,
     labels: Labels,
     n_epochs: int,
     rng: np.random.Generator,
     risk: Risk,
     contrastive_weight: float,
 ) -> Iterator[Step[Hypersphere]]:
-    """Return the steps of Deep SVDD, with answers in a contrastive term where it has a weight.
+    """Return the steps of Deep SVDD, with labels in a noise-contrastive term if it has a weight.
 
-    Answered outliers leave the rows that are drawn to the centre.
+    Labelled outliers are not in the rows that are pulled towards the centre.
     """
     inliers, outliers = np.flatnonzero(labels == INLIER), np.flatnonzero(labels == OUTLIER)
     contrasts = contrastive_weight > 0 and len(inliers) + len(outliers) > 0
@@ -112,24 +112,30 @@ def svdd_steps(
     def objective(model: Hypersphere, x: Tensor, _: torch.Generator) -> Tensor:
         total = risk(model.distances(x, batch_statistics=True))
         if contrasts:
-            known = [draw_at_most(kind, passes.batch_size, rng) for kind in (inliers, outliers)]
+            known = [
+                draw_at_most(kind, mini_batches.batch_size, rng) for kind in (inliers, outliers)
+            ]
             answered = rows.take(np.concatenate(known))
             is_outlier = torch.arange(answered.shape[-1], device=x.device) >= len(known[0])
             distances = model.distances(answered, batch_statistics=False)
-            term = contrastive_risk(distances, is_outlier, model.level)
+            term = contrastive_risk(distances, is_outlier, model.bias)
             total = total + contrastive_weight * term
         return total
 
     pool = np.flatnonzero(labels != OUTLIER)
-    if len(pool) < 2:  # nothing to normalise a batch by
+    if len(pool) < 2:  # batch normalisation needs two rows
         pool = np.arange(len(labels))
-    return pass_steps(passes, pool, n_epochs, rng, lambda _: objective)
+    return full_pass_steps(mini_batches, pool, n_epochs, rng, lambda _: objective)
 
 
 def sad_steps(
-    passes: Passes, labels: Labels, n_epochs: int, rng: np.random.Generator, weight: float
+    mini_batches: MiniBatches,
+    labels: Labels,
+    n_epochs: int,
+    rng: np.random.Generator,
+    weight: float,
 ) -> Iterator[Step[Hypersphere]]:
-    """Return the steps of Deep SAD: answered rows come in the batches like all others."""
+    """Return the steps of Deep SAD on mini-batches of all rows, labelled or not."""
 
     def objective_for(
         batch: NDArray[np.int64],
@@ -142,4 +148,4 @@ def sad_steps(
 
         return objective
 
-    return pass_steps(passes, np.arange(len(labels)), n_epochs, rng, objective_for)
+    return full_pass_steps(mini_batches, np.arange(len(labels)), n_epochs, rng, objective_for)

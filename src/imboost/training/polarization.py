@@ -1,4 +1,4 @@
-"""Phase 2 of the paper: the loss of answered inliers down, that of answered outliers up."""
+"""Phase 2 of the paper, polarization: the adaptive threshold (eq. 5) and the risk (eq. 3)."""
 
 from __future__ import annotations
 
@@ -15,30 +15,29 @@ from imboost.models.backbone import Backbone
 from imboost.models.bounds import cubo, iwae
 from imboost.training.batches import Schedule, draw_at_most
 from imboost.training.loop import Objective, Step, epoch_steps
-from imboost.training.rows import Rows
-from imboost.training.warmup import Trim, draw_noise, inlier_losses, loss_quantile, trimmed_risk
+from imboost.training.scaled_rows import ScaledRows
+from imboost.training.warmup import Trim, draw_noise, iwae_losses, loss_quantile, trimmed_risk
 
-MIN_POOL = 2
-"""With fewer unlabelled rows than this there is no batch to normalise, and no trimmed loss."""
+MIN_POOL = 2  # unlabelled rows; with fewer, batch normalisation and the trimmed loss are undefined
 
 
 @dataclass(frozen=True)
 class PolarizationSettings:
-    """How much each part of the polarized loss counts, and what it leaves out.
+    """Weights and threshold of the polarized risk.
 
     Parameters
     ----------
     inlier_weight : float
-        lambda_1, weight of the answered inliers' risk.
+        lambda_1, weight of the labelled inliers' risk.
     outlier_weight : float
-        lambda_2, weight of the answered outliers' risk.
+        lambda_2, weight of the labelled outliers' risk.
     threshold_mix : float
-        xi, share of the answered inliers' risk in the threshold (eq. 5).
+        xi, weight of the labelled inliers' risk in the threshold (eq. 5).
     trim_quantile : float
         rho, the quantile in the threshold.
     decay : bool
-        Whether both weights fall by gamma with every epoch of polarization, as the theory
-        assumes (proposition 2), or stay constant, as in the paper's experiments.
+        Whether both weights are divided by gamma in every epoch of polarization, as the theory
+        assumes (proposition 2), or are constant, as in the paper's experiments.
     """
 
     inlier_weight: float = 2.0
@@ -54,8 +53,8 @@ class PolarizationSettings:
         return float(schedule.batch_growth ** -(epoch - schedule.warmup_epochs))
 
 
-def mixed_threshold(quantile: Tensor, inlier_risk: Tensor, mix: float) -> Tensor:
-    """Threshold between a quantile of the losses and the inliers' risk (eq. 5)."""
+def adaptive_threshold(quantile: Tensor, inlier_risk: Tensor, mix: float) -> Tensor:
+    """Adaptive threshold tau_t between a loss quantile and the inliers' risk (eq. 5)."""
     return (1 - mix) * quantile + mix * inlier_risk
 
 
@@ -77,16 +76,16 @@ def polarized_risk(
 def polarization_steps(
     schedule: Schedule,
     epochs: range,
-    rows: Rows,
+    rows: ScaledRows,
     labels: Labels,
     rng: np.random.Generator,
     weights: PolarizationSettings,
     trim: Trim = trimmed_risk,
 ) -> Iterator[Step[Backbone]]:
-    """Return the steps of phase 2 over `epochs` with the answers known so far.
+    """Return the steps of phase 2 over `epochs` with the current labels.
 
-    Answered rows leave the unlabelled pool. Without answered inliers the threshold is the
-    plain quantile; a term without rows is left out.
+    Labelled rows leave the unlabelled pool. Without labelled inliers the threshold is the
+    quantile alone; a term without rows is 0.
     """
     pool = np.flatnonzero(labels == UNLABELLED)
     if len(pool) < MIN_POOL:
@@ -100,14 +99,14 @@ def polarization_steps(
 
         def objective(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
             known = [draw_at_most(inliers, size, rng), draw_at_most(outliers, size, rng)]
-            inlier_risk, outlier_risk = answered_risks(model, rows, known, generator)
+            inlier_risk, outlier_risk = labelled_risks(model, rows, known, generator)
             unlabelled_risk = torch.zeros_like(inlier_risk)
             if x.shape[-1]:
-                losses = inlier_losses(model, x, generator)
+                losses = iwae_losses(model, x, generator)
                 threshold = loss_quantile(losses, weights.trim_quantile)
                 if len(inliers):
                     risk = inlier_risk.detach()
-                    threshold = mixed_threshold(threshold, risk, weights.threshold_mix)
+                    threshold = adaptive_threshold(threshold, risk, weights.threshold_mix)
                 unlabelled_risk = trim(losses, threshold)
             return polarized_risk(unlabelled_risk, inlier_risk, outlier_risk, weights, factor)
 
@@ -116,21 +115,21 @@ def polarization_steps(
     return epoch_steps(schedule, epochs, pool, rng, objective_at)
 
 
-def answered_risks(
-    model: Backbone, rows: Rows, known: list[NDArray[np.int64]], generator: torch.Generator
+def labelled_risks(
+    model: Backbone, rows: ScaledRows, known: list[NDArray[np.int64]], generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """Risks R^i (IWAE) and R^o (CUBO) of answered rows, each (members,), 0 without rows.
+    """Risks R^i (IWAE) and R^o (CUBO) of labelled rows, each (members,), 0 without rows.
 
-    Both come from one pass, with the running averages in the normalisation: answered rows
-    are few and not typical, so their own averages would hide what makes them odd.
+    Both come from one forward pass, normalised by the running averages: labelled rows are few and
+    not typical, so their own batch statistics would hide how they differ.
 
     Parameters
     ----------
     model : Backbone
-    rows : Rows
+    rows : ScaledRows
         The training table.
     known : list of two arrays
-        Indices of answered inliers and of answered outliers.
+        Indices of labelled inliers and of labelled outliers.
     generator : torch.Generator
         Source of the noise.
     """

@@ -1,8 +1,8 @@
-"""Losses of whole tables, with a model that does not change."""
+"""Losses of all rows of a table, and their average over epochs (eq. 6)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import torch
@@ -11,17 +11,18 @@ from torch import Tensor
 
 from imboost.models.backbone import Backbone
 from imboost.models.bounds import iwae
-from imboost.training.rows import Rows
+from imboost.training.loop import Step
+from imboost.training.scaled_rows import ScaledRows
 
 
 def scoring_noise(model: Backbone, generator: torch.Generator, n_samples: int) -> Tensor:
-    """Draw noise that all rows share, so that a row's score depends on nothing but the row."""
+    """Draw noise shared by all rows, so that a row's score does not depend on other rows."""
     return model.draw_noise(1, generator, n_samples)
 
 
 @torch.inference_mode()
 def member_losses(
-    model: Backbone, rows: Rows, noise: Tensor, dtype: torch.dtype = torch.float32
+    model: Backbone, rows: ScaledRows, noise: Tensor, dtype: torch.dtype = torch.float32
 ) -> Iterator[tuple[slice, Tensor]]:
     """Yield the loss of every row in chunks: a slice and a tensor (members, rows)."""
     noise = noise.to(rows.device, dtype)
@@ -31,10 +32,41 @@ def member_losses(
 
 
 def mean_losses(
-    model: Backbone, rows: Rows, noise: Tensor, dtype: torch.dtype = torch.float32
+    model: Backbone, rows: ScaledRows, noise: Tensor, dtype: torch.dtype = torch.float32
 ) -> NDArray[np.float32]:
     """Return the loss of every row, averaged over the members."""
     losses = np.empty(len(rows), dtype=np.float32)
     for part, chunk in member_losses(model, rows, noise, dtype):
         losses[part] = chunk.mean(0).cpu().numpy()
     return losses
+
+
+def ensembled_loss(
+    model: Backbone,
+    rows: ScaledRows,
+    steps: Iterable[Step[Backbone]],
+    epochs: range,
+    generator: torch.Generator,
+    n_samples: int,
+) -> NDArray[np.float64]:
+    """Return the loss of every row, averaged over epochs of the training (eq. 6).
+
+    Parameters
+    ----------
+    model : Backbone
+        The model in training.
+    rows : ScaledRows
+    steps : iterable of Step
+        Trains the model; each step comes after its update.
+    epochs : range
+        The epochs after which losses are computed.
+    generator : torch.Generator
+        Source of the noise.
+    n_samples : int
+        Latent samples per row.
+    """
+    total = np.zeros(len(rows), dtype=np.float32)
+    for step in steps:
+        if step.ends_epoch and step.epoch in epochs:
+            total += mean_losses(model, rows, scoring_noise(model, generator, n_samples))
+    return total.astype(np.float64) / len(epochs)

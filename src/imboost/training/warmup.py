@@ -1,4 +1,4 @@
-"""Phase 1 of the paper: let the model memorize inliers first."""
+"""Phase 1 of the paper, warm-up: plain risk (eq. 1), then trimmed risk (eq. 2)."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from imboost.training.batches import Schedule
 from imboost.training.loop import Objective, Step, epoch_steps
 
 Trim = Callable[[Tensor, Tensor], Tensor]
-"""Turns losses (members, rows) and a threshold (members,) into a risk (members,)."""
+"""Computes a risk (members,) from losses (members, rows) and a threshold (members,)."""
 
 
-def inlier_losses(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
+def iwae_losses(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
     """Per-row loss l(theta; x), the negative IWAE bound, of a batch: (members, rows)."""
     noise = draw_noise(model, x, generator)
     return -iwae(model.log_weights(x, noise, batch_statistics=True))
 
 
 def draw_noise(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
-    """Draw the noise of a batch where the generator lives, and take it to the batch."""
+    """Draw the noise of a batch on the generator's device, and move it to the batch's."""
     return model.draw_noise(x.shape[-1], generator).to(x)
 
 
@@ -51,12 +51,12 @@ def trimmed_risk(losses: Tensor, threshold: Tensor) -> Tensor:
 
 
 def kept_rows(losses: Tensor, threshold: Tensor) -> Tensor:
-    """Return which rows are inside the trimmed loss: (members, rows), not differentiable."""
+    """Return a mask of the rows in the trimmed risk: (members, rows), not differentiable."""
     return losses.detach() <= threshold.unsqueeze(-1)
 
 
 def loss_quantile(losses: Tensor, quantile: float) -> Tensor:
-    """Return q_rho, the loss that a share `quantile` of the batch does not exceed: (members,)."""
+    """Return q_rho, the `quantile` of the batch's losses: (members,)."""
     rank = min(max(math.ceil(quantile * losses.shape[-1]), 1), losses.shape[-1])
     return torch.kthvalue(losses.detach(), rank, dim=-1).values
 
@@ -80,13 +80,13 @@ def warmup_steps(
     rng : numpy Generator
         Source of the batches.
     trim_quantile : float
-        rho, the share of a batch that stays in the trimmed loss.
+        rho, fraction of a batch in the trimmed risk.
     trim : callable
-        What computes the trimmed risk; one that also looks at the kept rows may stand here.
+        Computes the trimmed risk; replaceable, to record which rows are kept.
     """
 
     def trimmed(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
-        losses = inlier_losses(model, x, generator)
+        losses = iwae_losses(model, x, generator)
         return trim(losses, loss_quantile(losses, trim_quantile))
 
     def objective_at(epoch: int) -> Objective[Backbone]:
@@ -99,11 +99,11 @@ def warmup_steps(
 def plain_steps(
     schedule: Schedule, n_epochs: int, n_rows: int, rng: np.random.Generator
 ) -> Iterator[Step[Backbone]]:
-    """Return steps on the plain loss alone, with batches that do not grow."""
+    """Return steps on the plain risk alone, with batches of constant size."""
     constant = replace(schedule, plain_epochs=n_epochs)
     return epoch_steps(constant, range(n_epochs), n_rows, rng, lambda _: plain_objective)
 
 
 def plain_objective(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
     """Return the plain risk of a batch: (members,)."""
-    return plain_risk(inlier_losses(model, x, generator))
+    return plain_risk(iwae_losses(model, x, generator))

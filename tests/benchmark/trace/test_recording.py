@@ -18,7 +18,7 @@ from imboost.models import MLPVAE
 from imboost.models.bounds import iwae
 from imboost.session import Oracle, Session, run_rounds
 from imboost.stats.scaling import MinMaxScaling
-from imboost.training.rows import Rows
+from imboost.training.scaled_rows import ScaledRows
 
 QUICK = {"plain_epochs": 2, "trimmed_epochs": 4, "round_epochs": 2, "batch_size": 32}
 N_ROUNDS = 2
@@ -133,10 +133,13 @@ def small():
     table = rng.normal(size=(40, 3))
     scaling = MinMaxScaling.fit(table)
     model = MLPVAE(3, torch.Generator().manual_seed(0))
-    rows = Rows(table, scaling, torch.device("cpu"))
+    rows = ScaledRows(table, scaling, torch.device("cpu"))
     noise = model.draw_noise(1, torch.Generator().manual_seed(1), 4)
     model.log_weights(rows.take(np.arange(40)), noise, batch_statistics=True)
-    parts = [Rows(table[:30], scaling, rows.device), Rows(table[30:], scaling, rows.device)]
+    parts = [
+        ScaledRows(table[:30], scaling, rows.device),
+        ScaledRows(table[30:], scaling, rows.device),
+    ]
     return model, parts, noise
 
 
@@ -148,7 +151,7 @@ def test_gradients_agree_with_a_direct_computation(small, monkeypatch):
         risk = -iwae(model.log_weights(x, noise, batch_statistics=False)).mean()
         slopes = torch.autograd.grad(risk, list(model.parameters()))
         direct.append((risk.item(), [slope.double() for slope in slopes]))
-    monkeypatch.setattr("imboost.training.rows.CHUNK_CELLS", 4 * 32 * 7)  # several chunks
+    monkeypatch.setattr("imboost.training.scaled_rows.CHUNK_CELLS", 4 * 32 * 7)  # several chunks
     (inliers, first), (outliers, second) = (
         losses_and_gradient(model, part, noise) for part in parts
     )

@@ -7,7 +7,7 @@ import torch
 from imboost.datasets import planted_outliers
 from imboost.detectors import DeepSAD, DeepSVDD, make_detector
 from imboost.models.hypersphere import Hypersphere, MLPEncoder, away_from_zero
-from imboost.training.batches import Passes
+from imboost.training.batches import MiniBatches
 from imboost.training.one_class import (
     contrastive_risk,
     deep_sad_risk,
@@ -42,11 +42,11 @@ def test_the_radius_is_not_trained():
 
 def test_the_contrastive_risk_is_the_logistic_loss_of_each_kind():
     is_outlier = torch.tensor([False, False, False, True])
-    level = torch.tensor([4.0])
-    odds = 4.0 - DISTANCES[0].numpy()
-    inliers = np.log1p(np.exp(-odds[:3])).mean()
-    outliers = np.log1p(np.exp(odds[3]))
-    found = contrastive_risk(DISTANCES, is_outlier, level)
+    bias = torch.tensor([4.0])
+    log_odds = 4.0 - DISTANCES[0].numpy()
+    inliers = np.log1p(np.exp(-log_odds[:3])).mean()
+    outliers = np.log1p(np.exp(log_odds[3]))
+    found = contrastive_risk(DISTANCES, is_outlier, bias)
     assert found.item() == pytest.approx(inliers + outliers, rel=1e-5)
 
 
@@ -79,14 +79,14 @@ def test_a_centre_keeps_its_distance_from_zero():
 
 
 def test_a_pass_sees_every_row_once():
-    batches = Passes(batch_size=7).draw(np.arange(5, 55), np.random.default_rng(0))
+    batches = MiniBatches(batch_size=7).split(np.arange(5, 55), np.random.default_rng(0))
     assert sorted(np.concatenate(batches).tolist()) == list(range(5, 55))
     assert max(map(len, batches)) <= 7
 
 
 def test_on_a_large_table_batches_grow():
-    passes = Passes(batch_size=10, max_batches=5)
-    batches = passes.draw(np.arange(1000), np.random.default_rng(0))
+    mini_batches = MiniBatches(batch_size=10, max_batches=5)
+    batches = mini_batches.split(np.arange(1000), np.random.default_rng(0))
     assert [len(batch) for batch in batches] == [200] * 5
 
 

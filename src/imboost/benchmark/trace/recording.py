@@ -25,7 +25,7 @@ from imboost.models.backbone import Backbone
 from imboost.models.bounds import iwae
 from imboost.session import Oracle, Session, run_rounds
 from imboost.training.loop import Step
-from imboost.training.rows import Rows
+from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import kept_rows
 
 MAX_WATCHED = 5_000
@@ -159,7 +159,7 @@ class TracedIMBoost(IMBoost):
         n_epochs = self._schedule.warmup_epochs + n_rounds * self.round_epochs
         return n_epochs * self.updates_per_epoch
 
-    def _start(self, X: NDArray[Any]) -> Rows:
+    def _start(self, X: NDArray[Any]) -> ScaledRows:
         rows = super()._start(X)
         self._round, self._known = 0, unlabelled(len(X))
         rng = np.random.default_rng(self._seed)
@@ -169,13 +169,13 @@ class TracedIMBoost(IMBoost):
         }
         return rows
 
-    def _polarize(self, rows: Rows, labels: Labels, n_epochs: int) -> None:
+    def _polarize(self, rows: ScaledRows, labels: Labels, n_epochs: int) -> None:
         self._round, self._known = self._round + 1, labels
         super()._polarize(rows, labels, n_epochs)
 
     def _run(
         self,
-        rows: Rows,
+        rows: ScaledRows,
         steps: Iterator[Step[Backbone]],
         generator: torch.Generator,
         epochs: range,
@@ -240,7 +240,7 @@ def sample_of_kind(y: NDArray[np.int8], kind: int, rng: np.random.Generator) -> 
 
 
 def losses_and_gradient(
-    model: Backbone, rows: Rows, noise: Tensor
+    model: Backbone, rows: ScaledRows, noise: Tensor
 ) -> tuple[NDArray[np.float64], Tensor]:
     """Return the loss of every row, and the gradient of their mean as one vector.
 

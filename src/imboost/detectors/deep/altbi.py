@@ -1,4 +1,4 @@
-"""ALTBI: the warm-up of IMBoost alone, with scores averaged over updates."""
+"""ALTBI: the warm-up of IMBoost alone, with scores averaged over epochs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from imboost.validation import check_number
 class ALTBI(GenerativeDetector):
     """Unsupervised detection by adaptive loss trimming and batch increment.
 
-    The model trains on growing batches and a trimmed loss; the score of a row is its loss
-    averaged over snapshots of the last epochs. Labels are accepted and not used.
+    The model trains on growing batches with a trimmed loss; the score of a row is its loss
+    averaged over snapshots of the last epochs. Labels are ignored.
 
     Parameters
     ----------
@@ -39,17 +39,17 @@ class ALTBI(GenerativeDetector):
     batch_size : int
         Rows of the first batches.
     batch_growth : float
-        gamma, growth of the batches per epoch once trimming starts.
+        gamma, growth factor of the batch size per epoch once trimming starts.
     max_batch_size : int
-        Largest batch.
+        Largest batch size.
     plain_epochs, trimmed_epochs : int
         Epochs before and after trimming starts.
     updates_per_epoch : int
-        Gradient updates per epoch, whatever the size of the table.
+        Gradient updates per epoch, for tables of any size.
     averaged_epochs : int
-        How many of the last epochs the score averages.
+        Number of last epochs that the score averages.
     trim_quantile : float
-        rho, share of a batch kept by the trimmed loss.
+        rho, fraction of a batch in the trimmed risk.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 

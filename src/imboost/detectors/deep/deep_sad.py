@@ -1,4 +1,4 @@
-"""Deep SAD: labelled inliers to the centre, labelled outliers away from it."""
+"""Deep SAD: Deep SVDD with an inverse-distance loss for labelled outliers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from imboost.labels import Labels
 from imboost.models.hypersphere import Hypersphere
 from imboost.training.loop import Step
 from imboost.training.one_class import sad_steps
-from imboost.training.rows import Rows
+from imboost.training.scaled_rows import ScaledRows
 from imboost.validation import check_number
 
 
@@ -20,29 +20,29 @@ from imboost.validation import check_number
 class DeepSAD(OneClassDetector):
     """Deep semi-supervised outlier detection.
 
-    As one-class `DeepSVDD`, but the loss of a labelled outlier is the inverse of its squared
-    distance from the centre, which drives it away.
+    Like one-class `DeepSVDD`, but the loss of a labelled outlier is the inverse of its squared
+    distance from the centre, which pushes it away.
 
     Parameters
     ----------
     label_weight : float
-        eta, weight of a labelled row against an unlabelled one.
+        eta, weight of a labelled row relative to an unlabelled one.
     n_members : int
         Models trained together; their scores are averaged.
     pretrain_epochs : int
-        Passes over the rows that train the autoencoder.
+        Epochs of the autoencoder's pre-training.
     pretrain_learning_rate : float
-        Learning rate of that training.
+        Learning rate of the pre-training.
     train_epochs : int
-        Passes of one-class training in `fit`.
+        Epochs of one-class training in `fit`.
     round_epochs : int
-        Passes of one-class training in `refine`.
+        Epochs of one-class training in `refine`.
     learning_rate, weight_decay : float
         Settings of Adam.
     batch_size : int
         Rows of a batch.
     max_batches : int
-        Batches of a pass at most: on a large table, batches grow.
+        Most batches per epoch; larger tables have larger batches.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -75,11 +75,11 @@ class DeepSAD(OneClassDetector):
 
     def _steps(
         self,
-        rows: Rows,
+        rows: ScaledRows,
         labels: Labels,
         n_epochs: int,
         rng: np.random.Generator,
         *,
         is_first: bool,
     ) -> Iterator[Step[Hypersphere]]:
-        return sad_steps(self._passes, labels, n_epochs, rng, self.label_weight)
+        return sad_steps(self._mini_batches, labels, n_epochs, rng, self.label_weight)

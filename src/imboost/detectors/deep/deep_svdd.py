@@ -1,4 +1,4 @@
-"""Deep SVDD: one-class or with a soft boundary, with or without contrastive answers."""
+"""Deep SVDD: one-class or soft-boundary, with or without a noise-contrastive loss on labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from imboost.labels import Labels
 from imboost.models.hypersphere import Hypersphere
 from imboost.training.loop import Step
 from imboost.training.one_class import Risk, one_class_risk, soft_boundary_risk, svdd_steps
-from imboost.training.rows import Rows
+from imboost.training.scaled_rows import ScaledRows
 from imboost.validation import check_number
 
 
@@ -40,18 +40,17 @@ OBJECTIVES = {
 class DeepSVDD(OneClassDetector):
     """Deep support vector data description, and its active variants.
 
-    An autoencoder is trained first; then its encoder draws the codes of the rows to their
-    mean, and the score of a row is the squared distance of its code from there.
+    An autoencoder is pre-trained; then its encoder is trained to map the rows close to a centre,
+    the mean of their codes. The score of a row is its squared distance from the centre.
 
     Parameters
     ----------
     objective : {"oc", "sb", "oc-nce", "sb-nce"}
-        "oc" draws all rows to the centre (one-class), "sb" those outside a sphere that
-        leaves a share `outside` of the rows out (soft boundary). Labelled outliers are left
-        out of either; with "-nce", labelled inliers and outliers are told apart by a
-        noise-contrastive logistic loss on their distances.
+        "oc" pulls all rows towards the centre (one-class), "sb" only those outside a hypersphere
+        (soft boundary). Labelled outliers are excluded. With "-nce", a noise-contrastive
+        logistic loss on the distances separates labelled inliers from labelled outliers.
     outside : float
-        nu, the share of the rows outside the soft boundary.
+        nu, fraction of the rows outside the soft boundary.
     boundary_epochs : int
         Epochs of one-class training before the soft boundary is used.
     contrastive_weight : float
@@ -59,13 +58,13 @@ class DeepSVDD(OneClassDetector):
     n_members : int
         Models trained together; their scores are averaged.
     pretrain_epochs : int
-        Passes over the rows that train the autoencoder.
+        Epochs of the autoencoder's pre-training.
     pretrain_learning_rate : float
-        Learning rate of that training.
+        Learning rate of the pre-training.
     train_epochs : int
-        Passes of one-class training in `fit`.
+        Epochs of one-class training in `fit`.
     round_epochs : int
-        Passes of one-class training in `refine`.
+        Epochs of one-class training in `refine`.
     learning_rate : float, optional
         Learning rate of Adam; if None, 1e-4 for the objective "oc" and 1e-3 for the others.
     weight_decay : float
@@ -73,7 +72,7 @@ class DeepSVDD(OneClassDetector):
     batch_size : int
         Rows of a batch.
     max_batches : int
-        Batches of a pass at most: on a large table, batches grow.
+        Most batches per epoch; larger tables have larger batches.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -121,7 +120,7 @@ class DeepSVDD(OneClassDetector):
 
     def _steps(
         self,
-        rows: Rows,
+        rows: ScaledRows,
         labels: Labels,
         n_epochs: int,
         rng: np.random.Generator,
@@ -132,7 +131,7 @@ class DeepSVDD(OneClassDetector):
         weight = self.contrastive_weight if objective.is_contrastive else 0.0
 
         def steps(n: int, risk: Risk) -> Iterator[Step[Hypersphere]]:
-            return svdd_steps(self._passes, rows, labels, n, rng, risk, weight)
+            return svdd_steps(self._mini_batches, rows, labels, n, rng, risk, weight)
 
         n_before = n_epochs
         if objective.has_boundary:

@@ -10,34 +10,28 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.stats import median_abs_deviation
 from torch import Tensor
 
 from imboost.detectors.base import Mask, column_medians
 from imboost.detectors.deep.network import NetworkDetector
-from imboost.detectors.stack.conditional import TO_DEVIATION
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, reference_rows
 from imboost.labels import Labels
-from imboost.models import BACKBONES, CellBackbone, stack_states
+from imboost.models import BACKBONES, CellBackbone, concatenate_members
 from imboost.tables.layout import Layout
-from imboost.training.cells import cell_losses, expected_cells
+from imboost.training.cell_losses import cell_losses, conditional_means
 from imboost.training.loop import make_optimiser
-from imboost.training.rows import Rows
+from imboost.training.scaled_rows import ScaledRows
 from imboost.training.scoring import mean_losses, scoring_noise
 from imboost.validation import check_number
-
-N_USUAL_ROWS = 1000
-"""Rows by which it is learned, at most, what a usual cell adds to a score."""
-
-MARGIN = 3.0
-"""Standard deviations that what a cell adds may differ from usual without being a reason."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GenerativeDetector(NetworkDetector):
-    """Model, optimiser and scoring of a loss-based detector.
+    """Base class of detectors whose score is the loss of a generative model.
 
-    The likelihood leaves missing numbers out.
+    Missing values have no influence on the loss.
     """
 
     allow_nan = True
@@ -55,14 +49,14 @@ class GenerativeDetector(NetworkDetector):
         check_number("n_score_samples", self.n_score_samples, minimum=1, whole=True)
         check_number("logvar_weight", self.logvar_weight, minimum=0.0)
 
-    def _start(self, X: NDArray[Any]) -> Rows:
-        """Make model, optimiser and scoring noise; return the training rows."""
+    def _start(self, X: NDArray[Any]) -> ScaledRows:
+        """Create model, optimiser and scoring noise; return the training rows."""
         rows = self._prepare(X)
-        self._usual = _column_means(rows)
+        self._fill_values = _column_means(rows)
         generator = torch.Generator().manual_seed(self._seed)
         self._model = self._new_model(generator, self.n_members).to(self._device)
         self._optimiser = make_optimiser(self._model, self._learning_rate, self.weight_decay)
-        # Members draw their own noise and are averaged, so they share the samples out.
+        # The members have independent noise and are averaged, so they share the samples.
         per_member = math.ceil(self.n_score_samples / self.n_members)
         self._noise = scoring_noise(self._model, generator, per_member)
         return rows
@@ -75,24 +69,24 @@ class GenerativeDetector(NetworkDetector):
             n_samples=self.n_samples,
             logvar_weight=self.logvar_weight,
             layout=self._layout,
-            usual=self._usual,
+            fill_values=self._fill_values,
         )
 
     def _snapshot(self) -> dict[str, Tensor]:
-        """Return a copy of the model's present state."""
+        """Return a copy of the model's state."""
         return {name: value.clone() for name, value in self._model.state_dict().items()}
 
     def _freeze(self, snapshots: list[dict[str, Tensor]] | None = None) -> None:
-        """Make the scoring model: the present one, or an ensemble of snapshots of it.
+        """Set the scoring model: the current one, or an ensemble of snapshots.
 
-        It computes in double precision and its scores are rounded to single: the last digits
-        depend on how a row is batched with others, and are rounded away.
+        It computes in double precision and rounds scores to single precision, because the last
+        digits depend on the batch that a row is in.
         """
         if snapshots is None:
             scorer = copy.deepcopy(self._model)
         else:
             scorer = self._new_model(torch.Generator(), self.n_members * len(snapshots))
-            scorer.load_state_dict(stack_states(snapshots))
+            scorer.load_state_dict(concatenate_members(snapshots))
             self._noise = self._noise.repeat(len(snapshots), 1, 1, 1)
         self._scorer = scorer.to(self._device).double().requires_grad_(False)
 
@@ -101,12 +95,11 @@ class GenerativeDetector(NetworkDetector):
         return losses.astype(np.float64)
 
     def attribute(self, X: Any) -> Attributions:
-        """Say what each column adds to the scores of rows; `expected` is in units of `X`.
+        """Return the contribution of each column to the scores; `expected` is in units of `X`.
 
-        A column adds the loss of its cell (see `imboost.training.cells.cell_losses`), less what
-        it is in the median of reference rows, the training rows not called outliers. Margins are
-        `MARGIN` standard deviations of that. The rest of a score is what the row's code adds,
-        and that missing numbers are left out.
+        A column contributes the loss of its cell (see `cell_losses`) in excess of the median loss
+        among reference rows, the training rows not called outliers. Tolerances are 3 standard
+        deviations of that excess. The residual is the part of the latent code.
         """
         table = self._check_table(X)
         if not isinstance(self._scorer, CellBackbone):
@@ -114,14 +107,14 @@ class GenerativeDetector(NetworkDetector):
                 f"{type(self).__name__} with the backbone {self.backbone!r} cannot explain its "
                 "scores; use the backbone 'vae'."
             )
-        shares = self._shares(self._feature_losses(table))
-        owners = self._features.source_of_columns()
-        expected = expected_cells(self._scorer, self._rows(table), self._noise, owners)
+        contributions = self._contributions(self._feature_losses(table))
+        sources = self._features.source_of_columns()
+        expected = conditional_means(self._scorer, self._rows(table), self._noise, sources)
         return Attributions(
-            baseline=self._usual_score,
-            residual=self._score_rows(table) - self._usual_score - shares.sum(axis=1),
-            contributions=shares,
-            tolerances=self._usual_margins,
+            baseline=self._baseline,
+            residual=self._score_rows(table) - self._baseline - contributions.sum(axis=1),
+            contributions=contributions,
+            tolerances=self._tolerances,
             expected=self._scaling.inverse_transform(expected),
             is_exact=True,
         )
@@ -129,34 +122,32 @@ class GenerativeDetector(NetworkDetector):
     def _set_scores(self, X: NDArray[Any], labels: Labels, is_audit: Mask | None) -> None:
         super()._set_scores(X, labels, is_audit)
         if isinstance(self._scorer, CellBackbone):
-            self._learn_usual_losses(X)
+            self._fit_reference_losses(X)
 
-    def _learn_usual_losses(self, X: NDArray[Any]) -> None:
-        """Learn what cells add to the scores of reference rows."""
-        usual = np.flatnonzero(reference_rows(self.decision_scores_, self.threshold_))
-        kept = np.linspace(0, len(usual) - 1, min(len(usual), N_USUAL_ROWS))
-        usual = usual[kept.astype(np.int64)]
-        losses = self._feature_losses(X[usual])
-        self._usual_losses = column_medians(losses)
-        shares = self._shares(losses)
-        deviations = TO_DEVIATION * np.median(np.abs(shares - np.median(shares, axis=0)), axis=0)
-        self._usual_margins = MARGIN * deviations
-        self._usual_score = float(np.median(self.decision_scores_[usual] - shares.sum(axis=1)))
+    def _fit_reference_losses(self, X: NDArray[Any], max_rows: int = 1000) -> None:
+        """Compute the typical cell losses, contributions and score of reference rows."""
+        rows = np.flatnonzero(reference_rows(self.decision_scores_, self.threshold_))
+        rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), max_rows)).astype(np.int64)]
+        losses = self._feature_losses(X[rows])
+        self._reference_losses = column_medians(losses)
+        contributions = self._contributions(losses)
+        self._tolerances = 3 * median_abs_deviation(contributions, axis=0, scale="normal")
+        scores = self.decision_scores_[rows] - contributions.sum(axis=1)
+        self._baseline = float(np.median(scores))
 
     def _feature_losses(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Return what the features of the layout add to losses; nan for missing numbers."""
+        """Return the losses of the features of the layout, (rows, features); nan if missing."""
         losses = cell_losses(self._scorer, self._rows(X), self._noise)
         starts = [feature.start for feature in self._features.features]
         return np.where(np.isnan(X[:, starts]), np.nan, np.add.reduceat(losses, starts, axis=1))
 
-    def _shares(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return by how much the losses of sources exceed usual ones, (rows, sources)."""
+    def _contributions(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the losses of the sources in excess of the reference, (rows, sources)."""
         layout = self._features
-        owners = layout.source_of_columns()[[feature.start for feature in layout.features]]
-        excess = losses - self._usual_losses
-        shares = np.zeros((len(layout.sources), len(losses)))
-        np.add.at(shares, owners, np.where(np.isnan(excess), 0.0, excess).T)
-        return shares.T
+        sources = layout.source_of_columns()[[feature.start for feature in layout.features]]
+        contributions = np.zeros((len(layout.sources), len(losses)))
+        np.add.at(contributions, sources, np.nan_to_num(losses - self._reference_losses).T)
+        return contributions.T
 
     @property
     def _features(self) -> Layout:
@@ -164,8 +155,8 @@ class GenerativeDetector(NetworkDetector):
         return self._layout or Layout.of_numbers(names)
 
 
-def _column_means(rows: Rows) -> Tensor:
-    """Return the mean of the known numbers of every column, (features,); 0 without any."""
+def _column_means(rows: ScaledRows) -> Tensor:
+    """Return the mean of every column, ignoring missing values: (features,)."""
     total, count = torch.zeros(1), torch.zeros(1)
     for _, x in rows.chunks(1, torch.float64):
         total = total.to(x) + x.nansum(dim=1)

@@ -1,4 +1,4 @@
-"""IMBoost: memorize inliers, then polarize by answers."""
+"""IMBoost: warm-up without labels, then polarization by labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -17,8 +16,8 @@ from imboost.models.backbone import Backbone
 from imboost.training.batches import Schedule
 from imboost.training.loop import Step, train
 from imboost.training.polarization import PolarizationSettings, polarization_steps
-from imboost.training.rows import Rows
-from imboost.training.scoring import mean_losses, scoring_noise
+from imboost.training.scaled_rows import ScaledRows
+from imboost.training.scoring import ensembled_loss
 from imboost.training.warmup import trimmed_risk, warmup_steps
 from imboost.validation import check_number
 
@@ -27,10 +26,10 @@ from imboost.validation import check_number
 class IMBoost(GenerativeDetector):
     """Inlier-memorization-guided active outlier detection.
 
-    A generative model trained for a short while knows inliers better than outliers, because
-    they are many and alike. `fit` stops there (the warm-up); `refine` takes labels of some
-    rows and trains on, lowering the loss of the labelled inliers and raising that of the
-    labelled outliers (the polarization). The loss of a row is its score.
+    Early in training, a generative model fits inliers better than outliers, because inliers are
+    many and similar (inlier memorization). `fit` trains that far (warm-up, eq. 1 and 2).
+    `refine` continues with labels of some rows: it decreases the loss of labelled inliers and
+    increases the loss of labelled outliers (polarization, eq. 3). The score of a row is its loss.
 
     Parameters
     ----------
@@ -41,20 +40,19 @@ class IMBoost(GenerativeDetector):
     n_samples : int
         K, latent samples per row in the bounds while training.
     n_score_samples : int
-        Latent samples per row when scoring, shared out among the members. All rows share one
-        fixed draw of them, so that scores repeat exactly; more samples than in training make
-        up for that.
+        Latent samples per row when scoring, divided among the members. All rows share one
+        fixed draw, so that scores are reproducible.
     logvar_weight : float
-        Weight of the decoder's log-variance; one half is the Gaussian density, 1 is what
-        the paper's figures need.
+        Weight of the decoder's log-variance; one half is the Gaussian density, 1 reproduces
+        the paper's figures.
     learning_rate, weight_decay : float
         Settings of Adam.
     batch_size : int
         n_0, rows of the first batches.
     batch_growth : float
-        gamma, growth of the batches per epoch once trimming starts.
+        gamma, growth factor of the batch size per epoch once trimming starts.
     max_batch_size : int
-        Largest batch.
+        Largest batch size.
     plain_epochs : int
         T_0, warm-up epochs on the plain loss.
     trimmed_epochs : int
@@ -63,27 +61,27 @@ class IMBoost(GenerativeDetector):
         T_2 / T_a, epochs of polarization per `refine`, and epochs averaged in
         `query_scores_` (eq. 6).
     label_rounds : int
-        When `fit` itself gets labels: how many rounds of `round_epochs` it polarizes.
+        Rounds of `round_epochs` of polarization if `fit` is given labels.
     updates_per_epoch : int
-        Gradient updates per epoch, whatever the size of the table.
+        Gradient updates per epoch, for tables of any size.
     trim_quantile : float
-        rho, share of a batch kept by the trimmed loss.
+        rho, fraction of a batch in the trimmed risk (eq. 2).
     threshold_mix : float
-        xi, share of the labelled inliers' risk in the trimming threshold (eq. 5).
+        xi, weight of the labelled inliers' risk in the trimming threshold (eq. 5).
     inlier_weight, outlier_weight : float
         lambda_1 and lambda_2, weights of the labelled rows' risks (eq. 3).
     decay_weights : bool
-        Let both weights fall by gamma with every epoch of polarization, as in the theory.
+        Divide both weights by gamma in every epoch of polarization, as in the theory.
     contamination : float or "auto"
-        Share of the training rows that `labels_` and `predict` call outliers. With "auto" it
-        is found: by two clusters of scores or, once labels of both kinds are known, as the
-        rows that are rather outliers than not.
+        Fraction of the training rows called outliers. With "auto" it is estimated: from two
+        clusters of scores or, once labels of both classes are known, as the rows that are more
+        likely outliers than not.
     random_state : int, RandomState or None
-        Source of all randomness; an int makes scores repeat exactly.
+        Source of all randomness; with an int, scores are reproducible.
     device : str
         "auto" (a GPU where there is one), "cpu", "cuda", ...
     verbose : bool
-        Print a line per stage of training.
+        Print a line per phase of training.
 
     Attributes
     ----------
@@ -95,18 +93,19 @@ class IMBoost(GenerativeDetector):
         0 or 1 for every training row.
     threshold_ : float
         The score above which a row is called an outlier.
+    threshold_is_estimated_ : bool
+        Whether `contamination` is "auto" and labels of both classes are not known.
     calibration_ : Calibration
-        How likely rows are outliers, given their scores; learned from labels.
+        Maps log-odds of scores to probabilities; fitted on the labels.
     training_labels_ : array of shape (n_rows,)
-        The labels it was learned from: 0, 1 or -1.
+        The labels given to `fit` or `refine`: 0, 1 or -1.
     out_of_fold_proba_ : array of shape (n_rows,)
-        How likely each labelled row would be an outlier, had its label not been known; nan
-        where there is no label, and everywhere if the detector cannot leave labels out: only
-        `Stack` can.
+        Probability of each labelled row by models that were not fitted on its label; nan for
+        other rows, and for all rows of detectors other than `Stack`.
     n_features_in_ : int
-        Columns seen in `fit`.
+        Number of columns.
     feature_names_in_ : array of str
-        Their names, where the table had names.
+        Names of the columns, if the table had names.
 
     References
     ----------
@@ -174,7 +173,7 @@ class IMBoost(GenerativeDetector):
         self._polarize(self._rows(X), labels, self.round_epochs)
         self._freeze()
 
-    def _polarize(self, rows: Rows, labels: Labels, n_epochs: int) -> None:
+    def _polarize(self, rows: ScaledRows, labels: Labels, n_epochs: int) -> None:
         first = self._next_epoch
         weights = PolarizationSettings(
             inlier_weight=self.inlier_weight,
@@ -192,23 +191,21 @@ class IMBoost(GenerativeDetector):
 
     def _run(
         self,
-        rows: Rows,
+        rows: ScaledRows,
         steps: Iterator[Step[Backbone]],
         generator: torch.Generator,
         epochs: range,
     ) -> None:
-        """Take the steps of `epochs`; average the last ones' losses as query scores (eq. 6)."""
+        """Train over `epochs`; set `query_scores_` to the ensembled loss (eq. 6)."""
+        trained = train(self._model, self._optimiser, rows, steps, generator)
         averaged = epochs[-self.round_epochs :]
-        total = np.zeros(len(rows), dtype=np.float32)
-        for step in train(self._model, self._optimiser, rows, steps, generator):
-            if step.ends_epoch and step.epoch in averaged:
-                noise = scoring_noise(self._model, generator, self.n_samples)
-                total += mean_losses(self._model, rows, noise)
-        self.query_scores_ = total.astype(np.float64) / len(averaged)
+        self.query_scores_ = ensembled_loss(
+            self._model, rows, trained, averaged, generator, self.n_samples
+        )
         self._next_epoch = epochs.stop
 
     def _trim(self, losses: Tensor, threshold: Tensor) -> Tensor:
-        """Return the trimmed risk (eq. 2); a subclass may look at the kept rows here."""
+        """Return the trimmed risk (eq. 2); overridden to record the kept rows."""
         return trimmed_risk(losses, threshold)
 
     def _has_own_query_scores(self) -> bool:

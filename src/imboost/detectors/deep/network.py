@@ -1,4 +1,4 @@
-"""Detectors that train a network on scaled rows."""
+"""Base class of detectors that train a neural network."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from imboost.detectors.base import BaseDetector
 from imboost.detectors.device import resolve_device
 from imboost.stats.scaling import MinMaxScaling
-from imboost.training.rows import Rows
+from imboost.training.scaled_rows import ScaledRows
 from imboost.validation import check_number
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NetworkDetector(BaseDetector):
-    """Scaling, device and random sources of a detector with a network."""
+    """Min-max scaling, device and random generators of a deep detector."""
 
     unsaved_attributes = ("_model", "_optimiser")
 
@@ -39,21 +39,21 @@ class NetworkDetector(BaseDetector):
         """The learning rate in use; a subclass may replace None."""
         return self.learning_rate
 
-    def _prepare(self, X: NDArray[Any]) -> Rows:
+    def _prepare(self, X: NDArray[Any]) -> ScaledRows:
         """Choose the device, fit the scaling and return the training rows."""
         self._device = resolve_device(self.device)
         self._scaling = MinMaxScaling.fit(X)
         return self._rows(X)
 
-    def _rows(self, X: NDArray[Any]) -> Rows:
-        return Rows(X, self._scaling, self._device)
+    def _rows(self, X: NDArray[Any]) -> ScaledRows:
+        return ScaledRows(X, self._scaling, self._device)
 
     def _random_sources(self, stage: int) -> tuple[np.random.Generator, torch.Generator]:
-        """Return sources of batches and noise for one stage of training.
+        """Return random generators of batches and noise for one stage of training.
 
-        They depend on the seed and the stage alone, so that training can be taken up again
-        without a stored generator state. Noise is drawn on the CPU on every device: the same
-        seed then trains the same model everywhere.
+        They depend only on the seed and the stage, so that training can resume without a saved
+        generator state. Noise is always drawn on the CPU: the same seed then trains the same
+        model on every device.
         """
         rng = np.random.default_rng([self._seed, stage])
         return rng, torch.Generator().manual_seed(int(rng.integers(2**63)))

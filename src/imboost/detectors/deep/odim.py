@@ -1,4 +1,4 @@
-"""ODIM: stop an ordinary training where memorization separates the rows best."""
+"""ODIM: early stopping where the losses of inliers and outliers are best separated."""
 
 from __future__ import annotations
 
@@ -19,21 +19,18 @@ from imboost.training.scoring import member_losses
 from imboost.training.warmup import plain_steps
 from imboost.validation import check_number
 
-MIN_CHECK_EVERY = 5
-"""On the smallest tables the losses are looked at no more often than this many updates: each
-look costs as much as dozens of updates."""
-MAX_CHECK_ROWS = 10_000
-"""The separation of the losses is judged on at most so many rows of a larger table."""
+MIN_CHECK_EVERY = 5  # updates; a check costs as much as dozens of updates on a small table
+MAX_CHECK_ROWS = 10_000  # rows, drawn at random, on which a check computes the losses
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ODIM(GenerativeDetector):
     """Unsupervised detection by the likelihood of under-fitted generative models.
 
-    Every few updates the losses of the rows are looked at: the further apart the two
-    components of a Gaussian mixture fitted to them, the more pronounced the memorization of
-    inliers. Each member keeps the parameters it had at its best moment, and the score is
-    the mean of the members' losses. Labels are accepted and not used.
+    Every few updates a mixture of two Gaussians is fitted to the losses of the rows: the further
+    apart its components, the stronger the inlier memorization. Each member keeps the
+    parameters with the best separation, and the score is the mean of the members' losses.
+    Labels are ignored.
 
     Parameters
     ----------
@@ -52,12 +49,12 @@ class ODIM(GenerativeDetector):
     batch_size : int
         Rows of a batch.
     check_every : int
-        Updates between two looks at the losses; fewer on tables of few batches.
+        Updates between two checks of the losses; fewer on tables of few batches.
     patience : int
-        Updates without a better separation after which a member is done; training stops when
-        all are.
+        Updates without a better separation after which a member stops; training ends when all
+        have stopped.
     max_updates : int
-        Updates after which it stops anyway.
+        Most updates.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -95,13 +92,13 @@ class ODIM(GenerativeDetector):
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         rows = self._start(X)
         rng, generator = self._random_sources(stage=0)
-        judged = X
+        checked = X
         if len(X) > MAX_CHECK_ROWS:
-            judged = X[np.sort(rng.choice(len(X), MAX_CHECK_ROWS, replace=False))]
-        judged_rows = self._rows(judged)
+            checked = X[np.sort(rng.choice(len(X), MAX_CHECK_ROWS, replace=False))]
+        checked_rows = self._rows(checked)
         n_batches = max(MIN_CHECK_EVERY, len(X) // self.batch_size)
         check_every = min(self.check_every, n_batches, self.max_updates)
-        # An "epoch" is the stretch between two looks at the losses.
+        # Here an "epoch" is the updates between two checks.
         schedule = Schedule(batch_size=self.batch_size, updates_per_epoch=check_every)
         n_checks = self.max_updates // check_every
         steps = plain_steps(schedule, n_checks, len(rows), rng)
@@ -112,7 +109,7 @@ class ODIM(GenerativeDetector):
         for step in train(self._model, self._optimiser, rows, steps, generator):
             if not step.ends_epoch:
                 continue
-            losses = [part for _, part in member_losses(self._model, judged_rows, self._noise)]
+            losses = [part for _, part in member_losses(self._model, checked_rows, self._noise)]
             distance = _separations(torch.cat(losses, dim=1), rng)
             waiting = (step.epoch - best_check) * check_every <= self.patience
             better = waiting & (distance > best_distance)
@@ -126,13 +123,13 @@ class ODIM(GenerativeDetector):
 
 
 def _separations(losses: Tensor, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return how far apart the two components of each member's losses (members, rows) lie."""
+    """Return the separation of the losses of each member, given (members, rows)."""
     values = losses.double().cpu().numpy()
     return np.array([_separation(member, rng) for member in values])
 
 
 def _separation(losses: NDArray[np.float64], rng: np.random.Generator) -> float:
-    """Squared differences of means and of variances on the min-max scale of the losses."""
+    """Sum of the squared differences of means and of variances of min-max scaled losses."""
     spread = np.ptp(losses)
     if spread == 0:
         return 0.0
@@ -145,7 +142,7 @@ def _separation(losses: NDArray[np.float64], rng: np.random.Generator) -> float:
 def _copy_members(
     source: dict[str, Tensor], target: dict[str, Tensor], members: NDArray[np.bool_]
 ) -> None:
-    """Overwrite some members of a state by those of another."""
+    """Copy some members of a state into another."""
     chosen = torch.from_numpy(members)
     for name, values in source.items():
         index = chosen.to(values.device)

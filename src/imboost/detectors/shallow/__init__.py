@@ -1,1 +1,1 @@
-"""Detectors without a neural network, built on other libraries."""
+"""Detectors without a neural network, built on scikit-learn, PyOD, XGBoost and coniferest."""

@@ -1,4 +1,4 @@
-"""AAD: an isolation forest whose leaves are weighted by answers."""
+"""AAD: an isolation forest whose leaf weights are fitted to labels."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from imboost.validation import check_number
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AAD(ConiferestDetector):
-    """Active anomaly discovery: the forest of coniferest, which needs the extra `peers`.
+    """Active Anomaly Discovery with coniferest's AADForest; needs the extra `peers`.
 
-    The weights of the leaves are fitted so that answered outliers score above a quantile of
-    the scores and answered inliers below it.
+    The weights of the leaves are fitted so that labelled outliers score above a quantile of the
+    scores and labelled inliers below it.
 
     Parameters
     ----------
     n_trees : int
-        Trees of the forest.
+        Number of trees.
     n_subsamples : int
-        Rows that each tree is grown on.
+        Rows drawn for each tree.
     outlier_cost, inlier_cost : float
-        C_a and C_n, costs of answered rows on the wrong side.
+        C_a and C_n, costs of labelled rows on the wrong side of the quantile.
     prior_influence : float
-        How strongly the weights are held to those without answers.
+        Strength of the regularisation towards the weights without labels.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -78,7 +78,7 @@ class AAD(ConiferestDetector):
         )
 
 
-# What coniferest makes of a number and of its default are functions that cannot be copied.
+# Module-level functions, because coniferest's own defaults cannot be pickled.
 
 
 def _same_influence(value: float, _n_outliers: int, _n_inliers: int) -> float:

@@ -1,4 +1,4 @@
-"""Detectors without a network, built on libraries of the field."""
+"""Base class of detectors without a neural network."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ Floats = NDArray[np.float64]
 
 
 class ShallowDetector(BaseDetector):
-    """Scales the table and looks at it without labels once; learns from labels every round.
+    """Fits unsupervised parts once, in `fit`, and supervised parts in every round.
 
-    Everything here computes on the CPU; `device` is accepted as everywhere. Missing numbers
-    count as the median of their column.
+    Everything is computed on the CPU; `device` has no effect. Missing values are replaced by
+    the median of their column.
     """
 
     allow_nan = True
 
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         self._scaling = MinMaxScaling.fit(X)
-        self._usual = column_medians(self._scaling.transform(X))
+        self._medians = column_medians(self._scaling.transform(X))
         table = self._preprocess(X)
-        self._report(f"building on {len(X)} rows")
+        self._report(f"unsupervised fit on {len(X)} rows")
         self._fit_unsupervised(table)
         self._fit_labels(table, labels)
 
     def _refine(self, X: NDArray[Any], labels: Labels) -> None:
         self._fit_labels(self._preprocess(X), labels)
 
-    def _score_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _score_rows(self, X: NDArray[Any]) -> Floats:
         return self._score_preprocessed(self._preprocess(X))
 
     def _preprocess(self, X: NDArray[Any]) -> Floats:
-        """Scale a table and fill its gaps."""
-        return impute(self._scaling.transform(X), self._usual)
+        """Scale a table and impute its missing values."""
+        return impute(self._scaling.transform(X), self._medians)
 
     @abstractmethod
     def _fit_unsupervised(self, table: Floats) -> None:
-        """Prepare what depends on the rows alone."""
+        """Fit everything that does not depend on labels."""
 
     @abstractmethod
     def _fit_labels(self, table: Floats, labels: Labels) -> None:
-        """Learn from all labels known by now; there may be none."""
+        """Fit to all current labels; there may be none."""
 
     @abstractmethod
-    def _score_preprocessed(self, table: Floats) -> NDArray[np.float64]:
-        """Return the outlier score of every row of a scaled table."""
+    def _score_preprocessed(self, table: Floats) -> Floats:
+        """Return the outlier score of every row of a preprocessed table."""

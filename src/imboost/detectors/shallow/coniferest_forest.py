@@ -1,4 +1,4 @@
-"""Active isolation forests of the coniferest package."""
+"""Base class of the active isolation forests of the coniferest package."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from imboost.validation import check_number
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ConiferestDetector(ShallowDetector):
-    """A forest that coniferest grows and weighs by answers."""
+    """Wraps a forest of coniferest that learns from labels."""
 
     default_query = "rd"
     required_packages = ("coniferest",)
@@ -31,7 +31,7 @@ class ConiferestDetector(ShallowDetector):
 
     @abstractmethod
     def _new_forest(self, n_subsamples: int) -> Any:
-        """Return an untrained forest of coniferest."""
+        """Return an unfitted forest of coniferest."""
 
     def _fit_unsupervised(self, table: Floats) -> None:
         self._forest = self._new_forest(min(self.n_subsamples, len(table)))
@@ -45,5 +45,5 @@ class ConiferestDetector(ShallowDetector):
 
     def _score_preprocessed(self, table: Floats) -> NDArray[np.float64]:
         scores: NDArray[np.float64] = -self._forest.score_samples(table)
-        # The last digits depend on how rows are batched, and are rounded away.
+        # Rounded to single precision: the last digits depend on the batch of a row.
         return scores.astype(np.float32).astype(np.float64)

@@ -1,4 +1,4 @@
-"""PineForest: an isolation forest that keeps the trees that agree with the answers."""
+"""Pine: an isolation forest that keeps the trees that agree with the labels."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from imboost.validation import check_number
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Pine(ConiferestDetector):
-    """The PineForest of coniferest, which needs the extra `peers`.
+    """coniferest's PineForest; needs the extra `peers`.
 
-    With every round of answers new trees are grown, and those that rank the answered rows
-    worst are thrown away.
+    In every round new trees are grown, and the trees that rank the labelled rows worst are
+    discarded.
 
     Parameters
     ----------
     n_trees : int
-        Trees kept.
+        Number of trees kept.
     n_subsamples : int
-        Rows that each tree is grown on.
+        Rows drawn for each tree.
     n_spare_trees : int
-        Trees grown in addition and thrown away.
+        Additional trees that are grown and then discarded.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 

@@ -1,4 +1,4 @@
-"""Trees: a forest of classifiers on the columns and two unsupervised views of the rows."""
+"""Trees: ExtraTrees on the columns, isolation-forest scores and neighbour distances."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from imboost.validation import check_number, check_numbers
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Trees(ScoreFeatureClassifier):
-    """The strongest simple alternative: extremely randomised trees on good features.
+    """A strong, simple baseline: extremely randomised trees on columns and unsupervised scores.
 
-    The features of a row are its columns, its isolation-forest score and its distances to
-    near rows. The score is the share of trees that call a row an outlier. Until both kinds
-    are known, it is the mean rank of the isolation-forest score and of the distances; later
-    that rank decides between rows of equal share.
+    The features of a row are its columns, its isolation-forest score and its distances to nearest
+    neighbours. The score is the fraction of trees that predict an outlier; ties are broken by the
+    mean rank of the unsupervised scores. Until labels of both classes are known, the score is
+    that rank.
 
     Parameters
     ----------
     n_trees : int
-        Trees that learn from labels.
+        Trees of the classifier.
     n_isolation_trees : int
         Trees of the isolation forest.
     n_neighbors : tuple of int
-        The neighbours whose distances are features, counted from the nearest.
+        Ranks k of the neighbours whose distances are features.
     max_reference_rows : int
-        Neighbours are looked for among so many rows at most, drawn at random.
+        Most rows, drawn at random, among which neighbours are searched.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -81,10 +81,10 @@ class Trees(ScoreFeatureClassifier):
     def _new_classifier(self) -> ExtraTreesClassifier:
         return ExtraTreesClassifier(self.n_trees, random_state=self._seed)
 
-    def _combine(
-        self, share: NDArray[np.float64], rank: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        return np.asarray(share + rank / self.n_trees)  # less than the vote of one tree
+    def _combine(self, probability: Floats, mean_rank: Floats) -> Floats:
+        return np.asarray(
+            probability + mean_rank / self.n_trees
+        )  # rank / n_trees is less than the vote of one tree
 
     def _unsupervised_scores(self, table: Floats) -> NDArray[np.float64]:
         """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""

@@ -16,31 +16,31 @@ from imboost.validation import check_number
 
 NEIGHBOUR_COUNTS = (1, 3, 5, 10, 20, 30, 40, 50)
 BIN_COUNTS = (5, 10, 15, 20, 25, 30, 50)
-OUTSIDE_SHARES = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
+OCSVM_NUS = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
 TREE_COUNTS = (10, 20, 50, 70, 100, 150, 200)
-"""The pool of detectors that PyOD's XGBOD builds by default."""
+"""Settings of the pool: PyOD's defaults for XGBOD."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class XGBOD(ScoreFeatureClassifier):
     """Extreme gradient boosting outlier detection; needs the extra `peers`.
 
-    PyOD's nearest neighbours, LOF, histograms, one-class SVMs and isolation forests, each
-    with several settings, learn from the rows without labels. Their scores are further
-    columns for XGBoost, which learns from the labelled rows. Until both kinds are known,
-    the score is the mean rank among the pool's scores.
+    A pool of unsupervised PyOD detectors (KNN, LOF, HBOS, OCSVM and IForest, each with several
+    settings) is fitted to the rows. Their scores are additional features of XGBoost, which is
+    fitted to the labelled rows. Until labels of both classes are known, the score is the mean
+    rank of the pool's scores.
 
     Parameters
     ----------
     n_trees : int
-        Boosted trees.
+        Number of boosted trees.
     max_depth : int
-        Depth of a tree.
+        Largest depth of a tree.
     learning_rate : float
-        Shrinkage of a tree's vote.
+        Shrinkage of each tree.
     max_reference_rows : int
-        The pool learns from so many rows at most, drawn at random: one-class SVMs need time
-        that grows with the square of the rows.
+        Most rows, drawn at random, that the pool is fitted to: the time of a one-class SVM grows
+        with the square of the rows.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -82,17 +82,17 @@ class XGBOD(ScoreFeatureClassifier):
     def _fit_scores(self, table: Floats) -> None:
         rng = np.random.default_rng(self._seed)
         reference = sample_rows(table, self.max_reference_rows, rng)
-        self._mean, self._spread = reference.mean(0), reference.std(0)
-        self._spread[self._spread == 0] = 1.0
+        self._mean, self._std = reference.mean(0), reference.std(0)
+        self._std[self._std == 0] = 1.0
         self._pool = _make_pool(len(reference), self._seed)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # PyOD's remarks on duplicates and constant columns
+            warnings.simplefilter("ignore")  # about duplicates and constant columns
             for detector in self._pool:
                 detector.fit(self._standardise(reference))
-        # A row of the reference has no distance to itself there, and keeps those scores.
+        # The training scores of reference rows leave out their distance to themselves.
         own_scores = np.column_stack([detector.decision_scores_ for detector in self._pool])
         self._known_rows = {row.tobytes(): n for n, row in enumerate(reference)}
-        self._known_scores = _tame(own_scores)
+        self._known_scores = _clip_scores(own_scores)
 
     def _new_classifier(self) -> Any:
         from xgboost import XGBClassifier
@@ -101,7 +101,7 @@ class XGBOD(ScoreFeatureClassifier):
             n_estimators=self.n_trees,
             max_depth=self.max_depth,
             learning_rate=self.learning_rate,
-            base_score=0.5,  # as in PyOD; from the few outliers' share no tree would grow
+            base_score=0.5,  # as in PyOD; from a small fraction of outliers no tree would grow
             n_jobs=1,
             random_state=self._seed,
         )
@@ -111,7 +111,7 @@ class XGBOD(ScoreFeatureClassifier):
         rows = self._standardise(table)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scores = _tame(np.column_stack([d.decision_function(rows) for d in self._pool]))
+            scores = _clip_scores(np.column_stack([d.decision_function(rows) for d in self._pool]))
         for number, row in enumerate(table):
             known = self._known_rows.get(row.tobytes())
             if known is not None:
@@ -119,11 +119,11 @@ class XGBOD(ScoreFeatureClassifier):
         return scores
 
     def _standardise(self, table: Floats) -> Floats:
-        return np.asarray((table - self._mean) / self._spread)
+        return np.asarray((table - self._mean) / self._std)
 
 
 def _make_pool(n_rows: int, seed: int) -> list[Any]:
-    """Return PyOD's detectors, untrained, with the settings that `n_rows` allow."""
+    """Return the unfitted PyOD detectors that `n_rows` rows allow."""
     from pyod.models.hbos import HBOS
     from pyod.models.iforest import IForest
     from pyod.models.knn import KNN
@@ -135,13 +135,13 @@ def _make_pool(n_rows: int, seed: int) -> list[Any]:
         *(KNN(n_neighbors=k) for k in counts),
         *(LOF(n_neighbors=k) for k in counts),
         *(HBOS(n_bins=n) for n in BIN_COUNTS),
-        *(OCSVM(nu=share) for share in OUTSIDE_SHARES),
+        *(OCSVM(nu=nu) for nu in OCSVM_NUS),
         *(IForest(n_estimators=n, random_state=seed) for n in TREE_COUNTS),
     ]
 
 
-def _tame(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Keep scores finite, without the last digits, which depend on how rows are batched."""
+def _clip_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Clip scores to finite values and round to single precision, independent of the batch."""
     limit = float(np.finfo(np.float32).max)
     finite = np.nan_to_num(scores, nan=0.0, posinf=limit, neginf=-limit)
     return np.clip(finite, -limit, limit).astype(np.float32).astype(np.float64)

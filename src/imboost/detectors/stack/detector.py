@@ -236,7 +236,7 @@ class Stack(ShallowDetector):
         Gaps are filled by what the row's other cells let expect, or else by medians.
         """
         if self._cells is None:
-            return impute(table, self._usual), None
+            return impute(table, self._medians), None
         cells, expected = self._cells.judge(table)
         return np.where(np.isnan(table), expected, table), cells
 

@@ -1,4 +1,4 @@
-"""Layers that hold the parameters of several members and apply them in one call."""
+"""Layers of an ensemble: the parameters of all members in one tensor, applied in one call."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from imboost.stats.scaling import MinMaxScaling
 from imboost.training.batches import Schedule, draw_batch
-from imboost.training.rows import Rows
+from imboost.training.scaled_rows import ScaledRows
 
 CPU = torch.device("cpu")
 
@@ -35,14 +35,14 @@ def test_a_batch_holds_distinct_rows_of_the_pool(pool):
 def test_rows_come_scaled_with_rows_last(dtype):
     table = np.random.default_rng(0).normal(100, 5, (30, 3)).astype(dtype)
     scaling = MinMaxScaling.fit(table)
-    batch = Rows(table, scaling, CPU).take(np.array([4, 2]))
+    batch = ScaledRows(table, scaling, CPU).take(np.array([4, 2]))
     assert batch.dtype == torch.float32
     np.testing.assert_allclose(batch.numpy(), scaling.transform(table[[4, 2]]).T, atol=1e-5)
 
 
 def test_chunks_cover_the_table_once_in_order():
     table = np.random.default_rng(0).normal(size=(20_000, 3))
-    rows = Rows(table, MinMaxScaling.fit(table), CPU)
+    rows = ScaledRows(table, MinMaxScaling.fit(table), CPU)
     parts = list(rows.chunks(5, torch.float64))
     assert len(parts) > 1
     joined = torch.cat([chunk for _, chunk in parts], dim=1).T.numpy()
@@ -51,7 +51,7 @@ def test_chunks_cover_the_table_once_in_order():
 
 def test_the_table_is_not_copied():
     table = np.random.default_rng(0).normal(size=(100, 3)).astype(np.float32)
-    rows = Rows(table, MinMaxScaling.fit(table), CPU)
+    rows = ScaledRows(table, MinMaxScaling.fit(table), CPU)
     before = rows.take(np.array([0])).clone()
     table[0] += 1
     assert not torch.equal(before, rows.take(np.array([0])))
@@ -59,5 +59,5 @@ def test_the_table_is_not_copied():
 
 def test_float64_keeps_small_differences_of_large_numbers():
     table = np.array([[1.7e9], [1.7e9 + 50.0], [1.7e9 + 100.0]])
-    rows = Rows(table, MinMaxScaling.fit(table), CPU)
+    rows = ScaledRows(table, MinMaxScaling.fit(table), CPU)
     np.testing.assert_allclose(rows.take(np.arange(3)).numpy(), [[0.0, 0.5, 1.0]])

@@ -1,7 +1,7 @@
-"""The training table: one tensor on the device, scaled as it is read.
+"""A table as one tensor on the device, min-max scaled batch by batch.
 
-Scaling on reading leaves the user's array as the only copy of the table in memory, and lets
-a float64 table keep its precision until the values are small.
+The user's array stays the only copy of the table in memory, and a float64 table keeps its
+precision until the values are scaled.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from torch import Tensor
 from imboost.stats.scaling import MinMaxScaling, scale_values
 
 CHUNK_CELLS = 1 << 19
-"""Cells computed at a time, over all members and samples, when a whole table is scored: enough
-to drown the overhead of a call, and few enough to stay in the processor's cache."""
+"""Cells per chunk, over all members and samples: enough to make the overhead of a call negligible,
+few enough to fit the processor's cache."""
 MIN_WIDTH = 32
-"""The narrowest hidden layer that matters; tables of fewer columns count as so wide."""
+"""Narrower tables count as this wide: the width of the smallest hidden layer."""
 
 
-class Rows:
-    """Rows of a table, read in the layout of the models.
+class ScaledRows:
+    """Scaled rows of a table, as tensors of shape (features, rows).
 
     Parameters
     ----------
     table : array of shape (rows, features), float32 or float64
         Not copied on the CPU.
     scaling : MinMaxScaling
-        Maps every column to the unit interval.
+        Scales every column to the unit interval.
     device : torch.device
-        Where batches are wanted.
+        Device of the batches.
     """
 
     def __init__(self, table: NDArray[Any], scaling: MinMaxScaling, device: torch.device) -> None:
         with warnings.catch_warnings():
-            # A read-only array is fine: nothing here writes to it.
+            # The tensor is never written to, so a read-only array is fine.
             warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
             self._table = torch.from_numpy(np.ascontiguousarray(table)).to(device)
         self._offset = torch.from_numpy(scaling.offset).to(self._table)
@@ -51,17 +51,17 @@ class Rows:
         return len(self._table)
 
     def take(self, index: NDArray[np.int64], dtype: torch.dtype = torch.float32) -> Tensor:
-        """Read the rows at `index` as (features, rows)."""
+        """Return the rows at `index` as (features, rows)."""
         where = torch.from_numpy(index).to(self.device)
         return self._scale(self._table.index_select(0, where), dtype)
 
     def chunks(self, n_copies: int, dtype: torch.dtype) -> Iterator[tuple[slice, Tensor]]:
-        """Read the whole table in order, as slices and tensors of (features, rows).
+        """Yield the table in order, as slices and tensors of (features, rows).
 
         Parameters
         ----------
         n_copies : int
-            How often a row is computed: members times samples.
+            Forward passes per row: members times samples.
         dtype : torch.dtype
             Precision of the tensors.
         """

@@ -9,8 +9,8 @@ import torch
 from imboost.models import MLPVAE
 from imboost.stats.scaling import MinMaxScaling
 from imboost.tables.layout import Feature, Kind, Layout
-from imboost.training.cells import cell_losses, expected_cells
-from imboost.training.rows import Rows
+from imboost.training.cell_losses import cell_losses, conditional_means
+from imboost.training.scaled_rows import ScaledRows
 from imboost.training.scoring import mean_losses, scoring_noise
 
 LAYOUT = Layout(
@@ -50,7 +50,7 @@ def noise(model):
 
 def as_rows(table):
     scaling = MinMaxScaling(offset=np.zeros(6), factor=np.ones(6))
-    return Rows(table, scaling, torch.device("cpu"))
+    return ScaledRows(table, scaling, torch.device("cpu"))
 
 
 def test_cells_and_code_sum_to_the_loss(model, noise, table):
@@ -74,15 +74,15 @@ def test_levels_count_in_their_own_column(model, noise, table):
 
 def test_what_is_expected_of_a_cell_does_not_depend_on_the_cell(model, noise, table):
     owners = LAYOUT.source_of_columns()
-    before = expected_cells(model, as_rows(table), noise, owners)
+    before = conditional_means(model, as_rows(table), noise, owners)
     changed = table.copy()
     changed[:, 0], changed[:, 2] = 9.0, 0.0
-    after = expected_cells(model, as_rows(changed), noise, owners)
+    after = conditional_means(model, as_rows(changed), noise, owners)
     np.testing.assert_allclose(after[:, owners == 0], before[:, owners == 0])
     assert not np.allclose(after[:, owners == 1], before[:, owners == 1])
 
 
 def test_expected_cells_are_numbers_of_the_unit_interval_and_probabilities(model, noise, table):
-    expected = expected_cells(model, as_rows(table), noise, LAYOUT.source_of_columns())
+    expected = conditional_means(model, as_rows(table), noise, LAYOUT.source_of_columns())
     assert ((expected > 0) & (expected < 1)).all()
     np.testing.assert_allclose(expected[:, 3:].sum(axis=1), 1.0)

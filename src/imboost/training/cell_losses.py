@@ -1,4 +1,4 @@
-"""What each cell of a row adds to its loss, and what is expected of it."""
+"""Decomposition of a row's loss by cell, and the mean of each cell given the others."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from imboost.models.backbone import CellBackbone
-from imboost.training.rows import Rows
+from imboost.training.scaled_rows import ScaledRows
 
 PRECISION = torch.float64
 
 
 @torch.inference_mode()
-def cell_losses(model: CellBackbone, rows: Rows, noise: Tensor) -> NDArray[np.float64]:
-    r"""Return what every cell adds to the loss of its row, averaged over members.
+def cell_losses(model: CellBackbone, rows: ScaledRows, noise: Tensor) -> NDArray[np.float64]:
+    r"""Return the contribution of every cell to the loss of its row, averaged over members.
 
     With the normalised weights :math:`\bar w_k = w_k / \sum_l w_l` of the samples, a loss is
 
@@ -23,19 +23,19 @@ def cell_losses(model: CellBackbone, rows: Rows, noise: Tensor) -> NDArray[np.fl
         -\log \frac{1}{K} \sum_k w_k = -\sum_j \sum_k \bar w_k \log p(x_j \mid z_k)
         - \sum_k \bar w_k \log \frac{p(z_k)}{q(z_k \mid x)} + \sum_k \bar w_k \log K \bar w_k
 
-    The first sum is over cells, and its terms are returned; the others are the code's.
+    The terms of the first sum, one per cell j, are returned; the others belong to the code.
 
     Parameters
     ----------
     model : CellBackbone
-    rows : Rows
+    rows : ScaledRows
     noise : Tensor
-        That of the scores.
+        The scoring noise.
 
     Returns
     -------
     array of shape (n_rows, n_columns)
-        0 for a missing number.
+        0 for a missing value.
     """
     noise = noise.to(rows.device, PRECISION)
     losses = []
@@ -47,28 +47,28 @@ def cell_losses(model: CellBackbone, rows: Rows, noise: Tensor) -> NDArray[np.fl
 
 
 @torch.inference_mode()
-def expected_cells(
-    model: CellBackbone, rows: Rows, noise: Tensor, owners: NDArray[np.int64]
+def conditional_means(
+    model: CellBackbone, rows: ScaledRows, noise: Tensor, sources: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return what is expected of every cell, given the other cells of its row.
+    """Return the mean of every cell given the other cells of its row.
 
-    Columns of one owner are left out together, by encoder and weights: a model that sees an odd
-    cell may copy it.
+    The columns of one source (one column of the user's table) are hidden together, from the
+    encoder and from the weights: a model that sees an unusual value may reproduce it.
 
     Parameters
     ----------
     model, rows, noise
         As in `cell_losses`.
-    owners : array of shape (n_columns,)
-        Which columns belong together: 0, 1 and so on.
+    sources : array of shape (n_columns,)
+        The source of each column, numbered from 0.
 
     Returns
     -------
     array of shape (n_rows, n_columns)
-        Means of numbers in the unit interval, probabilities of gaps and of levels.
+        Means of scaled numbers; probabilities of missing-value indicators and of categories.
     """
     noise = noise.to(rows.device, PRECISION)
-    groups = [torch.from_numpy(owners == owner) for owner in range(owners.max() + 1)]
+    groups = [torch.from_numpy(sources == source) for source in range(sources.max() + 1)]
     expected = []
     for _, x in rows.chunks(_n_copies(model, noise), PRECISION):
         means = torch.empty_like(x)
@@ -87,7 +87,7 @@ def _n_copies(model: CellBackbone, noise: Tensor) -> int:
 
 
 def _weighted(values: Tensor, weights: Tensor) -> Tensor:
-    """Return means over samples by weight, and over members: (features, rows)."""
+    """Return the weighted mean over samples, averaged over members: (features, rows)."""
     return (values * weights.unsqueeze(1)).sum(2).mean(0)
 
 
