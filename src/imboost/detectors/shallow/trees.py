@@ -82,9 +82,8 @@ class Trees(ScoreFeatureClassifier):
         return ExtraTreesClassifier(self.n_trees, random_state=self._seed)
 
     def _combine(self, probability: Floats, mean_rank: Floats) -> Floats:
-        return np.asarray(
-            probability + mean_rank / self.n_trees
-        )  # rank / n_trees is less than the vote of one tree
+        # The rank only breaks ties: the vote of one tree weighs more.
+        return np.asarray(probability + mean_rank / self.n_trees)
 
     def _unsupervised_scores(self, table: Floats) -> NDArray[np.float64]:
         """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""
