@@ -113,7 +113,7 @@ class Detector(Protocol):
         self,
         *,
         score: float | None = None,
-        share: float | None = None,
+        contamination: float | None = None,
         precision: float | None = None,
     ) -> Self:
         """Change the threshold without training."""
