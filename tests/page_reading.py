@@ -1,10 +1,10 @@
-"""What a browser would make of a page or a text, as far as tests want to know."""
+"""Read HTML pages and Markdown in tests."""
 
 from html.parser import HTMLParser
 
 
 class _Addresses(HTMLParser):
-    """Collects what a page names for loading."""
+    """Collects the tags of a page and the addresses it loads."""
 
     LOADING = ("src", "href", "xlink:href", "srcset", "data", "poster")
 

@@ -1,4 +1,4 @@
-"""The program as from a shell, and tables for it."""
+"""Run the program as from a shell, and write tables for it."""
 
 import io
 import sys
@@ -17,7 +17,7 @@ from imboost.datasets.orders import mixed_table
 
 @dataclass(frozen=True)
 class Ended:
-    """How the program ended and what it said."""
+    """Exit code and output of the program."""
 
     code: int
     lines: list[str]
@@ -29,10 +29,10 @@ class Ended:
 
 
 def run_program(*arguments):
-    """Run the program; an error that it does not tell in a line is raised here."""
+    """Run the program; an error that it does not handle is raised here."""
     out, err, code = io.StringIO(), io.StringIO(), 0
-    words = ["imboost", *map(str, arguments)]
-    with redirect_stdout(out), redirect_stderr(err), patch.object(sys, "argv", words):
+    argv = ["imboost", *map(str, arguments)]
+    with redirect_stdout(out), redirect_stderr(err), patch.object(sys, "argv", argv):
         try:
             cli.main()
         except SystemExit as end:
@@ -41,14 +41,14 @@ def run_program(*arguments):
 
 
 def run_well(*arguments):
-    """Run the program and see to it that all went well."""
+    """Run the program and assert that it succeeds."""
     ended = run_program(*arguments)
     assert (ended.code, ended.errors) == (0, [])
     return ended
 
 
 def refused(*arguments):
-    """Run the program, which should end with one clear line; return that."""
+    """Run the program and assert that it fails with one line; return the line."""
     ended = run_program(*arguments)
     assert ended.code == 2
     [line] = ended.errors
@@ -57,17 +57,17 @@ def refused(*arguments):
 
 
 def orders(n_rows=300, *, share=0.05, labelled=False, seed=0):
-    """Return a table of orders; with labels as words in every second row if wanted."""
-    made = mixed_table(n_rows, contamination=share, seed=seed)
+    """Return a table of orders, if wanted with text labels in every second row."""
+    generated = mixed_table(n_rows, contamination=share, seed=seed)
     if not labelled:
-        return made.table
-    said = np.where(made.y == 1, "yes", "no").tolist()
-    labels = pa.array([word if row % 2 else None for row, word in enumerate(said)])
-    return made.table.append_column("is_wrong", labels)
+        return generated.table
+    texts = np.where(generated.y == 1, "yes", "no").tolist()
+    labels = pa.array([text if row % 2 else None for row, text in enumerate(texts)])
+    return generated.table.append_column("is_wrong", labels)
 
 
 def write(table, path):
-    """Write a table as the path's ending says; return the path."""
+    """Write a table in the format of the path's extension; return the path."""
     if path.suffix == ".csv":
         pyarrow.csv.write_csv(table, path)
     else:

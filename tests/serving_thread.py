@@ -1,4 +1,4 @@
-"""A scoring service on a free port, in a thread of the test."""
+"""Run a web application on a free port, in a thread of the test."""
 
 import socket
 import threading
@@ -10,7 +10,7 @@ import uvicorn
 
 @contextmanager
 def served(app):
-    """Serve an app for a while; yield its address."""
+    """Serve an application; yield its address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

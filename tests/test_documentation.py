@@ -99,10 +99,10 @@ def test_every_setting_of_a_session_is_in_the_reference_with_its_default(setting
     assert ast.literal_eval(default.strip("`")) == setting.default
 
 
-def test_words_for_missing_values_are_in_the_guide():
+def test_strings_for_missing_values_are_in_the_guide():
     text = (ROOT / "docs/first-table.md").read_text(encoding="utf-8")
-    [line] = re.findall(r"(?m)^\| words for a missing value: an empty cell, (.*?) \|", text)
-    assert set(re.findall(r"`([^`]+)`", line)) == {word for word in MISSING_STRINGS if word}
+    [line] = re.findall(r"(?m)^\| strings for a missing value: an empty cell, (.*?) \|", text)
+    assert set(re.findall(r"`([^`]+)`", line)) == {text for text in MISSING_STRINGS if text}
 
 
 def test_spellings_of_unlabelled_rows_are_in_the_guide():

@@ -1,4 +1,4 @@
-"""The guides are true: their code and their commands run, one after the other, as read."""
+"""The code and commands of the guides run, in their order."""
 
 import re
 from contextlib import ExitStack
@@ -20,7 +20,7 @@ def blocks(name):
 
 
 def follow(name):
-    """Do what a guide says; return what its code has defined."""
+    """Run the blocks of a guide; return the names its code defines."""
     names, address = {}, "http://127.0.0.1:8000"
     with ExitStack() as stack:
         for language, block in blocks(name):
@@ -37,7 +37,7 @@ def follow(name):
     return names
 
 
-def test_the_first_table_can_be_followed(tmp_path, monkeypatch, capsys):
+def test_the_first_table_guide_can_be_followed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = follow("first-table.md")
     written = {path.name for path in tmp_path.iterdir()}
@@ -47,10 +47,10 @@ def test_the_first_table_can_be_followed(tmp_path, monkeypatch, capsys):
     assert "order_id identifier" in capsys.readouterr().out
 
 
-def test_the_service_can_be_asked_as_told(tmp_path, monkeypatch, capsys):
+def test_the_service_guide_can_be_followed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = follow("serving.md")
-    assert names["told"]["identifiers"] == {"order_id": "A1"}
+    assert names["prediction"]["identifiers"] == {"order_id": "A1"}
     assert "weight 90 above all reference rows" in capsys.readouterr().out
 
 

@@ -1,4 +1,4 @@
-"""Tables as they should not be: a clear line, or a treatment that is told."""
+"""Tables as they should not be: a clear line, or a treatment that is message."""
 
 import re
 
@@ -22,13 +22,14 @@ def fit(path, *options):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"", "is empty"),
         (b"a,b\n", "header but no rows"),
         (b"a,b\n1,2\n", "has one row; training needs rows to compare it with"),
         (b"a,a,b\n1,2,3\n1,3,4\n", "several columns called 'a'"),
         (b"a,b\n1,2\n3\n", "ragged"),
+        (b'a,b\n1,"2\n3,4\n5,6\n', "quote"),
         (b"a,b\n1,\xe9t\xe9\n2,b\n", "not in UTF-8"),
         ("a,b\n1,é\n2,b\n".encode("utf-16"), "UTF-8"),
         (b"a,b\n1,1\n1,1\n", "No column can be used for scoring"),
@@ -40,21 +41,22 @@ def fit(path, *options):
         "one row",
         "duplicate names",
         "ragged",
+        "unclosed quote",
         "latin-1",
         "utf-16",
         "constants",
         "all missing",
     ],
 )
-def test_a_table_that_cannot_be_learned_from_is_refused_in_one_line(tmp_path, content, told):
+def test_a_table_that_cannot_be_learned_from_is_refused_in_one_line(tmp_path, content, message):
     path = tmp_path / "bad.csv"
     path.write_bytes(content)
-    assert told in refused("fit", path)
+    assert message in refused("fit", path)
     assert [child.name for child in tmp_path.iterdir()] == ["bad.csv"]
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"", "is empty"),
         (b"a,a,b\n1,2,3\n1,3,4\n", "several columns called 'a'"),
@@ -67,11 +69,11 @@ def test_a_table_that_cannot_be_learned_from_is_refused_in_one_line(tmp_path, co
 )
 @pytest.mark.parametrize("command", ["score", "explain", "report"])
 def test_a_table_that_cannot_be_scored_is_refused_in_one_line(
-    tmp_path, model, command, content, told
+    tmp_path, model, command, content, message
 ):
     path = tmp_path / "bad.csv"
     path.write_bytes(content)
-    assert told in refused(command, model, path)
+    assert message in refused(command, model, path)
     assert [child.name for child in tmp_path.iterdir()] == ["bad.csv"]
 
 
@@ -131,39 +133,41 @@ def test_one_row_has_nothing_to_be_compared_with(tmp_path):
     assert "has one row" in refused("fit", path, "--role", "amount=numeric")
 
 
-def test_a_column_of_mixed_types_is_told_and_its_odd_cells_are_missing(tmp_path):
+def test_a_column_of_mixed_types_is_reported_and_its_text_counts_as_missing(tmp_path):
     sizes = [f"{row / 7:.3f}" for row in range(200)]
     sizes[5] = "many"
     table = pa.table({"size": sizes, "kind": ["a", "b", "1", "2.5"] * 50})
-    said = fit(write(table, tmp_path / "mixed.csv"))
-    assert re.search(r"size +│ numeric .*│ 1 cell holds no number", said)
-    assert re.search(r"kind +│ categorical", said)
+    output = fit(write(table, tmp_path / "mixed.csv"))
+    assert re.search(r"size +│ numeric .*│ 1 cell holds no number", output)
+    assert re.search(r"kind +│ categorical", output)
 
 
-def test_a_column_without_a_value_is_told_and_left_out(tmp_path):
+def test_a_column_without_a_value_is_reported_and_left_out(tmp_path):
     table = orders().append_column("nothing", pa.nulls(300, pa.string()))
-    said = fit(write(table, tmp_path / "gaps.csv"))
-    assert re.search(r"nothing +│ constant +│ +300 │ +0 │ all cells are missing", said)
-    assert "nothing" not in persistence.load(tmp_path / "gaps.model").encoder_.encoders
+    output = fit(write(table, tmp_path / "missing.csv"))
+    assert re.search(r"nothing +│ constant +│ +300 │ +0 │ all cells are missing", output)
+    assert "nothing" not in persistence.load(tmp_path / "missing.model").encoder_.encoders
 
 
 def test_a_table_may_lose_all_values_of_a_column_later(tmp_path, model):
     table = orders()
     place = table.column_names.index("amount")
     table = table.set_column(place, "amount", pa.nulls(300, pa.float64()))
-    run_well("score", model, write(table, tmp_path / "gaps.csv"))
-    scores = read_scores(tmp_path / "gaps.scores.csv")["score"]
+    run_well("score", model, write(table, tmp_path / "missing.csv"))
+    scores = read_scores(tmp_path / "missing.scores.csv")["score"]
     assert len(scores) == 300
     assert np.isfinite(scores).all()
 
 
-def test_a_detector_that_takes_no_gaps_says_so(tmp_path):
-    gaps = write(orders(100), tmp_path / "gaps.csv")
-    assert "cannot be trained on missing numbers" in refused("fit", gaps, "--detector", "dsad")
+def test_a_detector_that_does_not_allow_missing_values_says_so(tmp_path):
+    missing = write(orders(100), tmp_path / "missing.csv")
+    assert "cannot be trained on missing numbers" in refused("fit", missing, "--detector", "dsad")
     whole = pa.table({"a": [0.5, 1.5, 2.5, 3.5] * 20, "b": [1.5, 2.5, 1.0, 0.0] * 20})
     run_well("fit", write(whole, tmp_path / "whole.csv"), "--detector", "dsad")
-    gaps = write(whole.set_column(0, "a", pa.array([None, *[1.5] * 79])), tmp_path / "gaps.csv")
-    line = refused("score", tmp_path / "whole.model", gaps)
+    missing = write(
+        whole.set_column(0, "a", pa.array([None, *[1.5] * 79])), tmp_path / "missing.csv"
+    )
+    line = refused("score", tmp_path / "whole.model", missing)
     assert "cannot score rows with missing numbers or dates" in line
 
 
@@ -172,8 +176,8 @@ def test_ten_thousand_columns_are_fitted_scored_and_explained(tmp_path):
     values[:, 7] += 8.0
     table = pa.table({f"gene {number}": column for number, column in enumerate(values)})
     path = write(table, tmp_path / "genes.parquet")
-    said = run_well("fit", path).text
-    assert "and 9,900 more columns" in said
+    output = run_well("fit", path).text
+    assert "and 9,900 more columns" in output
     model = tmp_path / "genes.model"
     run_well("score", model, path)
     scores = read_scores(tmp_path / "genes.scores.parquet")["score"]
@@ -182,25 +186,25 @@ def test_ten_thousand_columns_are_fitted_scored_and_explained(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("labels", "message"),
     [
         (["fraud", "fine"], "got 'fraud' (100 rows), 'fine' (100 rows)"),
         (["0", "1", "2", "3"], "'2' (50 rows)"),
         (["1", "-1"], "are ambiguous"),
         (["1.0", "-1.0"], "are ambiguous"),
     ],
-    ids=["words", "numbers", "scikit-learn", "scikit-learn as decimals"],
+    ids=["text", "numbers", "scikit-learn", "scikit-learn as decimals"],
 )
-def test_labels_of_another_convention_are_told(tmp_path, words, told):
-    table = orders(200).append_column("label", pa.array(words * (200 // len(words))))
+def test_labels_of_another_convention_are_reported(tmp_path, labels, message):
+    table = orders(200).append_column("label", pa.array(labels * (200 // len(labels))))
     path = write(table, tmp_path / "labels.csv")
     line = refused("fit", path, "--label-column", "label")
-    assert told in line
+    assert message in line
     assert "--outlier-label" in line
 
 
 @pytest.mark.parametrize(
-    "words",
+    "spellings",
     [
         ["1", "0", ""],
         ["1.0", "0.0", ""],
@@ -211,18 +215,18 @@ def test_labels_of_another_convention_are_told(tmp_path, words, told):
         ["y", "n", "?"],
         ["1", "0", "Pending"],
     ],
-    ids=lambda words: words[0],
+    ids=lambda spellings: spellings[0],
 )
-def test_labels_in_usual_words_are_understood(tmp_path, words):
-    labels = [words[0] if row < 20 else words[1] if row < 120 else words[2] for row in range(200)]
+def test_common_spellings_of_labels_are_understood(tmp_path, spellings):
+    labels = [spellings[0 if row < 20 else 1 if row < 120 else 2] for row in range(200)]
     path = write(orders(200).append_column("label", pa.array(labels)), tmp_path / "labels.csv")
-    said = fit(path, "--label-column", "label")
-    assert "Labels: 20 outliers, 100 inliers, 80 unlabelled." in said
+    output = fit(path, "--label-column", "label")
+    assert "Labels: 20 outliers, 100 inliers, 80 unlabelled." in output
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.bool_()], ids=str)
-def test_labels_may_be_no_words_at_all(tmp_path, kind):
+def test_labels_may_be_numbers_or_booleans(tmp_path, kind):
     labels = pa.array([row < 20 for row in range(200)]).cast(kind)
     path = write(orders(200).append_column("label", labels), tmp_path / "labels.parquet")
-    said = fit(path, "--label-column", "label")
-    assert "Labels: 20 outliers, 180 inliers, 0 unlabelled." in said
+    output = fit(path, "--label-column", "label")
+    assert "Labels: 20 outliers, 180 inliers, 0 unlabelled." in output

@@ -38,7 +38,7 @@ def run_python(code, *arguments):
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "texts"),
     [
         ((), ("demo", "bench", "--version")),
         ((), ("fit", "score", "explain", "report", "export", "serve")),
@@ -62,10 +62,10 @@ def run_python(code, *arguments):
     ],
     ids=lambda part: " ".join(part),
 )
-def test_every_command_explains_itself(command, told):
+def test_every_command_explains_itself(command, texts):
     result = CliRunner().invoke(cli.app, [*command, "--help"], env={"COLUMNS": "200"})
     assert result.exit_code == 0
-    for word in told:
+    for word in texts:
         assert word in result.output
 
 

@@ -76,16 +76,16 @@ def test_the_page_shows_the_mean_contributions_of_columns(page):
 
 
 @pytest.mark.parametrize(
-    ("column", "told"),
+    ("column", "message"),
     [
         ("amount", "1 cell holds no number and counts as missing"),
         ("weight", "% of cells are missing, "),
         ("channel", "%) hold a value not seen in training"),
     ],
 )
-def test_the_page_lists_differences_from_training(page, column, told):
+def test_the_page_lists_differences_from_training(page, column, message):
     [line] = re.findall(rf"<tr><td>{column}</td><td>([^<]*)</td></tr>", page)
-    assert told in line
+    assert message in line
 
 
 def test_the_training_table_has_no_findings(shop):

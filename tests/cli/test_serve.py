@@ -42,13 +42,13 @@ def test_an_empty_token_is_none():
         check_guarded("127.0.0.1", " ")
 
 
-def test_a_port_that_is_taken_is_told(model):
+def test_a_port_that_is_taken_is_reported(model):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         line = refused("serve", model, "--port", taken.getsockname()[1])
     assert "in use" in line
 
 
-def test_missing_packages_are_told(model, monkeypatch):
+def test_missing_packages_are_reported(model, monkeypatch):
     find = util.find_spec
     monkeypatch.setattr(
         "imboost.cli.serve.find_spec", lambda name: None if name == "uvicorn" else find(name)
@@ -58,7 +58,7 @@ def test_missing_packages_are_told(model, monkeypatch):
     assert "extra 'serve'" in line
 
 
-def test_a_limit_out_of_range_is_told(model):
+def test_a_limit_out_of_range_is_reported(model):
     assert "--timeout must be above 0" in refused("serve", model, "--timeout", "0")
 
 

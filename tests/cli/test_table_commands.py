@@ -31,7 +31,7 @@ def shop(tmp_path_factory):
     """A folder with orders.csv and orders.model, fitted with no option but the file."""
     folder = tmp_path_factory.mktemp("shop")
     write(orders(), folder / "orders.csv")
-    (folder / "said.txt").write_text(run_well("fit", folder / "orders.csv").text)
+    (folder / "output.txt").write_text(run_well("fit", folder / "orders.csv").text)
     return folder
 
 
@@ -46,13 +46,13 @@ def data(shop):
 
 
 def test_fit_needs_nothing_but_the_file_and_says_what_it_found(shop, data, model):
-    said = (shop / "said.txt").read_text()
-    assert re.search(r"order_id +│ identifier", said)
-    assert re.search(r"amount +│ numeric", said)
-    assert re.search(r"ordered +│ datetime", said)
-    assert f"Next: imboost score {model} {data}" in said
+    output = (shop / "output.txt").read_text()
+    assert re.search(r"order_id +│ identifier", output)
+    assert re.search(r"amount +│ numeric", output)
+    assert re.search(r"ordered +│ datetime", output)
+    assert f"Next: imboost score {model} {data}" in output
     detector = persistence.load(model)
-    assert f"{detector.labels_.sum()} of 300 rows score above" in said
+    assert f"{detector.labels_.sum()} of 300 rows score above" in output
     assert detector.decision_function(data).shape == (300,)
 
 
@@ -76,7 +76,7 @@ def test_something_other_than_a_model_is_never_replaced(tmp_path, data, force):
 
 
 def test_scores_stand_beside_the_data_with_identifiers(shop, data, model):
-    said = run_well("score", model, data).text
+    output = run_well("score", model, data).text
     found = read_scores(shop / "orders.scores.csv")
     assert list(found) == ["order_id", "row", "score", "probability", "is_outlier"]
     detector, table = persistence.load(model), to_arrow(data)
@@ -86,41 +86,41 @@ def test_scores_stand_beside_the_data_with_identifiers(shop, data, model):
     np.testing.assert_allclose(found["probability"], detector.predict_proba(table)[:, 1])
     assert [bool(called) for called in detector.predict(table)] == found["is_outlier"]
     assert re.search(
-        r"300 rows in [\d.]+ s: [\d,]+ rows per second, \d+% of the computing time", said
+        r"300 rows in [\d.]+ s: [\d,]+ rows per second, \d+% of the computing time", output
     )
-    assert f"{sum(found['is_outlier'])} of 300 rows score above" in said
-    assert said.endswith("Read 300 rows, wrote 300 scores.")
+    assert f"{sum(found['is_outlier'])} of 300 rows score above" in output
+    assert output.endswith("Read 300 rows, wrote 300 scores.")
 
 
-def test_a_column_that_can_no_longer_be_read_is_told(tmp_path, model):
+def test_a_column_that_can_no_longer_be_read_is_reported(tmp_path, model):
     table = orders()
     at = table.column_names.index("amount")
     changed = table.set_column(at, "amount", pa.array(["many"] * table.num_rows))
-    said = run_well("score", model, write(changed, tmp_path / "changed.csv")).text
+    output = run_well("score", model, write(changed, tmp_path / "changed.csv")).text
     assert (
-        "Warning: column 'amount': 300 cells (100%) hold no number and count as missing." in said
+        "Warning: column 'amount': 300 cells (100%) hold no number and count as missing." in output
     )
     assert "Warning" not in run_well("score", model, write(table, tmp_path / "same.csv")).text
 
 
-def test_a_column_that_is_missing_now_is_told(tmp_path, model):
+def test_a_column_that_is_missing_now_is_reported(tmp_path, model):
     table = orders()
     at = table.column_names.index("amount")
     changed = table.set_column(at, "amount", pa.nulls(table.num_rows, pa.float64()))
-    said = run_well("score", model, write(changed, tmp_path / "changed.csv")).text
-    assert "Warning: column 'amount': all cells are missing." in said
+    output = run_well("score", model, write(changed, tmp_path / "changed.csv")).text
+    assert "Warning: column 'amount': all cells are missing." in output
 
 
-def test_a_table_with_far_more_outliers_than_in_training_is_told(tmp_path, model):
+def test_a_table_with_far_more_outliers_than_in_training_is_reported(tmp_path, model):
     table = orders()
     for name in ("amount", "tax", "weight", "height", "age", "balance"):
         at = table.column_names.index(name)
         far = pc.multiply(table.column(name).cast(pa.float64()), 1000.0)
         table = table.set_column(at, name, far)
-    said = run_well("score", model, write(table, tmp_path / "moved.csv")).text
+    output = run_well("score", model, write(table, tmp_path / "moved.csv")).text
     then = persistence.load(model).labels_.mean()
-    assert "Warning: 100% of the rows are called outliers, " in said
-    assert f", {percent(then)} in training. The data may have changed since." in said
+    assert "Warning: 100% of the rows are called outliers, " in output
+    assert f", {percent(then)} in training. The data may have changed since." in output
     few = run_well("score", model, write(table.slice(0, 5), tmp_path / "few.csv")).text
     assert "5 of 5 rows score above" in few
     assert "may have changed" not in few
@@ -170,7 +170,7 @@ def test_a_table_is_scored_in_batches_of_bounded_size(tmp_path, data, monkeypatc
 
 
 def test_every_command_says_how_many_rows_it_read_and_used(shop, data, model):
-    assert "Read 300 rows, trained on 300." in (shop / "said.txt").read_text()
+    assert "Read 300 rows, trained on 300." in (shop / "output.txt").read_text()
     assert run_well("score", model, data).lines[-1] == "Read 300 rows, wrote 300 scores."
     one = run_well("explain", model, data, "--row", "A0000017")
     assert one.lines[-1] == "Read 300 rows, explained 1."
@@ -210,7 +210,7 @@ def test_a_table_without_rows_gives_scores_without_rows(tmp_path, data, model):
     assert list(read_scores(tmp_path / "none.scores.csv").values()) == [[]] * 5
 
 
-def test_columns_that_are_not_looked_at_may_be_missing(tmp_path, data, model):
+def test_columns_that_are_not_used_may_be_missing(tmp_path, data, model):
     path = write(orders().drop_columns(["order_id"]), tmp_path / "bare.csv")
     run_well("score", model, path)
     found = read_scores(tmp_path / "bare.scores.csv")
@@ -248,7 +248,7 @@ def test_the_model_comes_before_the_table(tmp_path, data, model, command):
 
 
 def test_fit_says_that_without_labels_the_threshold_is_an_estimate(shop, tmp_path, data):
-    assert "the threshold is a rough estimate" in (shop / "said.txt").read_text()
+    assert "the threshold is a rough estimate" in (shop / "output.txt").read_text()
     given = ("--contamination", "0.05", "--detector", "trees", "--out", tmp_path / "model")
     assert "rough estimate" not in run_well("fit", data, *given).text
 
@@ -274,7 +274,7 @@ def test_an_interrupted_run_leaves_no_file(tmp_path, data, model, monkeypatch):
     assert out.read_text() == "of yesterday"
 
 
-def test_a_program_that_is_told_to_end_leaves_no_file(tmp_path, data, model):
+def test_a_program_that_is_reported_to_end_leaves_no_file(tmp_path, data, model):
     code = (
         "import time\n"
         "from imboost.cli import main as cli\n"
@@ -298,24 +298,24 @@ def test_a_program_that_is_told_to_end_leaves_no_file(tmp_path, data, model):
 
 
 @pytest.mark.parametrize(
-    ("out", "told"),
+    ("out", "message"),
     [
         ("scores.xlsx", "must end with .csv"),
         ("orders.csv", "is the table itself"),
         ("orders.model", "must end with .csv"),
     ],
 )
-def test_scores_are_not_written_where_they_should_not_be(shop, data, model, out, told):
+def test_scores_are_not_written_where_they_should_not_be(shop, data, model, out, message):
     before = data.read_bytes()
-    assert told in refused("score", model, data, "--out", shop / out)
+    assert message in refused("score", model, data, "--out", shop / out)
     assert data.read_bytes() == before
 
 
 def test_labels_are_no_feature(tmp_path):
     data = write(orders(labelled=True), tmp_path / "orders.csv")
-    said = run_well("fit", data, "--label-column", "is_wrong").text
-    assert re.search(r"is_wrong +│ label", said)
-    assert re.search(r"Labels: \d+ outliers, \d+ inliers, 150 unlabelled", said)
+    output = run_well("fit", data, "--label-column", "is_wrong").text
+    assert re.search(r"is_wrong +│ label", output)
+    assert re.search(r"Labels: \d+ outliers, \d+ inliers, 150 unlabelled", output)
     model = tmp_path / "orders.model"
     assert "is_wrong" not in persistence.load(model).encoder_.encoders
     run_well("score", model, data)
@@ -325,60 +325,62 @@ def test_labels_are_no_feature(tmp_path):
 
 
 def test_labels_in_other_spellings_need_the_one_that_means_outlier(tmp_path):
-    verdicts = ["fraud" if row % 20 == 0 else "fine" for row in range(200)]
-    table = orders(200).append_column("verdict", pa.array(verdicts))
+    labels = ["fraud" if row % 20 == 0 else "fine" for row in range(200)]
+    table = orders(200).append_column("fraud_check", pa.array(labels))
     data = write(table, tmp_path / "orders.csv")
     fit = ("fit", data, "--detector", "trees", "--label-column")
-    line = refused(*fit, "verdict")
-    assert "Column 'verdict'" in line
+    line = refused(*fit, "fraud_check")
+    assert "Column 'fraud_check'" in line
     assert "'fine' (190 rows), 'fraud' (10 rows)" in line
     assert "--outlier-label" in line
-    said = run_well(*fit, "verdict", "--outlier-label", "Fraud").text
-    assert "Labels: 10 outliers, 190 inliers, 0 unlabelled." in said
-    assert "No label is 'theft'" in refused(*fit, "verdict", "--outlier-label", "theft", "--force")
-    assert "Did you mean 'verdict'" in refused(*fit, "verdct", "--force")
+    output = run_well(*fit, "fraud_check", "--outlier-label", "Fraud").text
+    assert "Labels: 10 outliers, 190 inliers, 0 unlabelled." in output
+    assert "No label is 'theft'" in refused(
+        *fit, "fraud_check", "--outlier-label", "theft", "--force"
+    )
+    assert "Did you mean 'fraud_check'" in refused(*fit, "fraud_chek", "--force")
     assert "cannot have another role" in refused(
-        *fit, "verdict", "--role", "verdict=text", "--force"
+        *fit, "fraud_check", "--role", "fraud_check=text", "--force"
     )
     assert "needs --label-column" in refused("fit", data, "--outlier-label", "fraud", "--force")
 
 
 def test_fit_prints_how_it_read_the_label_column(tmp_path):
-    verdicts = ["Fraud", "legit", "legit", "pending", "legit", "?", "open", "n/a"] * 25
-    verdicts[0], verdicts[8] = "fraud", "unsure"
-    table = orders(200).append_column("verdict", pa.array(verdicts))
+    labels = ["Fraud", "legit", "legit", "pending", "legit", "?", "open", "n/a"] * 25
+    labels[0], labels[8] = "fraud", "unsure"
+    table = orders(200).append_column("fraud_check", pa.array(labels))
     data = write(table, tmp_path / "orders.parquet")
-    fit = ("fit", data, "--detector", "trees", "--label-column", "verdict")
-    said = run_well(*fit, "--outlier-label", "fraud").text
-    assert "outlier: 'Fraud' (23 rows), 'fraud' (1 row); inlier: 'legit' (75 rows)" in said
-    assert re.search(r"unlabelled: 'pending' \(25 rows\), .*, 2 other labels\.", said)
-    assert "Labels: 24 outliers, 75 inliers, 101 unlabelled." in said
+    fit = ("fit", data, "--detector", "trees", "--label-column", "fraud_check")
+    output = run_well(*fit, "--outlier-label", "fraud").text
+    assert "outlier: 'Fraud' (23 rows), 'fraud' (1 row); inlier: 'legit' (75 rows)" in output
+    assert re.search(r"unlabelled: 'pending' \(25 rows\), .*, 2 other labels\.", output)
+    assert "Labels: 24 outliers, 75 inliers, 101 unlabelled." in output
 
 
 def test_one_label_of_a_class_is_singular(tmp_path):
-    verdicts = ["yes", *["no"] * 198, None]
-    table = orders(200).append_column("verdict", pa.array(verdicts))
+    labels = ["yes", *["no"] * 198, None]
+    table = orders(200).append_column("fraud_check", pa.array(labels))
     data = write(table, tmp_path / "orders.csv")
-    said = run_well("fit", data, "--detector", "trees", "--label-column", "verdict").text
-    assert "Labels: 1 outlier, 198 inliers, 1 unlabelled." in said
-    assert "outlier: 'yes' (1 row); inlier: 'no' (198 rows); unlabelled: empty (1 row)." in said
+    output = run_well("fit", data, "--detector", "trees", "--label-column", "fraud_check").text
+    assert "Labels: 1 outlier, 198 inliers, 1 unlabelled." in output
+    assert "outlier: 'yes' (1 row); inlier: 'no' (198 rows); unlabelled: empty (1 row)." in output
 
 
 def test_roles_may_be_given(tmp_path):
     data = write(orders(), tmp_path / "orders.csv")
     out = ("--detector", "trees", "--out", tmp_path / "m")
-    said = run_well(
+    output = run_well(
         "fit", data, *out, "--role", "visits=categorical", "--role", "age=ignored"
     ).text
-    assert re.search(r"visits +│ categorical", said)
-    assert re.search(r"age +│ ignored", said)
+    assert re.search(r"visits +│ categorical", output)
+    assert re.search(r"age +│ ignored", output)
     assert "written NAME=ROLE" in refused("fit", data, "--role", "visits")
     assert "Unknown role 'number'" in refused("fit", data, "--role", "age=number")
     assert "Did you mean 'visits'" in refused("fit", data, "--role", "visit=text")
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("--detector", "stuck"), "Did you mean 'stack'"),
         (("--detector", "xgbod"), "cannot be saved"),
@@ -388,9 +390,9 @@ def test_roles_may_be_given(tmp_path):
     ],
     ids=lambda part: "-".join(part) if isinstance(part, tuple) else "",
 )
-def test_wrong_settings_are_told_before_any_training(tmp_path, data, options, told):
+def test_wrong_settings_are_reported_before_any_training(tmp_path, data, options, message):
     out = tmp_path / "model"
-    assert told in refused("fit", data, "--out", out, *options)
+    assert message in refused("fit", data, "--out", out, *options)
     assert not out.exists()
 
 
@@ -411,17 +413,17 @@ def test_the_seed_decides(tmp_path, data):
 
 
 def test_the_highest_scores_are_explained_if_no_row_is_named(data, model):
-    said = run_well("explain", model, data, "--top", 2).text
+    output = run_well("explain", model, data, "--top", 2).text
     scores = persistence.load(model).decision_function(data)
-    names = re.findall(r"order_id (A\d+): score", said)
+    names = re.findall(r"order_id (A\d+): score", output)
     assert names == [f"A{row:07d}" for row in np.argsort(-scores, kind="stable")[:2]]
-    assert said.count(": score") == 2
-    assert "█" in said
+    assert output.count(": score") == 2
+    assert "█" in output
 
 
-def figures(said):
+def figures(output):
     """Return name and figure of every line of the first explanation, down to the score."""
-    _, heading, _, *lines = said.replace("\N{MINUS SIGN}", "-").splitlines()
+    _, heading, _, *lines = output.replace("\N{MINUS SIGN}", "-").splitlines()
     end = heading.index("contribution") + len("contribution")
     last = next(place for place, line in enumerate(lines) if line.startswith("score"))
     return [
@@ -437,35 +439,35 @@ def test_contributions_sum_to_the_score(tmp_path, data, model, detector, monkeyp
     if detector == "imboost":
         model = tmp_path / "model"
         run_well("fit", data, "--out", model, "--detector", detector)
-    said = run_well("explain", model, data, "--top", 1).text
-    *added, score = figures(said)
+    output = run_well("explain", model, data, "--top", 1).text
+    *added, score = figures(output)
     assert list(dict(added))[-3:] == ["6 other columns", "residual", "baseline"]
     assert len(added) == 8 + 3
     rounding = len(added) * 0.5 * 10.0 ** -len(score[1].split(".")[1])
     assert sum(float(figure) for _, figure in added) == pytest.approx(
         float(score[1]), abs=rounding
     )
-    told = "exact: they are terms" if detector == "imboost" else "estimates: half by"
-    assert f"Contributions are {told}" in said
-    assert ("exceeds the typical one" in said) == (detector == "imboost")
+    message = "exact: they are terms" if detector == "imboost" else "estimates: half by"
+    assert f"Contributions are {message}" in output
+    assert ("exceeds the typical one" in output) == (detector == "imboost")
 
 
 def test_a_row_that_no_column_explains_is_called_unusual_as_a_whole(capsys):
     reason = Reason("size", "7", 0.5, 0.0, "2", 0.9, "above 90% of reference rows")
-    told = Explanation(score=4.0, baseline=1.0, residual=2.5, is_exact=True, reasons=[reason])
-    print_rows([ExplainedRow("row 1", True, told)], 3.0)
-    said = capsys.readouterr().out
-    assert "the row is unusual as a whole" in " ".join(said.split())
-    assert re.search(r"residual +\+2\.500", said)
-    assert not ExplainedRow("row 1", False, told).warning
+    message = Explanation(score=4.0, baseline=1.0, residual=2.5, is_exact=True, reasons=[reason])
+    print_rows([ExplainedRow("row 1", True, message)], 3.0)
+    output = capsys.readouterr().out
+    assert "the row is unusual as a whole" in " ".join(output.split())
+    assert re.search(r"residual +\+2\.500", output)
+    assert not ExplainedRow("row 1", False, message).warning
 
 
 def test_a_row_is_explained_by_its_identifier(tmp_path, data, model):
     page = tmp_path / "page.html"
-    said = run_well(
+    output = run_well(
         "explain", model, data, "--row", "A0000017", "--row", "A0000003", "--out", page
     )
-    assert re.findall(r"order_id (A\d+): score", said.text) == ["A0000017", "A0000003"]
+    assert re.findall(r"order_id (A\d+): score", output.text) == ["A0000017", "A0000003"]
     html = page.read_text(encoding="utf-8")
     assert "order_id A0000017" in html
     assert outside_addresses(html) == []
@@ -495,15 +497,15 @@ def test_an_identifier_may_have_no_name(tmp_path):
 
 def test_names_from_the_table_are_no_markup(tmp_path):
     table = pa.table({"[red]<b>x": [1.0, 2.0, 3.0, 4.0] * 25, "kind": ["[b]a", "<i>b"] * 50})
-    data = write(table, tmp_path / "odd.csv")
+    data = write(table, tmp_path / "markup.csv")
     assert "[red]<b>x" in run_well("fit", data).text
     page = tmp_path / "page.html"
-    said = run_well("explain", tmp_path / "odd.model", data, "--top", 1, "--out", page).text
-    assert "[red]<b>x" in said
+    output = run_well("explain", tmp_path / "markup.model", data, "--top", 1, "--out", page).text
+    assert "[red]<b>x" in output
     assert "<b>x" not in page.read_text(encoding="utf-8")
 
 
-def test_a_folder_without_a_model_is_told(tmp_path, data):
+def test_a_folder_without_a_model_is_reported(tmp_path, data):
     for command in ("score", "explain", "report"):
         assert "is not a saved model" in refused(command, tmp_path, data)
     assert "is not a saved model" in refused("serve", tmp_path)

@@ -1,4 +1,4 @@
-"""The scoring service: right answers, clear refusals, and never an error of its own."""
+"""The scoring service: right answers, clear refusals, and no error of its own."""
 
 import json
 import threading
@@ -30,10 +30,10 @@ ODD_NAME = "model_config; is it paid?"
 @pytest.fixture(scope="module")
 def table():
     paid = pa.array([1 if row % 3 else 0 for row in range(300)])
-    told = pa.array([f"a free text of many words about {row}" for row in range(300)])
+    remark = pa.array([f"a free text of many words about {row}" for row in range(300)])
     code = pa.array([1 + row % 4 for row in range(300)])
-    odd = {ODD_NAME: paid, "remark": told, "code": code}
-    return pa.table({**dict(zip(orders().column_names, orders().columns, strict=True)), **odd})
+    more = {ODD_NAME: paid, "remark": remark, "code": code}
+    return pa.table({**dict(zip(orders().column_names, orders().columns, strict=True)), **more})
 
 
 @pytest.fixture(scope="module")
@@ -68,35 +68,35 @@ def test_rows_get_the_scores_that_the_detector_gives(client, detector, table):
     assert answer.status_code == 200
     scores = answer.json()["scores"]
     expected = detector.decision_function(table.slice(0, 20))
-    np.testing.assert_allclose([told["score"] for told in scores], expected)
+    np.testing.assert_allclose([body["score"] for body in scores], expected)
     likely = detector.predict_proba(table.slice(0, 20))[:, 1]
-    np.testing.assert_allclose([told["probability"] for told in scores], likely)
-    assert [told["is_outlier"] for told in scores] == (expected > detector.threshold_).tolist()
+    np.testing.assert_allclose([body["probability"] for body in scores], likely)
+    assert [body["is_outlier"] for body in scores] == (expected > detector.threshold_).tolist()
     assert scores[3]["identifiers"] == {"order_id": "A0000003"}
 
 
 def test_rows_are_explained(client, detector, table):
     answer = client.post("/explain", json={"rows": as_rows(table.slice(0, 2))})
     assert answer.status_code == 200
-    for told, expected in zip(
+    for body, expected in zip(
         answer.json()["explanations"], detector.explain(table.slice(0, 2)), strict=True
     ):
-        assert told["score"] == pytest.approx(expected.score)
-        named = [reason["column"] for reason in told["reasons"]]
+        assert body["score"] == pytest.approx(expected.score)
+        named = [reason["column"] for reason in body["reasons"]]
         assert named == [reason.column for reason in expected.reasons]
         total = (
-            told["baseline"]
-            + told["residual"]
-            + sum(reason["contribution"] for reason in told["reasons"])
+            body["baseline"]
+            + body["residual"]
+            + sum(reason["contribution"] for reason in body["reasons"])
         )
-        assert total == pytest.approx(told["score"])
+        assert total == pytest.approx(body["score"])
 
 
 def test_yes_and_no_mean_what_the_table_calls_them(client, table):
     [row] = as_rows(table.slice(0, 1))
     rows = [{**row, ODD_NAME: value} for value in YES_AND_NO]
-    told = client.post("/score", json={"rows": rows}).json()["scores"]
-    yes, no = {one["score"] for one in told[::2]}, {one["score"] for one in told[1::2]}
+    body = client.post("/score", json={"rows": rows}).json()["scores"]
+    yes, no = {one["score"] for one in body[::2]}, {one["score"] for one in body[1::2]}
     assert (len(yes), len(no)) == (1, 1)
     assert yes != no
 
@@ -111,7 +111,7 @@ def test_levels_that_are_whole_numbers_may_be_sent_as_numbers(client, table):
     assert other not in same
 
 
-def test_columns_that_are_not_looked_at_may_be_left_out(client, table):
+def test_columns_that_are_not_used_may_be_left_out(client, table):
     [row] = as_rows(table.slice(0, 1))
     bare = {name: cell for name, cell in row.items() if name not in ("order_id", "remark")}
     whole, less = client.post("/score", json={"rows": [row, bare]}).json()["scores"]
@@ -139,16 +139,16 @@ def test_the_schema_has_the_names_and_types_of_the_table(client, table):
 
 
 def test_the_model_describes_itself(client, detector, table):
-    told = client.get("/metadata").json()
-    assert told["detector"] == "IMBoost"
-    assert told["threshold"] == detector.threshold_
-    assert (told["n_training_rows"], told["max_explained_rows"]) == (300, 100)
-    assert [column["name"] for column in told["columns"]] == table.column_names
+    body = client.get("/metadata").json()
+    assert body["detector"] == "IMBoost"
+    assert body["threshold"] == detector.threshold_
+    assert (body["n_training_rows"], body["max_explained_rows"]) == (300, 100)
+    assert [column["name"] for column in body["columns"]] == table.column_names
     assert client.get("/health").json() == {"status": "ok"}
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "body"),
     [
         ({"amount": "12"}, "row 0, column 'amount': Input should be a valid number"),
         ({"amount": True}, "row 0, column 'amount'"),
@@ -160,7 +160,7 @@ def test_the_model_describes_itself(client, detector, table):
     ],
     ids=range(7),
 )
-def test_a_wrong_cell_is_told(client, table, change, told):
+def test_a_wrong_cell_is_reported(client, table, change, body):
     [row] = as_rows(table.slice(0, 1))
     answer = client.post(
         "/score",
@@ -168,10 +168,10 @@ def test_a_wrong_cell_is_told(client, table, change, told):
         headers={"Content-Type": "application/json"},
     )
     assert answer.status_code == 422
-    assert told in answer.json()["detail"]
+    assert body in answer.json()["detail"]
 
 
-def test_a_missing_column_is_told(client, table):
+def test_a_missing_column_is_reported(client, table):
     [row] = as_rows(table.slice(0, 1))
     del row["amount"]
     answer = client.post("/score", json={"rows": [row]})
@@ -270,7 +270,7 @@ def test_the_service_answers_while_it_works_and_sends_away_what_it_cannot_take(
         assert httpx.post(f"{address}/score", json=rows).status_code == 200
 
 
-def test_a_failure_of_the_service_itself_is_told_in_the_same_shape(
+def test_a_failure_of_the_service_itself_is_reported_in_the_same_shape(
     detector, table, monkeypatch, capfd
 ):
     def fail(*_):
@@ -324,16 +324,16 @@ def test_many_clients_at_once_lose_nothing_and_get_their_own_answers(address, de
         asked = slice(7 * number % 290, 7 * number % 290 + 1 + number % 10)
         answer = own.client.post(path, json={"rows": rows[asked]})
         assert answer.status_code == 200
-        told = answer.json()[key]
+        body = answer.json()[key]
         names = [row["order_id"] for row in rows[asked]]
-        assert [one["identifiers"]["order_id"] for one in told] == names
-        np.testing.assert_allclose([one["score"] for one in told], scores[asked])
+        assert [one["identifiers"]["order_id"] for one in body] == names
+        np.testing.assert_allclose([one["score"] for one in body], scores[asked])
         if path == "/explain":
-            for one, expected in zip(told, explanations[asked], strict=True):
+            for one, expected in zip(body, explanations[asked], strict=True):
                 shares = {reason["column"]: reason["contribution"] for reason in one["reasons"]}
                 known = {reason.column: reason.contribution for reason in expected.reasons}
                 assert shares == pytest.approx(known)
-        return len(told)
+        return len(body)
 
     with ExitStack() as stack, ThreadPoolExecutor(N_CLIENTS, initializer=start_client) as pool:
         for client in clients:
