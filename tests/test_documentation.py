@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from imboost import IMBoost, Session, Stack, TableDetector
+from imboost import Session, TableDetector
 from imboost.benchmark.run.suites import SUITES
 from imboost.checks import check_query_strategy
 from imboost.cli.main import app
@@ -69,13 +69,13 @@ def test_every_registered_name_is_in_the_reference(name):
     assert f"`{name}`" in (ROOT / "docs/reference.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("detector", [IMBoost, Stack, TableDetector])
-def test_every_setting_is_in_the_reference_with_its_default(detector):
+def settings_in_reference(heading):
+    """Return the settings in the table after a heading, with their defaults."""
     text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
-    text = text.split(f"Settings of `{detector.__name__}`")[1].split("\n\n")[1]
-    rows = re.findall(r"(?m)^\| ((?:`\w+`(?:, )?)+) \| ([^|]+) \|", text)
-    written = {
-        name: default.strip().strip("`")
+    table = text.split(heading)[1].split("\n\n")[1]
+    rows = re.findall(r"(?m)^\| ((?:`\w+`(?:, )?)+) \| ([^|]+) \|", table)
+    return {
+        name: ast.literal_eval(default.strip().strip("`"))
         for names, defaults in rows
         for name, default in zip(
             re.findall(r"\w+", names),
@@ -83,8 +83,24 @@ def test_every_setting_is_in_the_reference_with_its_default(detector):
             strict=True,
         )
     }
-    found = {setting: ast.literal_eval(default) for setting, default in written.items()}
-    assert found == detector().get_params()
+
+
+@pytest.mark.parametrize("kind", sorted({type(make()) for make in DETECTORS.values()}, key=repr))
+def test_every_setting_of_a_detector_is_in_the_reference_with_its_default(kind):
+    common = settings_in_reference("These settings are common to all detectors:")
+    own = settings_in_reference(f"Settings of `{kind.__name__}`")
+    assert common | own == kind().get_params()
+
+
+def test_every_setting_of_a_table_detector_is_in_the_reference_with_its_default():
+    assert settings_in_reference("Settings of `TableDetector`") == TableDetector().get_params()
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_setting_of_a_query_strategy_is_in_the_reference(name):
+    text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    [row] = re.findall(rf"(?m)^\| `{name}` \| `[A-Z]\w+` \|.*$", text.split("## Query")[1])
+    assert all(f"`{setting}`" in row for setting in signature(STRATEGIES[name]).parameters)
 
 
 @pytest.mark.parametrize(
