@@ -1,4 +1,4 @@
-"""`imboost serve`: starts where it should, and refuses where it must."""
+"""`imboost serve`: the address, the token and the limits."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ from importlib import util
 import httpx
 import pytest
 
-from imboost.cli.serve import check_guarded, is_loopback
+from imboost.cli.serve import check_access, is_loopback
 from imboost.errors import SettingError
 from program_running import orders, refused, run_well, write
 
@@ -28,18 +28,18 @@ def test_an_open_address_needs_a_token(model, host):
     line = refused("serve", model, "--host", host)
     assert f"{host} can be reached from other machines" in line
     assert "IMBOOST_TOKEN" in line
-    check_guarded(host, "secret")
+    check_access(host, "secret")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
 def test_the_own_machine_needs_none(host):
     assert is_loopback(host)
-    check_guarded(host, None)
+    check_access(host, None)
 
 
 def test_an_empty_token_is_none():
     with pytest.raises(SettingError, match="token is empty"):
-        check_guarded("127.0.0.1", " ")
+        check_access("127.0.0.1", " ")
 
 
 def test_a_port_that_is_taken_is_reported(model):
@@ -93,7 +93,7 @@ def test_the_real_program_answers_until_it_is_stopped(model):
         finally:
             program.terminate()
         out, err = program.communicate(timeout=30)
-    assert f"answers at {address}" in out
+    assert f"at {address}: POST" in out
     assert err == ""
 
 

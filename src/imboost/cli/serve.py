@@ -1,4 +1,4 @@
-"""`imboost serve`: starts the scoring service, and refuses to where it would be open to all."""
+"""`imboost serve`: run the REST service."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def serve(
     missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
     if missing:
         raise MissingPackageError("imboost serve", missing, extra="serve")
-    check_guarded(host, token)
+    check_access(host, token)
     import uvicorn
 
     from imboost.serving.app import make_app
@@ -60,25 +60,25 @@ def serve(
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{listener.getsockname()[1]}"
         say(
-            f"{model} answers at {address}: POST /score and /explain, GET /metadata and /health.",
-            f"Its schema: {address}/openapi.json. Stop it with Ctrl+C.",
+            f"Serving {model} at {address}: POST /score and /explain, GET /metadata and /health.",
+            f"OpenAPI schema: {address}/openapi.json. Stop with Ctrl+C.",
         )
         uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
 
 
-def check_guarded(host: str, token: str | None) -> None:
-    """Raise if other machines could ask without a token."""
+def check_access(host: str, token: str | None) -> None:
+    """Raise if the service could be used from other machines without a token."""
     if token is not None and not token.strip():
-        raise SettingError("The token is empty. Give another one with --token or IMBOOST_TOKEN.")
+        raise SettingError("The token is empty: set it with --token or IMBOOST_TOKEN.")
     if token is None and not is_loopback(host):
         raise SettingError(
-            f"{host} can be reached from other machines: give a token with --token or "
-            "IMBOOST_TOKEN, or listen at 127.0.0.1."
+            f"{host} can be reached from other machines: set a token with --token or "
+            "IMBOOST_TOKEN, or listen on 127.0.0.1."
         )
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only programs on the same machine reach an address.
+    """Whether an address can only be reached from the same machine.
 
     >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
     (True, True, False)
