@@ -61,7 +61,28 @@ def test_the_contributors_example_keeps_the_contract():
     names = {}
     for block in code_blocks("CONTRIBUTING.md"):
         exec(compile(block, "CONTRIBUTING.md", "exec"), names)
-    check_query_strategy(names["TypicalRows"])
+    check_query_strategy(names["MedianScores"])
+
+
+@pytest.mark.parametrize("walk", ["One row from file to score", "One answer from `tell`"])
+def test_every_hop_of_a_walk_through_the_code_exists(walk):
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    hops = re.findall(r"(?m)^\d+\. (`.*?\)):", text.split(f"## {walk}")[1].split("\n## ")[0])
+    assert len(hops) >= 10
+    assert len(set(hops)) == len(hops)
+    for hop in hops:
+        name, *files = re.findall(r"`([^`]+)`", hop)
+        for file in files:
+            code = (ROOT / "src/imboost" / file).read_text(encoding="utf-8")
+            assert all(re.search(rf"(def|class) {part}\b", code) for part in name.split("."))
+
+
+def test_every_file_named_to_contributors_exists():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`([\w/]+(?:\.py|/))`", text):
+        known = [ROOT / name, ROOT / "src/imboost" / name, ROOT / "src" / name]
+        known.append(ROOT / "src/imboost/detectors" / name)
+        assert any(path.exists() for path in known), name
 
 
 @pytest.mark.parametrize("name", [*DETECTORS, *STRATEGIES, *BACKBONES])
