@@ -7,16 +7,16 @@ import numpy as np
 import onnxruntime
 import pyarrow as pa
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-import onnx
 from conftest import make_quick
 from imboost import TableDetector, persistence
 from imboost.datasets.orders import mixed_table
 from imboost.errors import MissingPackageError, PersistenceError, SettingError
-from imboost.onnx import columns, export_onnx, network, onnx_inputs
-from imboost.onnx.graph import Graph
+from imboost.onnx import export_onnx, onnx_inputs
+from imboost.onnx.scorer import MatrixScorer, scale
 from imboost.tables.number_scaling import SCALINGS, fit_scaling
 
 EXPORT_IN_ANOTHER_PROCESS = """
@@ -25,7 +25,7 @@ from imboost import persistence
 from imboost.onnx import export_onnx
 export_onnx(persistence.load(sys.argv[1]), sys.argv[2])
 """
-# ONNX Runtime leaves out the subtraction of a number that is 0 in single precision.
+# Not so close to each other that the slope between two quantiles overflows.
 NUMBERS = st.floats(-1e6, 1e6).map(lambda number: round(number, 20))
 
 
@@ -36,7 +36,7 @@ def made():
 
 @pytest.fixture(scope="module")
 def frame(made):
-    """Rows with new levels, gaps, and values out of range."""
+    """Rows with unseen categories, missing cells and values out of range."""
     frame = made.table.to_pandas()
     frame.loc[0, "region"], frame.loc[1, "amount"], frame.loc[2] = "never seen", 1e12, None
     frame.loc[3, "age"], frame.loc[4, "tax"] = np.inf, -np.inf
@@ -77,7 +77,7 @@ def test_a_model_loaded_and_exported_in_another_process_scores_the_same(made, fr
     assert_same(tmp_path / "model.onnx", detector, frame)
 
 
-def test_inputs_are_columns_by_name_and_the_threshold_is_told(made, tmp_path):
+def test_inputs_are_named_after_columns_and_the_threshold_is_in_the_metadata(made, tmp_path):
     detector = quick().fit(made.table)
     export_onnx(detector, tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
@@ -86,12 +86,12 @@ def test_inputs_are_columns_by_name_and_the_threshold_is_told(made, tmp_path):
     assert kinds.keys() == set(made.table.column_names) - {"order_id"}
     assert kinds["amount"] == kinds["ordered"] == "tensor(double)"
     assert kinds["shop"] == "tensor(string)"
-    told = {entry.key: entry.value for entry in onnx.load(tmp_path / "model.onnx").metadata_props}
-    assert float(told["threshold"]) == detector.threshold_
+    metadata = session.get_modelmeta().custom_metadata_map
+    assert float(metadata["threshold"]) == detector.threshold_
 
 
 @pytest.mark.parametrize("settings", [{}, {"n_members": 3, "logvar_weight": 0.5}])
-def test_a_graph_takes_a_matrix_with_gaps(planted, settings, tmp_path):
+def test_a_graph_takes_a_matrix_with_missing_values(planted, settings, tmp_path):
     X = planted.X.copy()
     X[::7, 2] = np.nan
     detector = make_quick("imboost", **settings).fit(X)
@@ -120,24 +120,25 @@ def test_columns_may_have_any_names_and_roles(tmp_path):
     training=st.lists(NUMBERS, min_size=1, max_size=8),
     values=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8),
 )
-def test_numbers_are_scaled_alike(name, training, values):
+def test_numbers_are_scaled_as_by_the_encoder(name, training, values):
     scaling = fit_scaling(name, np.array(training))
-    graph = Graph({"x": ["rows"]})
-    made = graph.model(columns._scaled(scaling, graph.input("x")), {}).SerializeToString()
-    asked = np.array([*values, *training])
-    found, expected = run(made, {"x": asked}), scaling.transform(asked)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    numbers = np.array([*values, *training])
+    found = scale([scaling], torch.from_numpy(numbers)[:, None])[:, 0].numpy()
+    np.testing.assert_allclose(found, scaling.transform(numbers), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("detector", "message"),
     [
-        (make_quick("stack"), "Stack cannot be exported to ONNX: it parts rows by the bits"),
+        (
+            make_quick("stack"),
+            "Stack cannot be exported to ONNX: it assigns rows to folds by a hash",
+        ),
         (make_quick("trees"), "Trees cannot be exported to ONNX: only IMBoost, ALTBI and ODIM"),
         (make_quick("imboost", backbone="flow"), "IMBoost .*: its backbone is 'flow'"),
     ],
 )
-def test_parts_without_operators_are_named(planted, detector, message, tmp_path):
+def test_detectors_that_cannot_be_exported_say_why(planted, detector, message, tmp_path):
     with pytest.raises(SettingError, match=message):
         export_onnx(detector.fit(planted.X), tmp_path / "model.onnx")
     assert not any(tmp_path.iterdir())
@@ -151,10 +152,10 @@ def test_columns_that_cannot_be_inputs_are_named(planted, name, tmp_path):
         export_onnx(detector, tmp_path / "model.onnx")
 
 
-def test_a_graph_that_scores_otherwise_is_not_written(planted, monkeypatch, tmp_path):
+def test_a_graph_that_scores_differently_is_not_written(planted, monkeypatch, tmp_path):
     detector = make_quick("imboost").fit(planted.X)
-    right = network.mean_loss
-    monkeypatch.setattr(network, "mean_loss", lambda *parts: right(*parts) * 1.01)
+    forward = MatrixScorer.forward
+    monkeypatch.setattr(MatrixScorer, "forward", lambda self, X: forward(self, X) * 1.01)
     with pytest.raises(
         PersistenceError, match=r"graph of IMBoost does not score .* was not written"
     ):
@@ -165,11 +166,11 @@ def test_a_graph_that_scores_otherwise_is_not_written(planted, monkeypatch, tmp_
 def test_missing_packages_are_named(planted, monkeypatch, tmp_path):
     detector = make_quick("imboost").fit(planted.X)
     monkeypatch.setattr("imboost.onnx.export.find_spec", lambda name: None)
-    message = "The export to ONNX needs the package onnx and onnxruntime: .* extra 'export'"
+    message = "needs the package onnx and onnxruntime and onnxscript: .* extra 'export'"
     with pytest.raises(MissingPackageError, match=message):
         export_onnx(detector, tmp_path / "model.onnx")
 
 
-def test_what_is_not_trained_cannot_be_exported(tmp_path):
+def test_an_unfitted_detector_cannot_be_exported(tmp_path):
     with pytest.raises(ValueError, match="not fitted yet"):
         export_onnx(quick(), tmp_path / "model.onnx")

@@ -102,7 +102,8 @@ class CellDensity:
     def _numbers(self, x: Tensor, output: Tensor, logvar: Tensor) -> Tensor:
         missing = x.isnan()
         mean = torch.sigmoid(output)
-        if not missing.any():
+        # torch.export cannot branch on values.
+        if not torch.compiler.is_compiling() and not missing.any():
             return gaussian_log_density(x, mean, logvar, self._logvar_weight)
         # Imputed first: a gradient through nan is nan, even where the value is discarded.
         cells = gaussian_log_density(x.nan_to_num(0.0), mean, logvar, self._logvar_weight)

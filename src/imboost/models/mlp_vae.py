@@ -165,7 +165,8 @@ class MLPVAE(nn.Module):
         """
         missing = x.isnan()
         missing[..., self.log_density.missing_indicators, :] = True
-        hidden = torch.where(missing, self.fill_values, x) if missing.any() else x
+        is_exporting = torch.compiler.is_compiling()  # torch.export cannot branch on values
+        hidden = torch.where(missing, self.fill_values, x) if is_exporting or missing.any() else x
         for layer in self.encoder:
             hidden = layer(hidden, batch_statistics)
         mean, logvar = self.latent_head(hidden)

@@ -2,101 +2,176 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from imboost.detectors import BaseDetector
-from imboost.detectors.deep.generative import GenerativeDetector
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import MissingPackageError, PersistenceError, SettingError
-from imboost.models import MLPVAE
-from imboost.onnx.inputs import MATRIX, like_training, onnx_inputs
+from imboost.onnx.inputs import onnx_inputs, rows_like_training
+from imboost.onnx.scorer import MatrixScorer, TableScorer
+from imboost.tables.column_encoders import CategoryEncoder
 
 if TYPE_CHECKING:
-    from imboost.onnx.graph import Wire
+    from onnx import ModelProto
 
-PACKAGES = ("onnx", "onnxruntime")
-TOLERANCE = 1e-5
-"""How far a score may be from the detector's own, in its size or in 1."""
+    Inputs = dict[str, NDArray[Any]]
+    Categories = dict[str, CategoryEncoder]
 
-WHY_NOT = {"Stack": "it parts rows by the bits of their values, which few runtimes can read"}
+TOLERANCE = 1e-5  # of a score, relative to its size or to 1
 
 
 def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> None:
-    """Write a graph from columns, or from a matrix, to the output `score`; and check it.
+    """Write a graph from columns, or from a matrix, to the output `score`.
 
-    Before it is written, ONNX Runtime scores rows like those of the training table with it.
+    Before it is written, ONNX Runtime scores rows like the training rows with it.
 
     Parameters
     ----------
     detector : TableDetector or BaseDetector
         With a variational autoencoder: `IMBoost`, `ALTBI` or `ODIM`.
     path : path
-        Where the graph goes.
+        The file to write.
 
     Raises
     ------
     SettingError
-        If a part of the detector has no ONNX operators.
+        If the detector, or a column, cannot be exported.
     PersistenceError
         If the graph does not score as the detector does.
     MissingPackageError
-        If onnx or onnxruntime is not installed.
+        If onnx, onnxruntime or onnxscript is not installed.
     """
-    missing = [name for name in PACKAGES if find_spec(name) is None]
+    missing = [name for name in ("onnx", "onnxruntime", "onnxscript") if find_spec(name) is None]
     if missing:
         raise MissingPackageError("The export to ONNX", missing, extra="export")
     check_is_fitted(detector)
-    from imboost.onnx.columns import table_graph
-    from imboost.onnx.graph import Graph
+    from onnx import helper
 
+    encoders = detector.encoder_.encoders if isinstance(detector, TableDetector) else {}
+    categories = {
+        name: encoder for name, encoder in encoders.items() if isinstance(encoder, CategoryEncoder)
+    }
+    for name in ("", "score"):
+        if name in encoders:
+            raise SettingError(f"A column called '{name}' cannot be exported; rename it.")
+    scorer: MatrixScorer | TableScorer
     if isinstance(detector, TableDetector):
-        trained = detector.detector_
-        graph, matrix = table_graph(detector.encoder_)
+        scorer = TableScorer(detector.encoder_, MatrixScorer(detector.detector_))
     else:
-        trained = detector
-        graph = Graph({MATRIX: ["rows", detector.n_features_in_]})
-        matrix = graph.input(MATRIX)
-    facts = {"imboost": version("imboost"), "threshold": repr(float(trained.threshold_))}
-    model = graph.model(_score(trained, matrix), facts).SerializeToString()
-    _check(detector, model)
-    Path(path).write_bytes(model)
+        scorer = MatrixScorer(detector)
+    rows = rows_like_training(detector)
+    inputs = onnx_inputs(detector, rows)
+    model = _export_module(scorer, inputs, categories)
+    _name_inputs(model, inputs, categories)
+    facts = {"imboost": version("imboost"), "threshold": repr(float(detector.threshold_))}
+    helper.set_model_props(model, facts)
+    content = model.SerializeToString()
+    _check_scores(content, inputs, detector.decision_function(rows), type(detector).__name__)
+    Path(path).write_bytes(content)
 
 
-def _score(detector: BaseDetector, matrix: Wire) -> Wire:
-    from imboost.onnx.network import mean_loss, scaled
-
-    name = type(detector).__name__
-    if not isinstance(detector, GenerativeDetector):
-        reason = WHY_NOT.get(name, "only IMBoost, ALTBI and ODIM are written as graphs")
-        raise SettingError(f"{name} cannot be exported to ONNX: {reason}.")
-    if not isinstance(detector._scorer, MLPVAE):
-        raise SettingError(
-            f"{name} cannot be exported to ONNX: its backbone is '{detector.backbone}', and only "
-            "'vae' is written as a graph."
+def _export_module(
+    scorer: MatrixScorer | TableScorer, inputs: Inputs, categories: Categories
+) -> ModelProto:
+    """Return the graph of a torch module, whose inputs are `inputs`, categories last."""
+    rows = {0: torch.export.Dim("rows")}
+    numbers = [torch.from_numpy(cells) for name, cells in inputs.items() if name not in categories]
+    columns = [torch.zeros(len(inputs[name]), dtype=torch.int64) for name in categories]
+    arguments: tuple[Any, ...] = (numbers, columns)
+    shapes: tuple[Any, ...] = ([rows] * len(numbers), [rows] * len(columns))
+    if isinstance(scorer, MatrixScorer):
+        arguments, shapes = (numbers[0],), (rows,)
+    logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # names packages that are not needed
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of torch, about itself
+        program = torch.export.export(scorer.eval(), arguments, dynamic_shapes=shapes)
+        exported: Any = torch.onnx.export(
+            program,
+            dynamo=True,
+            custom_translation_table=_translations(),
+            verbose=False,
         )
-    return mean_loss(detector._scorer, detector._noise, scaled(detector._scaling, matrix))
+    model: ModelProto = exported.model_proto
+    return model
 
 
-def _check(detector: TableDetector | BaseDetector, model: bytes) -> None:
-    """Raise unless the graph scores rows as the detector does."""
+def _translations() -> dict[Any, Any]:
+    """Return ONNX operators for functions that torch exports less precisely."""
+    from onnxscript import opset18
+
+    op: Any = opset18  # its types do not know numbers
+
+    def leaky_relu(x: Any, slope: float = 0.01) -> Any:
+        # ONNX Runtime has no LeakyRelu in double precision.
+        return op.Max(x, op.Mul(x, slope))
+
+    def log_sigmoid(x: Any) -> Any:
+        # torch takes the logarithm of Sigmoid, which is -inf for large negative numbers.
+        near_one = op.Add(op.CastLike(1.0, x), op.Exp(op.Neg(op.Abs(x))))
+        return op.Neg(op.Add(op.Relu(op.Neg(x)), op.Log(near_one)))
+
+    aten = torch.ops.aten
+    return {aten.leaky_relu.default: leaky_relu, aten.log_sigmoid.default: log_sigmoid}
+
+
+def _name_inputs(model: ModelProto, inputs: Inputs, categories: Categories) -> None:
+    """Name the inputs after columns, take categories as strings, and call the output `score`."""
+    import onnx
+    from onnx import TensorProto, helper
+
+    # Longer than every column name, so that no name inside the graph is that of a column.
+    onnx.compose.add_prefix(model, "value" + "_" * max(map(len, inputs)), inplace=True)
+    graph = model.graph
+    nodes, values = [], []
+    names = sorted(inputs, key=lambda name: name in categories)  # the order of the arguments
+    for name, inner in zip(names, graph.input, strict=True):
+        kind = TensorProto.STRING if name in categories else TensorProto.DOUBLE
+        values.append(helper.make_tensor_value_info(name, kind, ["rows", *inputs[name].shape[1:]]))
+        if name not in categories:
+            nodes.append(helper.make_node("Identity", [name], [inner.name]))
+            continue
+        columns = categories[name].column_of_category
+        node = helper.make_node(
+            "LabelEncoder",
+            [name],
+            [inner.name],
+            domain="ai.onnx.ml",
+            keys_strings=list(columns),
+            values_int64s=list(columns.values()),
+            default_int64=len(categories[name].categories),  # the rarest categories' column
+        )
+        nodes.append(node)
+    nodes += graph.node
+    nodes.append(helper.make_node("Identity", [graph.output[0].name], ["score"]))
+    output = helper.make_tensor_value_info("score", TensorProto.DOUBLE, ["rows"])
+    for node in nodes:
+        del node.metadata_props[:]  # torch's record of source files
+    for field, new in ((graph.node, nodes), (graph.input, values), (graph.output, [output])):
+        copies = list(new)
+        del field[:]
+        field.extend(copies)
+    model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+
+
+def _check_scores(model: bytes, inputs: Inputs, expected: NDArray[np.float64], name: str) -> None:
+    """Raise unless ONNX Runtime returns the expected scores."""
     import onnxruntime
 
-    if isinstance(detector, TableDetector):
-        rows: Any = like_training(detector.encoder_, detector.detector_._fingerprint_rows)
-    else:
-        rows = detector._fingerprint_rows.astype(np.float64)
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
-    [found] = session.run(["score"], onnx_inputs(detector, rows))
-    expected = detector.decision_function(rows)
-    misses = np.abs(found - expected) / np.maximum(np.abs(expected), 1.0)
-    if not misses.max() <= TOLERANCE:
+    [scores] = session.run(["score"], inputs)
+    error = (np.abs(scores - expected) / np.maximum(np.abs(expected), 1.0)).max()
+    if not error <= TOLERANCE:
         raise PersistenceError(
-            f"The graph of {type(detector).__name__} does not score as the detector does: one "
-            f"score is {misses.max():.2g} off. It was not written."
+            f"The graph of {name} does not score as the detector does: one score differs by "
+            f"{error:.2g}. It was not written."
         )

@@ -1,4 +1,4 @@
-"""Rows as the inputs of an exported graph take them."""
+"""Rows as inputs of an exported graph."""
 
 from __future__ import annotations
 
@@ -17,18 +17,11 @@ from imboost.tables.column_encoders import (
     DatetimeEncoder,
     NumberEncoder,
 )
-from imboost.tables.encoder import TableEncoder
 from imboost.tables.frames import to_arrow
 
-MATRIX = "rows"
-"""The only input of a detector of matrices."""
-
-UNHEARD_OF = "(never seen)"
-"""Stands for levels that were not in the training table."""
-
-
-OUT_OF_RANGE = 1e8
-"""A number, or a time, that is far from most."""
+MATRIX = "rows"  # the only input of a detector for matrices
+UNSEEN = "(never seen)"  # stands for categories that were not in the training table
+FAR_AWAY = 1e8  # a number, or a time in seconds, outside the range of most columns
 
 
 def onnx_inputs(detector: TableDetector | BaseDetector, X: Any) -> dict[str, NDArray[Any]]:
@@ -44,9 +37,8 @@ def onnx_inputs(detector: TableDetector | BaseDetector, X: Any) -> dict[str, NDA
     Returns
     -------
     dict of str to array
-        Doubles for numbers (nan where missing) and times (seconds since 1970), text for
-        categories ("(missing)" where missing; yes and no as the training table wrote them);
-        for a detector of matrices, the matrix.
+        Numbers as doubles, nan where missing; datetimes as seconds since 1970; categories as
+        strings, "(missing)" where missing. For a detector for matrices, the matrix.
     """
     if not isinstance(detector, TableDetector):
         return {MATRIX: np.asarray(X, dtype=np.float64)}
@@ -55,25 +47,28 @@ def onnx_inputs(detector: TableDetector | BaseDetector, X: Any) -> dict[str, NDA
         name: values
         if isinstance(values, np.ndarray)
         else np.array(pc.fill_null(values, MISSING).to_pylist(), dtype=object)
-        for name, values in parsed.items()
+        for name, values in ((name, parsed[name]) for name in detector.encoder_.encoders)
     }
 
 
-def like_training(encoder: TableEncoder, matrix: NDArray[np.float64]) -> pa.Table:
-    """Return a table whose rows are encoded about like those of a matrix.
+def rows_like_training(detector: TableDetector | BaseDetector) -> Any:
+    """Return rows that are encoded about like training rows.
 
-    Two rows are added: one of which all cells are missing, and one that is far from all others.
+    Tables get two more rows: one of missing cells, and one of unseen categories and far values.
     """
+    if not isinstance(detector, TableDetector):
+        return detector._fingerprint_rows.astype(np.float64)
+    encoder, matrix = detector.encoder_, detector.detector_._fingerprint_rows
     first = {part.source: part.columns for part in reversed(encoder.layout.features)}
     columns = {}
     for name, one in encoder.encoders.items():
         part = matrix[:, first[name]]
         if isinstance(one, CategoryEncoder):
-            own = [*one.categories, *[UNHEARD_OF] * one.n_frequency_bins]
-            levels = [own[place] for place in part.argmax(axis=1)]
-            columns[name] = pa.array([*levels, None, UNHEARD_OF], pa.string())
+            known = [*one.categories, *[UNSEEN] * one.n_frequency_bins]
+            cells = [known[column] for column in part.argmax(axis=1)]
+            columns[name] = pa.array([*cells, None, UNSEEN], pa.string())
         elif isinstance(one, NumberEncoder | DatetimeEncoder):
-            values = np.array([*one.scaling.inverse_transform(part[:, 0]), np.nan, OUT_OF_RANGE])
+            values = np.array([*one.scaling.inverse_transform(part[:, 0]), np.nan, FAR_AWAY])
             missing = np.isnan(values)
             if isinstance(one, DatetimeEncoder):
                 values = (np.where(missing, 0.0, values) * 1e6).astype("datetime64[us]")

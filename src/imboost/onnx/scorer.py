@@ -1,0 +1,202 @@
+"""The scoring of a detector as one torch module, which torch can export to ONNX.
+
+The network is the detector's own. The preprocessing of columns is repeated here in torch, since
+that of `imboost.tables.encoder` runs on Arrow and numpy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from imboost.detectors import BaseDetector
+from imboost.detectors.deep.generative import GenerativeDetector
+from imboost.errors import SettingError
+from imboost.models import MLPVAE, iwae
+from imboost.stats.scaling import scale_values
+from imboost.tables.column_encoders import (
+    CYCLES,
+    CategoryEncoder,
+    DatetimeEncoder,
+    NumberEncoder,
+)
+from imboost.tables.encoder import TableEncoder
+from imboost.tables.layout import Kind
+from imboost.tables.number_parser import MAX_NUMBER
+from imboost.tables.number_scaling import MAX_SCALED, TAIL_SLOPE, NumberScaling
+
+
+class MatrixScorer(nn.Module):
+    """Scores a matrix (rows, features) of doubles, in which nan is a missing value.
+
+    Parameters
+    ----------
+    detector : BaseDetector
+        A fitted detector with a variational autoencoder.
+    """
+
+    noise: Tensor
+    offset: Tensor
+    factor: Tensor
+
+    def __init__(self, detector: BaseDetector) -> None:
+        super().__init__()
+        name = type(detector).__name__
+        if not isinstance(detector, GenerativeDetector):
+            reason = {"Stack": "it assigns rows to folds by a hash of their bits"}.get(
+                name, "only IMBoost, ALTBI and ODIM can"
+            )
+            raise SettingError(f"{name} cannot be exported to ONNX: {reason}.")
+        if not isinstance(detector._scorer, MLPVAE):
+            raise SettingError(
+                f"{name} cannot be exported to ONNX: its backbone is '{detector.backbone}', and "
+                "only 'vae' can be exported."
+            )
+        self.model = detector._scorer
+        self.register_buffer("noise", detector._noise.double())
+        self.register_buffer("offset", torch.from_numpy(detector._scaling.offset))
+        self.register_buffer("factor", torch.from_numpy(detector._scaling.factor))
+        self.limit = detector._scaling.limit
+
+    def forward(self, matrix: Tensor) -> Tensor:
+        """Return the score of every row, rounded to single precision as the detector's is."""
+        missing = matrix.isnan()
+        known = scale_values(matrix.masked_fill(missing, 0.0), self.offset, self.factor)
+        scaled = known.clamp(-self.limit, self.limit).masked_fill(missing, math.nan)
+        log_weights = self.model.log_weights(scaled.t(), self.noise, batch_statistics=False)
+        return -iwae(log_weights).mean(0).float().double()
+
+
+class TableScorer(nn.Module):
+    """Scores the columns of a table.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+    scorer : MatrixScorer
+    """
+
+    def __init__(self, encoder: TableEncoder, scorer: MatrixScorer) -> None:
+        super().__init__()
+        self.scorer = scorer
+        self._n_categories = [
+            one.blocks[0][1]
+            for one in encoder.encoders.values()
+            if isinstance(one, CategoryEncoder)
+        ]
+        self._numbers = {
+            name: one
+            for name, one in encoder.encoders.items()
+            if isinstance(one, NumberEncoder | DatetimeEncoder)
+        }
+        if len(self._numbers) + len(self._n_categories) < len(encoder.encoders):
+            raise SettingError("A column with an encoder of another package cannot be exported.")
+        self._numeric_features = [
+            (feature.source, feature.part) for feature in encoder.layout.of_kind(Kind.NUMERIC)
+        ]
+
+    def forward(self, numbers: list[Tensor], categories: list[Tensor]) -> Tensor:
+        """Return the score of every row.
+
+        Parameters
+        ----------
+        numbers : list of Tensor of shape (rows,)
+            Numeric columns and times in seconds, nan where missing, in the encoder's order.
+        categories : list of Tensor of shape (rows,)
+            For categorical columns, the column of the row's category in the encoded block.
+        """
+        blocks = self._encode_numbers(torch.stack(numbers, 1)) if numbers else []
+        for n_columns, column in zip(self._n_categories, categories, strict=True):
+            blocks.append(torch.eye(n_columns, dtype=torch.float64)[column])
+        scores: Tensor = self.scorer(torch.cat(blocks, 1))
+        return scores
+
+    def _encode_numbers(self, cells: Tensor) -> list[Tensor]:
+        """Return the numeric columns of the matrix, and its missing indicators."""
+        names, encoders = list(self._numbers), list(self._numbers.values())
+        missing = cells.isnan()
+        centers = torch.tensor([one.scaling.center for one in encoders], dtype=torch.float64)
+        known = _clip(torch.where(missing, centers, cells), MAX_NUMBER)
+        scaled = scale([one.scaling for one in encoders], known)
+        blocks = [scaled.masked_fill(missing, math.nan)]
+        features = [(name, "") for name in names]
+        for cycle, seconds in CYCLES.items():
+            own = [
+                at
+                for at, one in enumerate(encoders)
+                if isinstance(one, DatetimeEncoder) and cycle in one.cycles
+            ]
+            cycles = known[:, own] / seconds
+            angles = (cycles - cycles.floor()) * (2 * math.pi)
+            for side, values in (("sine", angles.sin()), ("cosine", angles.cos())):
+                blocks.append(values.masked_fill(missing[:, own], math.nan))
+                features += [(names[at], f"{cycle}, {side}") for at in own]
+        order = [features.index(feature) for feature in self._numeric_features]
+        indicated = [at for at, one in enumerate(encoders) if one.has_missing]
+        return [torch.cat(blocks, 1)[:, order], missing[:, indicated].double()]
+
+
+def scale(scalings: Sequence[NumberScaling], values: Tensor) -> Tensor:
+    """Return what `NumberScaling.transform` returns, for values (rows, columns) without nan.
+
+    All columns of a table have the same kind of scaling.
+    """
+    center, width = torch.tensor(
+        [[one.center / 2 for one in scalings], [one.scale for one in scalings]],
+        dtype=torch.float64,
+    )
+    ratio = _clip((values / 2 - center) / width * 2, MAX_SCALED)
+    quantiles = [one.quantiles for one in scalings if one.quantiles is not None]
+    if quantiles:
+        beyond = ratio - ratio.clamp(-1.0, 1.0)
+        return _interpolate(values, np.stack(quantiles)) + _asinh(TAIL_SLOPE * beyond)
+    asinh_scale = scalings[0].asinh_scale
+    return asinh_scale * _asinh(ratio / asinh_scale) if asinh_scale else ratio
+
+
+def _interpolate(values: Tensor, quantiles: NDArray[np.float64]) -> Tensor:
+    """Return what `numpy.interp` returns for evenly spaced results from -1 to 1.
+
+    Parameters
+    ----------
+    values : Tensor of shape (rows, columns)
+    quantiles : array of shape (columns, n_quantiles)
+    """
+    n_columns, n_quantiles = quantiles.shape
+    results = np.linspace(-1.0, 1.0, n_quantiles)
+    steps = np.diff(quantiles)  # (columns, n_quantiles - 1)
+    slopes = np.divide(np.diff(results), steps, out=np.zeros_like(steps), where=steps > 0)
+    known, slope = torch.from_numpy(quantiles).flatten(), torch.from_numpy(slopes).flatten()
+    low, high = torch.from_numpy(quantiles[:, 0]), torch.from_numpy(quantiles[:, -1])
+    inside = values.maximum(low).minimum(high)
+    # Binary search for the last quantile that is reached: ONNX has no operator for it.
+    column = torch.arange(n_columns)
+    reached, stride = torch.zeros_like(values, dtype=torch.int64), 1 << n_quantiles.bit_length()
+    while stride := stride // 2:
+        ahead = (reached + stride).clamp(max=n_quantiles - 1)
+        reached = torch.where(known[column * n_quantiles + ahead] <= inside, ahead, reached)
+    reached = reached.clamp(max=n_quantiles - 2)
+    rise = slope[column * (n_quantiles - 1) + reached]
+    between = (
+        torch.from_numpy(results)[reached]
+        + (inside - known[column * n_quantiles + reached]) * rise
+    )
+    # Several quantiles may be equal: the first and the last result win.
+    return between.masked_fill(values >= high, 1.0).masked_fill(values < low, -1.0)
+
+
+def _clip(values: Tensor, limit: float) -> Tensor:
+    """Return values between -limit and limit; the export rounds bounds of `clamp` to floats."""
+    bound = torch.tensor(limit, dtype=torch.float64)
+    return values.maximum(-bound).minimum(bound)
+
+
+def _asinh(values: Tensor) -> Tensor:
+    """Return the inverse hyperbolic sine, which ONNX Runtime lacks in double precision."""
+    size = values.abs()
+    return values.sign() * torch.log(size + torch.sqrt(size.square() + 1))
