@@ -18,7 +18,7 @@ QUICK = {
     "trees": {"n_trees": 20, "n_isolation_trees": 20},
     "stack": {"n_trees": 20, "n_isolation_trees": 20},
 }
-"""Settings that make a detector train in an instant; what it learns is not judged."""
+"""Settings that make a detector train in an instant, without regard to accuracy."""
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -47,7 +47,7 @@ def planted():
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """The folder of a report on four methods, an ablation, a noisy oracle and some trouble."""
+    """The folder of a report on four methods, an ablation, a noisy oracle and failed runs."""
     return report_on(tmp_path_factory.mktemp("report"), LINES)
 
 

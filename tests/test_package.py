@@ -34,21 +34,21 @@ def test_detectors_and_benchmark_runs_need_torch_numpy_and_scikit_learn_alone(mo
     needed = {re.match(r"[\w-]+", line)[0] for line in requires("imboost")}
     others = sorted(name.removesuffix("-cpu") for name in needed - brought)
     assert {"pyarrow", "typer", "zuko", "pandas"} <= set(others)
-    missing = f"sys.modules.update(dict.fromkeys({others}))"  # as if not installed
+    missing = f"sys.modules.update(dict.fromkeys({others}))"  # importing them fails
     assert "torch" in modules_after(f"{missing}; import {module}")
 
 
 def test_the_command_line_runs_as_a_module():
-    words = [sys.executable, "-m", "imboost", "--version"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "imboost", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == version("imboost")
 
 
 def test_refused_column_names_end_the_program_in_one_line(tmp_path):
     table = tmp_path / "names.csv"
     table.write_text("a,a\n1,2\n3,4\n")
-    words = [sys.executable, "-m", "imboost", "fit", str(table)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "imboost", "fit", str(table)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == f"imboost: {table} has several columns called 'a'; rename them.\n"
 
@@ -121,4 +121,4 @@ def test_a_number_out_of_range_is_named(value, limits, message):
 
 def test_numpy_numbers_are_numbers():
     check_number("size", np.int64(3), minimum=1, whole=True)
-    check_number("share", np.float32(0.5), above=0)
+    check_number("fraction", np.float32(0.5), above=0)

@@ -58,7 +58,7 @@ def test_building_a_model_leaves_the_global_random_state_alone(name):
     assert torch.equal(before, torch.get_rng_state())
 
 
-def test_a_stack_of_snapshots_scores_like_its_parts(name):
+def test_an_ensemble_of_snapshots_scores_like_its_members(name):
     model = build(name)
     joined = build(name, n_members=6)
     joined.load_state_dict(concatenate_members([model.state_dict(), model.state_dict()]))
@@ -135,7 +135,7 @@ def reference_log_weights(model, x, noise, member):
     return likelihood + prior - posterior.log_prob(z).sum(-1)
 
 
-def test_the_stacked_autoencoder_agrees_with_a_plain_one():
+def test_the_batched_autoencoder_agrees_with_a_plain_one():
     model = MLPVAE(4, torch.Generator().manual_seed(0), n_members=3, logvar_weight=0.5)
     x, noise = torch.rand(4, 50), model.draw_noise(50, torch.Generator().manual_seed(1))
     stacked = model.log_weights(x, noise, batch_statistics=True)

@@ -119,7 +119,7 @@ def test_the_default_log_variance_weight_gives_a_true_density():
     assert torch.trapezoid(density, x).item() == pytest.approx(1.0, abs=1e-9)
 
 
-def test_the_papers_weight_charges_the_log_variance_twice():
+def test_the_papers_weight_counts_the_log_variance_twice():
     one = torch.tensor(1.0)
     exact = gaussian_log_density(one, one, 2 * one)
     paper = gaussian_log_density(one, one, 2 * one, logvar_weight=1.0)

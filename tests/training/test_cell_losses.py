@@ -58,21 +58,21 @@ def test_cells_and_code_sum_to_the_loss(model, noise, table):
     with torch.no_grad():
         cells, code, _ = model.weight_parts(x, x, noise.double(), batch_statistics=False)
     log_w = cells.sum(1) + code
-    share = torch.softmax(log_w, dim=1)
-    of_code = (share * (math.log(N_SAMPLES) + share.log() - code)).sum(1).mean(0)
+    weight = torch.softmax(log_w, dim=1)
+    of_code = (weight * (math.log(N_SAMPLES) + weight.log() - code)).sum(1).mean(0)
     total = cell_losses(model, as_rows(table), noise).sum(axis=1) + of_code.numpy()
     losses = mean_losses(model, as_rows(table), noise, torch.float64)
     np.testing.assert_allclose(total, losses, rtol=1e-5)
 
 
-def test_levels_count_in_their_own_column(model, noise, table):
+def test_a_category_contributes_in_its_own_column(model, noise, table):
     losses = cell_losses(model, as_rows(table), noise)
     assert (losses[:, 0] != 0).all()
     assert (losses[:, 2] > 0).all()
     np.testing.assert_array_equal(losses[:, 3:] > 0, table[:, 3:] == 1)
 
 
-def test_what_is_expected_of_a_cell_does_not_depend_on_the_cell(model, noise, table):
+def test_the_conditional_mean_of_a_cell_does_not_depend_on_the_cell(model, noise, table):
     owners = LAYOUT.source_of_columns()
     before = conditional_means(model, as_rows(table), noise, owners)
     changed = table.copy()
@@ -82,7 +82,7 @@ def test_what_is_expected_of_a_cell_does_not_depend_on_the_cell(model, noise, ta
     assert not np.allclose(after[:, owners == 1], before[:, owners == 1])
 
 
-def test_expected_cells_are_numbers_of_the_unit_interval_and_probabilities(model, noise, table):
+def test_conditional_means_are_scaled_numbers_and_probabilities(model, noise, table):
     expected = conditional_means(model, as_rows(table), noise, LAYOUT.source_of_columns())
     assert ((expected > 0) & (expected < 1)).all()
     np.testing.assert_allclose(expected[:, 3:].sum(axis=1), 1.0)

@@ -1,4 +1,4 @@
-"""The paper's equations on hand-made losses."""
+"""The paper's equations on losses computed by hand."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_trimmed_rows_get_no_gradient():
 
 
 @pytest.mark.parametrize(("quantile", "expected"), [(0.92, 92.0), (1.0, 100.0), (0.001, 1.0)])
-def test_the_quantile_keeps_that_share_of_the_batch(quantile, expected):
+def test_the_quantile_keeps_that_fraction_of_the_batch(quantile, expected):
     losses = torch.arange(1.0, 101.0).flip(0)[None]
     assert loss_quantile(losses, quantile).item() == expected
 
@@ -70,10 +70,10 @@ def test_plain_epochs_come_before_trimmed_ones():
     steps = list(warmup_steps(schedule, 1000, np.random.default_rng(0), trim_quantile=0.5))
     assert len(steps) == 20
     assert [step.epoch for step in steps if step.ends_epoch] == [0, 1, 2, 3, 4]
-    kinds = [step.objective for step in steps]
-    assert len({kinds[i] for i in range(8)}) == 1
-    assert len({kinds[i] for i in range(8, 20)}) == 1
-    assert kinds[0] is not kinds[8]
+    objectives = [step.objective for step in steps]
+    assert len({objectives[i] for i in range(8)}) == 1
+    assert len({objectives[i] for i in range(8, 20)}) == 1
+    assert objectives[0] is not objectives[8]
 
 
 @pytest.fixture
@@ -107,18 +107,18 @@ def polarize(world, labels, n_epochs=30, **weights):
     return before, mean_losses(model, rows, noise)
 
 
-def test_polarization_parts_the_answered_rows(world):
+def test_polarization_separates_the_labelled_rows(world):
     labels = unlabelled(200)
     labels[:10], labels[100:130] = OUTLIER, INLIER
     before, after = polarize(world, labels)
-    gap_before = before[:10].mean() - before[100:130].mean()
-    gap_after = after[:10].mean() - after[100:130].mean()
-    assert gap_after > gap_before + 5
-    # Rows like the answered outliers follow them.
+    difference_before = before[:10].mean() - before[100:130].mean()
+    difference_after = after[:10].mean() - after[100:130].mean()
+    assert difference_after > difference_before + 5
+    # The loss of similar unlabelled rows increases too.
     assert after[10:20].mean() > before[10:20].mean()
 
 
-def test_answered_inliers_alone_lower_their_own_loss(world):
+def test_labelled_inliers_alone_lower_their_own_loss(world):
     labels = unlabelled(200)
     labels[100:130] = INLIER
     before, after = polarize(world, labels)
@@ -137,12 +137,12 @@ def test_answered_inliers_alone_lower_their_own_loss(world):
     ],
     ids=["outliers only", "inliers only", "none", "all rows", "all but one", "all outliers"],
 )
-def test_a_round_trains_on_what_there_is(world, labels):
+def test_a_round_trains_with_any_set_of_labels(world, labels):
     _, after = polarize(world, labels.astype(np.int8), n_epochs=3)
     assert np.isfinite(after).all()
 
 
-def test_answered_rows_leave_the_pool(world):
+def test_labelled_rows_leave_the_pool(world):
     rows, _ = world
     labels = unlabelled(200)
     labels[:150] = INLIER
@@ -152,7 +152,7 @@ def test_answered_rows_leave_the_pool(world):
     assert all((step.rows >= 150).all() for step in steps)
 
 
-def test_answered_risks_are_zero_without_rows_and_leave_running_averages_alone(world):
+def test_labelled_risks_are_zero_without_rows_and_leave_running_averages_alone(world):
     rows, model = world
     state = {name: value.clone() for name, value in model.state_dict().items()}
     some = np.arange(5)
@@ -176,7 +176,7 @@ class TwoWeights:
         return torch.tensor([1.0, 3.0]).log().reshape(1, 2, 1).expand(1, 2, x.shape[-1])
 
 
-def test_answered_inliers_have_the_iwae_bound_and_answered_outliers_the_cubo_bound(world):
+def test_labelled_inliers_have_the_iwae_bound_and_labelled_outliers_the_cubo_bound(world):
     rows, _ = world
     known = [np.arange(5), np.arange(5, 12)]
     inlier_risk, outlier_risk = labelled_risks(TwoWeights(), rows, known, torch.Generator())
@@ -185,9 +185,7 @@ def test_answered_inliers_have_the_iwae_bound_and_answered_outliers_the_cubo_bou
 
 
 @pytest.mark.parametrize(("n_labelled", "expected"), [(100, 100), (417, 417), (900, 417)])
-def test_of_more_answered_rows_than_a_batch_holds_a_batch_is_drawn(
-    n_labelled, expected, monkeypatch
-):
+def test_more_labelled_rows_than_a_batch_are_sampled(n_labelled, expected, monkeypatch):
     table = np.random.default_rng(0).normal(size=(2000, 2))
     rows = ScaledRows(table, MinMaxScaling.fit(table), torch.device("cpu"))
     labels = unlabelled(2000)

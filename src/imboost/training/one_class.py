@@ -115,9 +115,9 @@ def svdd_steps(
             known = [
                 draw_at_most(kind, mini_batches.batch_size, rng) for kind in (inliers, outliers)
             ]
-            answered = rows.take(np.concatenate(known))
-            is_outlier = torch.arange(answered.shape[-1], device=x.device) >= len(known[0])
-            distances = model.distances(answered, batch_statistics=False)
+            labelled = rows.take(np.concatenate(known))
+            is_outlier = torch.arange(labelled.shape[-1], device=x.device) >= len(known[0])
+            distances = model.distances(labelled, batch_statistics=False)
             term = contrastive_risk(distances, is_outlier, model.bias)
             total = total + contrastive_weight * term
         return total

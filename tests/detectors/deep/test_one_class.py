@@ -1,4 +1,4 @@
-"""Deep SVDD and Deep SAD: their risks by hand, and what answers do to them."""
+"""Deep SVDD and Deep SAD: their risks by hand, and the effect of labels."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_the_radius_is_not_trained():
     assert distances.grad.tolist() == [[0.0, 0.0, 0.0, 1.0]]
 
 
-def test_the_contrastive_risk_is_the_logistic_loss_of_each_kind():
+def test_the_contrastive_risk_is_the_logistic_loss_of_each_class():
     is_outlier = torch.tensor([False, False, False, True])
     bias = torch.tensor([4.0])
     log_odds = 4.0 - DISTANCES[0].numpy()
@@ -50,12 +50,12 @@ def test_the_contrastive_risk_is_the_logistic_loss_of_each_kind():
     assert found.item() == pytest.approx(inliers + outliers, rel=1e-5)
 
 
-def test_one_kind_of_answers_alone_leaves_the_other_term_out():
+def test_labels_of_one_class_leave_the_other_term_out():
     found = contrastive_risk(DISTANCES, torch.zeros(4, dtype=torch.bool), torch.tensor([0.0]))
     assert found.item() == pytest.approx(np.log1p(np.exp(DISTANCES.numpy())).mean(), rel=1e-5)
 
 
-def test_deep_sad_inverts_the_distance_of_an_answered_outlier():
+def test_deep_sad_inverts_the_distance_of_a_labelled_outlier():
     labels = torch.tensor([-1, 0, -1, 1])
     expected = (1 + 2 * 2.0 + 3 + 2 / 10.0) / 4
     assert deep_sad_risk(DISTANCES, labels, 2.0).item() == pytest.approx(expected, rel=1e-5)
@@ -78,7 +78,7 @@ def test_a_centre_keeps_its_distance_from_zero():
     torch.testing.assert_close(moved, torch.tensor([[0.1, -0.1, 0.1, 2.0]]))
 
 
-def test_a_pass_sees_every_row_once():
+def test_an_epoch_uses_every_row_once():
     batches = MiniBatches(batch_size=7).split(np.arange(5, 55), np.random.default_rng(0))
     assert sorted(np.concatenate(batches).tolist()) == list(range(5, 55))
     assert max(map(len, batches)) <= 7
@@ -107,7 +107,7 @@ def auc(y, scores):
 
 
 @pytest.mark.parametrize("name", ["oc-nce", "sb-nce", "dsad"])
-def test_answers_part_the_kinds(hard, name):
+def test_labels_separate_the_classes(hard, name):
     X, y = hard
     labels = np.where(np.arange(len(y)) % 4 == 0, y, -1)
     detector = make_detector(name, **QUICK).fit(X)
@@ -118,7 +118,7 @@ def test_answers_part_the_kinds(hard, name):
     assert auc(y[unseen], detector.decision_scores_[unseen]) > max(before, 0.5) + 0.2
 
 
-def test_without_contrast_answered_outliers_are_merely_left_out(hard):
+def test_without_contrast_labelled_outliers_are_only_excluded(hard):
     X, y = hard
     labels = np.where(y == 1, 1, -1)
     plain = DeepSVDD(objective="oc", **QUICK).fit(X)
@@ -126,8 +126,8 @@ def test_without_contrast_answered_outliers_are_merely_left_out(hard):
     np.testing.assert_array_equal(plain.decision_scores_, contrastive.decision_scores_)
     plain.refine(X, labels)
     contrastive.refine(X, labels)
-    gap = [d.decision_scores_[y == 1].mean() for d in (plain, contrastive)]
-    assert gap[1] > gap[0]
+    mean_scores = [d.decision_scores_[y == 1].mean() for d in (plain, contrastive)]
+    assert mean_scores[1] > mean_scores[0]
 
 
 def test_a_contrastive_weight_of_zero_is_plain_deep_svdd(hard):
@@ -149,7 +149,7 @@ def test_the_soft_boundary_starts_after_its_epochs_of_one_class_training(hard):
 
 @pytest.mark.parametrize("labels", [np.ones(40), np.zeros(40)], ids=["outliers", "inliers"])
 @pytest.mark.parametrize("name", ["oc", "sb-nce", "dsad"])
-def test_a_table_of_one_answered_kind_can_be_trained_on(name, labels):
+def test_a_table_with_all_labels_of_one_class_can_be_trained_on(name, labels):
     X = planted_outliers(40, 3, 0.1).X
     scores = make_detector(name, **QUICK).fit(X).refine(X, labels).decision_scores_
     assert np.isfinite(scores).all()

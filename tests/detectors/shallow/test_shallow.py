@@ -1,4 +1,4 @@
-"""Trees, XGBOD, Stack and the forests of coniferest."""
+"""Trees, XGBOD and the forests of coniferest."""
 
 import numpy as np
 import pytest
@@ -12,21 +12,21 @@ from imboost.detectors.stack.neighbors import NeighbourDistances
 from imboost.labels import has_both_classes
 
 LEARNING = {"aad": {"n_trees": 100}, "pine": {"n_trees": 20, "n_spare_trees": 1000}}
-"""Settings with which the forests have something to choose from."""
-CLASSIC = ("trees", "xgbod", "aad", "pine", "stack")
+"""Settings with enough trees to learn from labels."""
+SHALLOW = ("trees", "xgbod", "aad", "pine", "stack")
 
 
 @pytest.fixture(scope="module")
-def odd():
-    """Outliers that are not isolated: what is odd about them only answers can tell."""
+def half_space():
+    """Outliers in one half-space: they are not isolated, so only labels reveal them."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 4))
     return X, (X[:, 0] > 0.8).astype(np.int8)
 
 
-@pytest.mark.parametrize("name", CLASSIC)
-def test_answers_teach_what_is_odd(odd, name):
-    X, y = odd
+@pytest.mark.parametrize("name", SHALLOW)
+def test_labels_improve_the_scores_of_unlabelled_rows(half_space, name):
+    X, y = half_space
     labels = np.where(np.arange(500) < 150, y, -1)
     detector = make_quick(name, **LEARNING.get(name, {})).fit(X)
     unseen = labels == -1
@@ -36,18 +36,18 @@ def test_answers_teach_what_is_odd(odd, name):
     assert after > before + 0.05
 
 
-@pytest.mark.parametrize("name", CLASSIC)
+@pytest.mark.parametrize("name", SHALLOW)
 @pytest.mark.parametrize("kind", [0, 1])
-def test_answers_of_one_kind_alone_are_taken(odd, name, kind):
-    X, _ = odd
+def test_labels_of_one_class_alone_are_accepted(half_space, name, kind):
+    X, _ = half_space
     labels = np.full(500, -1)
     labels[:5] = kind
     assert np.isfinite(make_quick(name).fit(X).refine(X, labels).decision_scores_).all()
 
 
 @pytest.mark.parametrize("name", ["trees", "xgbod"])
-def test_until_both_kinds_are_known_the_score_is_the_unsupervised_rank(odd, name):
-    X, _ = odd
+def test_until_both_classes_are_known_the_score_is_the_unsupervised_rank(half_space, name):
+    X, _ = half_space
     detector = make_quick(name).fit(X)
     before = detector.decision_scores_
     labels = np.full(500, -1)
@@ -57,7 +57,7 @@ def test_until_both_kinds_are_known_the_score_is_the_unsupervised_rank(odd, name
     assert before.max() <= 1
 
 
-def test_has_both_classes_asks_for_either_kind():
+def test_has_both_classes_needs_an_inlier_and_an_outlier():
     assert not has_both_classes(np.array([-1, -1, 0]))
     assert not has_both_classes(np.array([-1, 1]))
     assert has_both_classes(np.array([-1, 1, 0]))
@@ -87,26 +87,26 @@ def test_a_small_table_has_no_more_neighbours_than_rows():
     assert NeighbourDistances(np.eye(3), 10)(np.eye(3)).shape == (3, 2)
 
 
-def test_neighbours_are_looked_for_among_a_part_of_a_large_table():
+def test_neighbours_are_searched_in_a_sample_of_a_large_table():
     rows = np.random.default_rng(0).random((90, 3))
     settings = {"n_neighbors": (89,), "n_trees": 5, "random_state": 0}
     part = Trees(max_reference_rows=20, **settings).fit(rows)._training_scores
-    whole = Trees(**settings).fit(rows)._training_scores
-    assert (part[:, 1] <= whole[:, 1]).all()  # the farthest of 20 rows, the farthest of 90
-    assert part[:, 1].sum() < whole[:, 1].sum()
+    full = Trees(**settings).fit(rows)._training_scores
+    assert (part[:, 1] <= full[:, 1]).all()  # the farthest of 20 rows, the farthest of 90
+    assert part[:, 1].sum() < full[:, 1].sum()
 
 
-def test_equal_shares_of_trees_are_ordered_by_the_unsupervised_rank(odd):
-    X, y = odd
+def test_equal_votes_of_trees_are_ordered_by_the_unsupervised_rank(half_space):
+    X, y = half_space
     detector = Trees(n_trees=5, random_state=0).fit(X).refine(X, y)
     rank = Trees(n_trees=5, random_state=0).fit(X).decision_scores_
-    shares = np.round((detector.decision_scores_ - rank / 5) * 5).astype(int)
-    assert set(shares) <= set(range(6))
+    votes = np.round((detector.decision_scores_ - rank / 5) * 5).astype(int)
+    assert set(votes) <= set(range(6))
     order = np.argsort(detector.decision_scores_)
-    assert (np.diff(shares[order]) >= 0).all()  # no rank outweighs the vote of a tree
-    for share in range(6):
-        own = detector.decision_scores_[shares == share]
-        assert (np.diff(own[np.argsort(rank[shares == share])]) >= 0).all()
+    assert (np.diff(votes[order]) >= 0).all()  # no rank outweighs the vote of a tree
+    for vote in range(6):
+        own = detector.decision_scores_[votes == vote]
+        assert (np.diff(own[np.argsort(rank[votes == vote])]) >= 0).all()
 
 
 def test_xgbods_pool_is_pyods():
@@ -125,8 +125,8 @@ def test_xgbods_pool_is_pyods():
     assert described(ours) == described(pyods)
 
 
-def test_a_row_seen_in_training_keeps_the_scores_it_had_there(odd):
-    X, _ = odd
+def test_a_row_seen_in_training_keeps_the_scores_it_had_there(half_space):
+    X, _ = half_space
     detector = XGBOD(n_trees=5, max_reference_rows=60, random_state=0).fit(X)
     nearest = detector._unsupervised_scores(detector._scaling.transform(X))[
         :, 0
@@ -135,6 +135,6 @@ def test_a_row_seen_in_training_keeps_the_scores_it_had_there(odd):
 
 
 @pytest.mark.parametrize("kind", [AAD, Pine])
-def test_a_table_smaller_than_the_subsamples_is_no_trouble(kind):
+def test_a_table_smaller_than_the_subsamples_is_accepted(kind):
     rows = np.random.default_rng(0).normal(size=(20, 2))
     assert np.isfinite(kind(n_subsamples=256, random_state=0).fit(rows).decision_scores_).all()
