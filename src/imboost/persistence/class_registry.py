@@ -5,27 +5,27 @@ from __future__ import annotations
 from imboost.decide.calibration import Calibration
 from imboost.detectors import ALTBI, ODIM, DeepSAD, DeepSVDD, IMBoost, Stack, Trees
 from imboost.detectors.stack.base_learners import (
-    ForestExpert,
-    LinearExpert,
-    ResidualProcess,
-    ViewExpert,
-    ViewOpinion,
+    ForestLearner,
+    GaussianProcessLearner,
+    LinearLearner,
+    ScoreLearner,
+    ScoreModel,
 )
-from imboost.detectors.stack.cell_model import CellSurprise
-from imboost.detectors.stack.conditional import (
-    ComponentExpectations,
-    ExpectedLevel,
-    ExpectedNumber,
-    ForestExpectations,
+from imboost.detectors.stack.cell_model import (
+    CategoricalForest,
+    CellModel,
+    ForestConditional,
+    NumericForest,
+    PCAConditional,
 )
-from imboost.detectors.stack.neighbors import NeighbourDistances
-from imboost.detectors.stack.pca import Rest, Rotation
-from imboost.detectors.stack.unsupervised import Surroundings
+from imboost.detectors.stack.features import FeatureExtractor
+from imboost.detectors.stack.neighbors import NeighborDistances, NeighborScores
+from imboost.detectors.stack.pca import CrossFittedPCA, PrincipalComponents
+from imboost.detectors.stack.unsupervised import UnsupervisedScores
 from imboost.detectors.table_detector import TableDetector
 from imboost.explain.reference_values import ReferenceCategories, ReferenceNumbers, ReferenceTimes
 from imboost.models import MLPVAE, NormalisingFlow
 from imboost.models.hypersphere import Hypersphere
-from imboost.stats.folds import RowFolds
 from imboost.stats.ranks import RankTransform
 from imboost.stats.scaling import MinMaxScaling, StandardScaling
 from imboost.tables.category_parser import BooleanParser, CategoryParser
@@ -72,22 +72,23 @@ CLASSES: dict[str, type] = {
     "ReferenceTimes": ReferenceTimes,
     "MinMaxScaling": MinMaxScaling,
     "StandardScaling": StandardScaling,
-    "Surroundings": Surroundings,
-    "NeighbourDistances": NeighbourDistances,
-    "Rotation": Rotation,
-    "Rest": Rest,
-    "RowFolds": RowFolds,
     "RankTransform": RankTransform,
-    "CellSurprise": CellSurprise,
-    "ForestExpectations": ForestExpectations,
-    "ComponentExpectations": ComponentExpectations,
-    "ExpectedNumber": ExpectedNumber,
-    "ExpectedLevel": ExpectedLevel,
-    "ViewExpert": ViewExpert,
-    "ViewOpinion": ViewOpinion,
-    "ForestExpert": ForestExpert,
-    "LinearExpert": LinearExpert,
-    "ResidualProcess": ResidualProcess,
+    "UnsupervisedScores": UnsupervisedScores,
+    "NeighborDistances": NeighborDistances,
+    "NeighborScores": NeighborScores,
+    "CrossFittedPCA": CrossFittedPCA,
+    "PrincipalComponents": PrincipalComponents,
+    "CellModel": CellModel,
+    "ForestConditional": ForestConditional,
+    "PCAConditional": PCAConditional,
+    "NumericForest": NumericForest,
+    "CategoricalForest": CategoricalForest,
+    "FeatureExtractor": FeatureExtractor,
+    "ScoreModel": ScoreModel,
+    "ScoreLearner": ScoreLearner,
+    "ForestLearner": ForestLearner,
+    "LinearLearner": LinearLearner,
+    "GaussianProcessLearner": GaussianProcessLearner,
     "MLPVAE": MLPVAE,
     "NormalisingFlow": NormalisingFlow,
     "Hypersphere": Hypersphere,

@@ -1,4 +1,4 @@
-"""SPREAD: rows worth an answer, drawn far from all that were answered or chosen."""
+"""SPREAD: a weighted k-means++ draw of rows, far from all that were answered."""
 
 from __future__ import annotations
 
@@ -13,45 +13,40 @@ from imboost.query.strategy import Indices, Scores
 from imboost.stats.scaling import MinMaxScaling, StandardScaling
 from imboost.validation import check_number
 
-LEAST_WORTH = 1e-6
-"""No row is out of the question."""
+Floats = NDArray[np.float64]
 
-PASSES = 20
-"""Of the search for the chances with which rows are kept; a few are enough."""
+MIN_WEIGHT = 1e-6  # every candidate can be drawn, whatever its score
+MAX_PASSES = 20  # of the search for inclusion probabilities; a few are enough
 
 
 @dataclass
 class Spread:
-    """Draw rows one after the other, those in doubt and far from the answered ones rather.
+    """Draw rows one after the other, by weight times distance to the nearest queried row.
 
-    The probability of a row is its worth times a power of its distance from the nearest row
-    that was answered or chosen before it. Until answers of both kinds are known, a row is worth
-    the more the higher its score, but none is without worth, since the score may mislead; where
-    inliers alone are found, outliers are rare, and the highest scores count more and more. Later
-    a row is worth the more the nearer its score is to the middle of their range.
+    Until answers of both classes are known, one part of a row's weight grows with its score and
+    the other, for exploration, is the same for all rows, since the scores may mislead. While
+    inliers alone are found, outliers are rare, and the highest scores get more and more of the
+    weight. Later the weight is uncertainty: largest where the score is in the middle of its
+    range. The distance keeps the rows of a round apart from each other and from earlier ones.
 
-    Keeps state: the table, and which kinds of answers there were.
+    Keeps state: the embedding of the rows, and which classes were answered.
 
     Parameters
     ----------
-    blind_share : float
-        Until both kinds of answers are known: the part of the worth, on average, that rows have
-        whatever their score.
+    exploration : float
+        Share of the weight, on average, that does not depend on the score at first.
     patience : float
-        As long as no outlier is known: after so many inliers the blind part is halved, and the
-        score counts by one power more.
-    doubt_power : float
-        How sharply worth falls with the distance of a score from the middle, once both kinds
-        of answers are known.
-    distance_power : float
-        How much more a row far from all others counts than a near one.
-    max_pool : int
-        Of a large table so many rows are kept to draw from, chosen by their worth.
+        While no outlier is known: after so many inliers the share of exploration is halved, and
+        the score counts by one power more.
+    uncertainty_power : float
+        How sharply the weight falls with the distance of a score from the middle.
+    max_candidates : int
+        Of a large table at most this many candidates are considered, sampled by weight.
 
     References
     ----------
-    Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007; its
-    draw of first centres, with rows weighted by their worth, and by default without the square.
+    Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007: its draw
+    of initial centres, with weighted rows and plain instead of squared distances.
 
     Examples
     --------
@@ -62,31 +57,29 @@ class Spread:
     [3]
     """
 
-    blind_share: float = 0.5
+    exploration: float = 0.5
     patience: float = 10.0
-    doubt_power: float = 2.0
-    distance_power: float = 1.0
-    max_pool: int = 10_000
-    _table: NDArray[np.float64] | None = field(init=False, default=None, repr=False)
-    _kinds: set[int] = field(init=False, default_factory=set)
+    uncertainty_power: float = 2.0
+    max_candidates: int = 10_000
+    _points: Floats | None = field(init=False, default=None, repr=False)
+    _classes: set[int] = field(init=False, default_factory=set)
     _n_inliers: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_number("blind_share", self.blind_share, minimum=0.0, maximum=1.0)
+        check_number("exploration", self.exploration, minimum=0.0, maximum=1.0)
         check_number("patience", self.patience, above=0.0)
-        check_number("doubt_power", self.doubt_power, minimum=0.0)
-        check_number("distance_power", self.distance_power, minimum=0.0)
-        check_number("max_pool", self.max_pool, minimum=1, whole=True)
+        check_number("uncertainty_power", self.uncertainty_power, minimum=0.0)
+        check_number("max_candidates", self.max_candidates, minimum=1, whole=True)
 
-    def set_embedding(self, points: NDArray[np.float64]) -> None:
-        """Remember where the rows lie, every column in its standard deviations."""
-        table = MinMaxScaling.fit(points).transform(points)
-        self._table = StandardScaling.fit(table).transform(table)
+    def set_embedding(self, points: Floats) -> None:
+        """Standardise and keep the points between which distances are measured."""
+        scaled = MinMaxScaling.fit(points).transform(points)
+        self._points = StandardScaling.fit(scaled).transform(scaled)
 
     def update(self, round_labels: Labels, all_labels: Labels) -> None:
-        """Remember which kinds of answers are known."""
-        self._kinds = set(np.unique(all_labels).tolist())
+        """Count the answers of each class."""
+        self._classes = set(np.unique(all_labels).tolist())
         self._n_inliers = int((all_labels == INLIER).sum())
 
     def select(
@@ -94,51 +87,45 @@ class Spread:
     ) -> Indices:
         """Return `n` candidates in the order in which they were drawn."""
         n = min(n, len(candidates))
-        worth = np.maximum(self._worth(scores, candidates), LEAST_WORTH)
-        if self._table is None:  # nothing is known of where rows lie
-            return rng.choice(candidates, n, replace=False, p=worth / worth.sum())
-        kept, worth = _thin(worth, max(self.max_pool, 2 * n), rng)
-        answered = np.setdiff1d(np.arange(len(scores)), candidates)
-        places = self._table[candidates[kept]]
-        drawn = self._draw(places, worth, _gaps(places, self._table[answered]), n, rng)
-        return candidates[kept[drawn]]
+        weights = np.maximum(self._weights(scores, candidates), MIN_WEIGHT)
+        if self._points is None:  # no distances are known
+            return rng.choice(candidates, n, replace=False, p=weights / weights.sum())
+        kept, weights = _subsample(weights, max(self.max_candidates, 2 * n), rng)
+        queried = np.setdiff1d(np.arange(len(scores)), candidates)
+        points = self._points[candidates[kept]]
+        distances = _distances_to_nearest(points, self._points[queried])
+        return candidates[kept[_draw(points, weights, distances, n, rng)]]
 
-    def _worth(self, scores: Scores, candidates: Indices) -> NDArray[np.float64]:
-        """Return what an answer about each candidate is worth by its score alone."""
-        if {INLIER, OUTLIER} <= self._kinds:
-            place = _places_in_range(scores)[candidates]
-            return np.asarray((1 - np.abs(2 * place - 1)).clip(0, 1) ** self.doubt_power)
-        # Among candidates alone: a row above all others that was answered says nothing of them.
-        turns = 0.0 if OUTLIER in self._kinds else self._n_inliers / self.patience
-        blind = self.blind_share * 0.5**turns
-        by_score = _places_in_range(scores[candidates]) ** (1 + turns)
-        return np.asarray(blind + (1 - blind) * by_score / by_score.mean())
-
-    def _draw(
-        self,
-        places: NDArray[np.float64],
-        worth: NDArray[np.float64],
-        gaps: NDArray[np.float64],
-        n: int,
-        rng: np.random.Generator,
-    ) -> list[int]:
-        """Draw `n` places, given their distances from all rows taken, and take them too."""
-        free = np.ones(len(places), dtype=bool)
-        drawn = []
-        for _ in range(n):
-            widest = gaps[free].max()
-            measured = 0 < widest < np.inf
-            distance = (gaps / widest) ** self.distance_power if measured else 1.0
-            weights = np.where(free, worth * distance, 0.0)
-            row = int(rng.choice(len(places), p=weights / weights.sum()))
-            drawn.append(row)
-            free[row] = False
-            gaps = np.minimum(gaps, np.linalg.norm(places - places[row], axis=1))
-        return drawn
+    def _weights(self, scores: Scores, candidates: Indices) -> Floats:
+        if {INLIER, OUTLIER} <= self._classes:
+            position = _min_max(scores)[candidates]
+            return np.asarray((1 - np.abs(2 * position - 1)).clip(0, 1) ** self.uncertainty_power)
+        # Among candidates alone: an answered row far above all others would level the rest.
+        halvings = 0.0 if OUTLIER in self._classes else self._n_inliers / self.patience
+        exploration = self.exploration * 0.5**halvings
+        by_score = _min_max(scores[candidates]) ** (1 + halvings)
+        return np.asarray(exploration + (1 - exploration) * by_score / by_score.mean())
 
 
-def _places_in_range(scores: Scores) -> NDArray[np.float64]:
-    """Return where scores lie from the lowest, 0, to the highest, 1; in the middle if alike."""
+def _draw(
+    points: Floats, weights: Floats, distances: Floats, n: int, rng: np.random.Generator
+) -> list[int]:
+    """Draw `n` points, given their distances to the nearest queried row."""
+    free = np.ones(len(points), dtype=bool)
+    drawn = []
+    for _ in range(n):
+        largest = distances[free].max()
+        measured = 0 < largest < np.inf
+        chances = np.where(free, weights * (distances / largest if measured else 1.0), 0.0)
+        index = int(rng.choice(len(points), p=chances / chances.sum()))
+        drawn.append(index)
+        free[index] = False
+        distances = np.minimum(distances, np.linalg.norm(points - points[index], axis=1))
+    return drawn
+
+
+def _min_max(scores: Scores) -> Floats:
+    """Scale scores to [0, 1]; equal scores become 0.5."""
     low, high = scores.min(), scores.max()
     if low == high:
         return np.full(len(scores), 0.5)
@@ -146,30 +133,29 @@ def _places_in_range(scores: Scores) -> NDArray[np.float64]:
     return np.asarray((scores / 2 - low / 2) / (high / 2 - low / 2))
 
 
-def _thin(
-    worth: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> tuple[Indices, NDArray[np.float64]]:
-    """Keep `size` rows of many, each with a chance in proportion to its worth.
+def _subsample(weights: Floats, size: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
+    """Keep `size` rows, each with a probability in proportion to its weight.
 
-    Returns the rows kept and what they are worth now: the more a row was likely to be left
-    out, the more it counts.
+    Returns the rows and their weights over the probability of being kept, so that the expected
+    weights stay the same.
     """
-    if len(worth) <= size:
-        return np.arange(len(worth)), worth
-    chance = np.minimum(1.0, worth * size / worth.sum())
-    for _ in range(PASSES):  # rows that are sure to be kept leave room for others
-        sure = chance == 1
-        room = size - sure.sum()
-        chance = np.where(sure, 1.0, np.minimum(1.0, worth * room / worth[~sure].sum()))
-    # Systematic sampling: the chances end to end, and kept whoever lies over a whole number.
-    ends = np.concatenate([[0.0], np.cumsum(chance)]) + rng.random()
+    if len(weights) <= size:
+        return np.arange(len(weights)), weights
+    probability = np.minimum(1.0, weights * size / weights.sum())
+    for _ in range(MAX_PASSES):  # rows that are certain to be kept leave room for others
+        certain = probability == 1
+        room = size - certain.sum()
+        shares = np.minimum(1.0, weights * room / weights[~certain].sum())
+        probability = np.where(certain, 1.0, shares)
+    # Systematic sampling: a row is kept where the cumulated probabilities pass an integer.
+    ends = np.concatenate([[0.0], np.cumsum(probability)]) + rng.random()
     kept = np.flatnonzero(np.diff(np.floor(ends)))
-    return kept, worth[kept] / chance[kept]
+    return kept, weights[kept] / probability[kept]
 
 
-def _gaps(places: NDArray[np.float64], taken: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the distance of every place to the nearest one taken; infinite if none was."""
-    if len(taken) == 0:
-        return np.full(len(places), np.inf)
-    distances, _ = NearestNeighbors(n_neighbors=1).fit(taken).kneighbors(places)
+def _distances_to_nearest(points: Floats, queried: Floats) -> Floats:
+    """Return the distance of every point to the nearest queried one; infinite without any."""
+    if len(queried) == 0:
+        return np.full(len(points), np.inf)
+    distances, _ = NearestNeighbors(n_neighbors=1).fit(queried).kneighbors(points)
     return np.asarray(distances[:, 0])

@@ -6,18 +6,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from scipy.special import expit
 
 Floats = NDArray[np.float64]
 
 
 def fit_map_logistic(
-    inputs: Floats, labels: NDArray[Any], mean: Floats, std: Floats
+    inputs: Floats,
+    labels: NDArray[Any],
+    mean: Floats,
+    std: Floats,
+    lower: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the maximum a posteriori coefficients and the Hessian of the negative log-posterior.
-
-    Newton's method. Each step is halved until the loss decreases: on extreme inputs full steps
-    may oscillate without converging.
 
     Parameters
     ----------
@@ -26,24 +28,28 @@ def fit_map_logistic(
         0 or 1.
     mean, std : array of shape (n_inputs,)
         Mean and standard deviation of the Gaussian prior of each coefficient.
+    lower : array of shape (n_inputs,), optional
+        Smallest value allowed for each coefficient.
     """
-    precision = 1 / np.square(std)
+    lower = np.full(len(mean), -np.inf) if lower is None else lower
 
-    def negative_log_posterior(coefficients: Floats) -> float:
-        log_odds = np.einsum("ij,j->i", inputs, coefficients)
+    def loss_and_gradient(steps: Floats) -> tuple[float, Floats]:
+        log_odds = np.einsum("ij,j->i", inputs, mean + std * steps)
         losses = np.logaddexp(0, log_odds) - labels * log_odds
-        return float(losses.sum() + 0.5 * precision @ np.square(coefficients - mean))
+        gradient = std * (inputs.T @ (expit(log_odds) - labels)) + steps
+        return float(losses.sum() + 0.5 * steps @ steps), gradient
 
-    coefficients, smallest = mean.copy(), negative_log_posterior(mean)
-    for _ in range(50):
-        probability = expit(np.einsum("ij,j->i", inputs, coefficients))
-        gradient = inputs.T @ (probability - labels) + precision * (coefficients - mean)
-        variance = probability * (1 - probability)
-        hessian = (inputs * variance[:, None]).T @ inputs + np.diag(precision)
-        step = np.linalg.solve(hessian, gradient)
-        while (reached := negative_log_posterior(coefficients - step)) > smallest:
-            step = step / 2
-        if np.abs(step).max() < 1e-8:
-            break
-        coefficients, smallest = coefficients - step, reached
+    # Steps in units of the prior's standard deviation make the problem well conditioned.
+    found = minimize(
+        loss_and_gradient,
+        np.maximum(np.zeros(len(mean)), (lower - mean) / std),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(bound, None) for bound in (lower - mean) / std],
+        options={"ftol": 1e-14, "gtol": 1e-8, "maxiter": 1000},
+    )
+    coefficients = np.maximum(mean + std * found.x, lower)
+    probability = expit(np.einsum("ij,j->i", inputs, coefficients))
+    variance = probability * (1 - probability)
+    hessian = (inputs * variance[:, None]).T @ inputs + np.diag(1 / np.square(std))
     return coefficients, hessian

@@ -10,34 +10,40 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RankTransform:
     """Replace values by their ranks among the training rows, column by column.
 
+    The rank of a training value is the fraction of training rows below it, where ties count
+    half. Ranks of other values are interpolated, so that a small change of a value never makes
+    a large change of its rank.
+
     Parameters
     ----------
-    sorted_columns : array of shape (n_rows, n_columns)
-        The training values, each column in ascending order.
+    values, ranks : list of arrays
+        The distinct training values of every column in ascending order, and their ranks.
 
     Examples
     --------
-    >>> ranks = RankTransform.fit(np.array([[0.0], [1.0], [2.0], [3.0]]))
-    >>> ranks.transform(np.array([[-5.0], [1.0], [1.5], [9.0]])).ravel().tolist()
-    [0.0, 0.375, 0.5, 1.0]
+    >>> ranks = RankTransform.fit(np.array([[0.0], [1.0], [1.0], [3.0]]))
+    >>> ranks.transform(np.array([[-5.0], [1.0], [2.0], [9.0]])).ravel().tolist()
+    [0.125, 0.5, 0.6875, 0.875]
     """
 
-    sorted_columns: Floats
+    values: list[Floats]
+    ranks: list[Floats]
 
     @classmethod
-    def fit(cls, values: Floats) -> RankTransform:
-        """Sort the training values, an array of shape (n_rows, n_columns)."""
-        return cls(np.sort(values, axis=0))
+    def fit(cls, X: Floats) -> RankTransform:
+        """Rank the training values, an array of shape (n_rows, n_columns)."""
+        counted = [np.unique(column, return_counts=True) for column in X.T]
+        ranks = [(np.cumsum(counts) - counts / 2) / len(X) for _, counts in counted]
+        return cls([values for values, _ in counted], ranks)
 
-    def transform(self, values: Floats) -> Floats:
-        """Return the fraction of training rows below each value; ties count half."""
-        columns = zip(values.T, self.sorted_columns.T, strict=True)
-        ranks = np.column_stack([mid_ranks(column, known) for column, known in columns])
-        return ranks / len(self.sorted_columns)
+    def transform(self, X: Floats) -> Floats:
+        """Return the rank of every value, above 0 and below 1."""
+        columns = zip(X.T, self.values, self.ranks, strict=True)
+        return np.column_stack([np.interp(*column) for column in columns])
 
 
 def mid_ranks(values: Floats, sorted_values: Floats) -> Floats:

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from imboost.detectors.stack.forest import mean_of_trees
+from imboost.detectors.stack.learner_roles import EXPERTS
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -20,8 +22,6 @@ from imboost.detectors.stack.base_learners import (
     pool_weights,
 )
 from imboost.detectors.stack.detector import Stack
-from imboost.detectors.stack.forest import mean_of_trees
-from imboost.detectors.stack.learner_roles import EXPERTS
 from imboost.detectors.stack.pca import Rotation
 from imboost.detectors.stack.priors import crowding_of, view_trust
 from imboost.detectors.stack.unsupervised import Surroundings

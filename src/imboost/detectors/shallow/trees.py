@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
 
 from imboost.detectors.shallow.base import Floats
 from imboost.detectors.shallow.score_classifier import ScoreFeatureClassifier
-from imboost.detectors.stack.unsupervised import Surroundings
+from imboost.detectors.stack.neighbors import NeighborDistances, sample_rows
 from imboost.validation import check_number, check_numbers
 
 
@@ -70,12 +70,11 @@ class Trees(ScoreFeatureClassifier):
         check_numbers("n_neighbors", self.n_neighbors, minimum=1, whole=True)
 
     def _fit_scores(self, table: Floats) -> None:
-        self._surroundings = Surroundings(
-            table,
-            self.n_isolation_trees,
-            max(self.n_neighbors),
-            self.max_reference_rows,
-            self._seed,
+        self._isolation_forest = IsolationForest(
+            n_estimators=self.n_isolation_trees, random_state=self._seed
+        ).fit(table)
+        self._distances = NeighborDistances(
+            sample_rows(table, self.max_reference_rows, self._seed), max(self.n_neighbors)
         )
 
     def _new_classifier(self) -> ExtraTreesClassifier:
@@ -87,6 +86,8 @@ class Trees(ScoreFeatureClassifier):
 
     def _unsupervised_scores(self, table: Floats) -> NDArray[np.float64]:
         """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""
-        distances = self._surroundings.distances(table)
+        distances = self._distances(table)
         wanted = np.minimum(self.n_neighbors, distances.shape[1]) - 1
-        return np.column_stack([self._surroundings.isolation(table), distances[:, wanted]])
+        return np.column_stack(
+            [-self._isolation_forest.score_samples(table), distances[:, wanted]]
+        )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from imboost.detectors.shallow.base import Floats
 from imboost.detectors.shallow.score_classifier import ScoreFeatureClassifier
-from imboost.detectors.stack.unsupervised import sample_rows
+from imboost.detectors.stack.neighbors import sample_rows
 from imboost.validation import check_number
 
 NEIGHBOUR_COUNTS = (1, 3, 5, 10, 20, 30, 40, 50)
@@ -80,8 +80,7 @@ class XGBOD(ScoreFeatureClassifier):
         check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
 
     def _fit_scores(self, table: Floats) -> None:
-        rng = np.random.default_rng(self._seed)
-        reference = sample_rows(table, self.max_reference_rows, rng)
+        reference = sample_rows(table, self.max_reference_rows, self._seed)
         self._mean, self._std = reference.mean(0), reference.std(0)
         self._std[self._std == 0] = 1.0
         self._pool = _make_pool(len(reference), self._seed)

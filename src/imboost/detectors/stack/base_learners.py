@@ -1,13 +1,9 @@
-"""Experts that say how likely a row is an outlier, and how much each of them is heard.
-
-An expert learns from the answered rows and also says what it would have thought of each of
-them had it not been told its answer. By these held-out opinions `pool_weights` decides how
-much each expert is heard.
-"""
+"""Base learners: each predicts the probability of being an outlier, also out of fold."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -19,284 +15,234 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from threadpoolctl import threadpool_limits
 
-from imboost.detectors.shallow.base import Floats
-from imboost.detectors.stack.forest import mean_of_trees
-from imboost.state import Stateful
+from imboost.detectors.stack.forests import predict_forest
+from imboost.labels import Labels
 from imboost.stats.logistic import fit_map_logistic
 
-Answers = NDArray[np.int8]
+Floats = NDArray[np.float64]
 
-START_ODDS, START_WEIGHT = -2.0, 1.5
-"""What is assumed of views before any answer: log-odds of a usual row, and how they grow with
-the views' mean."""
-
-ODDS_DEVIATION = 1.0
-"""How far answers may be expected to move the log-odds."""
-
-LEAST_FREEDOM = 1e-6
-"""Stands for none at all."""
-
-STEPS = 50
-"""Steps of expectation maximisation, at most."""
-
-SURE = 0.02
-"""No expert is heard as surer than this."""
-
-INVERSE_PENALTY = 0.5
-"""Of the linear expert: the smaller, the nearer its coefficients stay to 0."""
-
+PRIOR_INTERCEPT = -2.0  # log-odds of a row with average scores: about one outlier in eight rows
+PRIOR_INTERCEPT_STD = 1.0
+PRIOR_SLOPE = 1.5  # increase of the log-odds per standard deviation of the weighted mean score
+MIN_STD = 1e-6  # stands for a standard deviation of 0
+CLIP = 0.02  # out-of-fold probabilities are clipped to [0.02, 0.98]: no learner is certain
 N_FOLDS = 5
-MOST_STEPS = 300
-
-SEARCHED_SHARE, FEWEST_IN_LEAF = 0.5, 2
-"""Of a searching tree: the features it looks at for a split, and rows that a leaf holds."""
-
-LENGTH_SCALES = (0.5, 1.0, 2.0, 4.0)
-"""Of the process, in median distances between answered rows; the best is chosen."""
-
-NOISES = (0.3, 1.0, 3.0)
-"""Of the process, in units of its own variance; the best is chosen."""
-
-MAX_PROCESS_ROWS = 1000
+LINEAR_C = 0.5  # inverse regularisation strength of the linear model
+LENGTH_SCALES = (0.5, 1.0, 2.0, 4.0)  # in median distances between labelled rows
+NOISE_VARIANCES = (0.3, 1.0, 3.0)  # in variances of the process
+MAX_PROCESS_ROWS = 1000  # the time to fit a Gaussian process grows with their third power
 CHUNK_ROWS = 4096
 
 
-class Expert(Protocol):
-    """What has learned from answers and judges rows."""
+class BaseLearner(Protocol):
+    """A learner fitted to the labelled rows."""
 
-    held_out: NDArray[np.float64]
-    """Its opinion of each answered row, had it not been told that row's answer."""
+    @property
+    def out_of_fold(self) -> Floats:
+        """Predictions for the labelled rows by models that were not fitted to their labels."""
+        ...
 
-    def judge(self, features: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of being an outlier for every row, given a first opinion."""
+    def predict(self, X: Floats, score_proba: Floats) -> Floats:
+        """Return the probability of being an outlier of every row.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+            The features that the learner was fitted to.
+        score_proba : array of shape (n_rows,)
+            The prediction of the `ScoreModel`.
+        """
         ...
 
 
-class ViewExpert(Stateful):
-    """Logistic regression on unsupervised views, drawn to a mean of them.
+@dataclass(frozen=True, eq=False)
+class ScoreModel:
+    """Logistic regression on the unsupervised scores, with informative priors.
 
-    Answers change the trust in each view. The coefficients are those of the largest posterior,
-    under Gaussian priors.
-
-    Parameters
-    ----------
-    views : array of shape (n_answers, n_views)
-        Views of the answered rows, on the scale of a standard normal variable.
-    answers : array of shape (n_answers,)
-        0 or 1 for each of them; there may be none.
-    trust : array of shape (n_views,)
-        How much each view counts without answers, as shares of 1.
-    freedom : float
-        How far answers may be expected to move the trust in a view.
-
-    Attributes
-    ----------
-    held_out : array of shape (n_answers,)
-        The probability of each of them, had it not been told the answer.
+    Each coefficient is the prior weight of its score times a multiplier. The multipliers have a
+    Gaussian prior around 1 and are not negative, since a high score is never evidence of an
+    inlier. Without labels, all of them are 1.
     """
 
-    def __init__(self, views: Floats, answers: Answers, trust: Floats, freedom: float) -> None:
-        mean = np.array([START_ODDS, *(START_WEIGHT * trust)])
-        spread = np.array([ODDS_DEVIATION] + [max(freedom, LEAST_FREEDOM)] * len(trust))
-        inputs = _with_intercept(views)
-        self._coefficients, bend = fit_map_logistic(inputs, answers, mean, spread)
-        share = _probability(inputs, self._coefficients)
-        # One of Newton's steps from all answers to all but the row's own.
-        reach = np.einsum("ij,ji->i", inputs, np.linalg.solve(bend, inputs.T))
-        shift = reach * (share - answers) / (1 - reach * share * (1 - share))
-        odds = np.einsum("ij,j->i", inputs, self._coefficients)
-        self.held_out = np.asarray(expit(odds + shift))
+    intercept: float
+    coefficients: Floats
+    out_of_fold: Floats
 
-    def judge(self, views: Floats) -> NDArray[np.float64]:
-        """Return the probability of being an outlier for every row."""
-        return _probability(_with_intercept(views), self._coefficients)
+    @classmethod
+    def fit(
+        cls, scores: Floats, labels: Labels, prior_weights: Floats, weight_std: float
+    ) -> ScoreModel:
+        """Fit to the labelled rows, of which there may be none.
+
+        Parameters
+        ----------
+        scores : array of shape (n_labelled, n_scores)
+            Standardised unsupervised scores.
+        labels : array of shape (n_labelled,)
+        prior_weights : array of shape (n_scores,)
+            Their sum is 1.
+        weight_std : float
+            Standard deviation of the multipliers' prior.
+        """
+        prior_slopes = PRIOR_SLOPE * prior_weights
+        inputs = np.column_stack([np.ones(len(scores)), scores * prior_slopes])
+        mean = np.array([PRIOR_INTERCEPT, *np.ones(len(prior_slopes))])
+        std = np.full(len(mean), max(weight_std, MIN_STD))
+        std[0] = PRIOR_INTERCEPT_STD
+        lower = np.array([-np.inf, *np.zeros(len(prior_slopes))])
+        found, hessian = fit_map_logistic(inputs, labels, mean, std, lower)
+        free = found > lower
+        out_of_fold = _leave_one_out(inputs, labels, found, free, hessian)
+        return cls(float(found[0]), found[1:] * prior_slopes, out_of_fold)
+
+    def predict(self, scores: Floats) -> Floats:
+        """Return the probability of being an outlier of every row."""
+        return _logistic(scores, self.coefficients, self.intercept)
 
 
-class ViewOpinion(Stateful):
-    """What the views say, as one expert among others.
+def _leave_one_out(
+    inputs: Floats, labels: Labels, found: Floats, free: NDArray[np.bool_], hessian: Floats
+) -> Floats:
+    """Return each row's probability after one Newton step without its label.
 
-    Parameters
-    ----------
-    viewer : ViewExpert
-        What makes the first opinion.
+    Coefficients that are not `free` stay at their limit.
     """
+    log_odds = np.einsum("ij,j->i", inputs, found)
+    probability = expit(log_odds)
+    inverse = np.linalg.inv(hessian[np.ix_(free, free)])
+    leverage = np.einsum("ij,jk,ik->i", inputs[:, free], inverse, inputs[:, free])
+    residual = probability - labels
+    shift = leverage * residual / (1 - leverage * probability * (1 - probability))
+    return np.asarray(expit(log_odds + shift))
 
-    def __init__(self, viewer: ViewExpert) -> None:
-        self.held_out = np.clip(viewer.held_out, SURE, 1 - SURE)
 
-    def judge(self, features: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the first opinion."""
-        return first_opinion
+@dataclass(frozen=True, eq=False)
+class ScoreLearner:
+    """The predictions of the `ScoreModel` as one base learner among others."""
+
+    out_of_fold: Floats
+
+    @classmethod
+    def fit(cls, model: ScoreModel) -> ScoreLearner:
+        """Take over the model's out-of-fold predictions."""
+        return cls(_clip(model.out_of_fold))
+
+    def predict(self, X: Floats, score_proba: Floats) -> Floats:
+        """Return the model's probabilities."""
+        return score_proba
 
 
-class ForestExpert(Stateful):
-    """A forest; a row is judged, held out, by the trees that never saw it.
+@dataclass(frozen=True, eq=False)
+class ForestLearner:
+    """A bootstrapped forest; the labelled rows are predicted out of bag."""
 
-    Parameters
-    ----------
-    features : array of shape (n_answers, n_features)
-        What is known of the answered rows.
-    answers : array of shape (n_answers,)
-        0 or 1 for each of them, of both kinds.
-    n_trees : int
-    seed : int
-    searching : bool
-        Whether trees search for the best split among half of the features; otherwise they are
-        extremely randomised.
-    """
+    forest: RandomForestClassifier | ExtraTreesClassifier
+    out_of_fold: Floats
 
-    def __init__(
-        self,
-        features: Floats,
-        answers: Answers,
-        n_trees: int,
-        seed: int,
-        searching: bool = False,
-    ) -> None:
-        settings = {"bootstrap": True, "oob_score": True, "random_state": seed}
-        if searching:
-            self._forest = RandomForestClassifier(
-                n_trees, max_features=SEARCHED_SHARE, min_samples_leaf=FEWEST_IN_LEAF, **settings
-            )
-        else:
-            self._forest = ExtraTreesClassifier(n_trees, **settings)
-        with warnings.catch_warnings():  # of rows that every tree saw, dealt with below
+    @classmethod
+    def fit(
+        cls, forest: RandomForestClassifier | ExtraTreesClassifier, X: Floats, labels: Labels
+    ) -> ForestLearner:
+        """Fit a forest to the labelled rows, which are of both classes."""
+        forest.set_params(bootstrap=True, oob_score=True)
+        with warnings.catch_warnings():  # about rows that every tree saw
             warnings.simplefilter("ignore")
-            self._forest.fit(features, answers)
-        votes = self._forest.oob_decision_function_
-        unseen = np.nan_to_num(votes).sum(axis=1) > 0  # by at least one tree
-        held_out = np.where(unseen, votes[:, 1], answers.mean())
-        self.held_out = np.asarray(np.clip(held_out, SURE, 1 - SURE))
+            forest.fit(X, labels)
+        votes = np.nan_to_num(forest.oob_decision_function_)
+        out_of_bag = np.where(votes.sum(axis=1) > 0, votes[:, 1], labels.mean())
+        return cls(forest, _clip(out_of_bag))
 
-    def judge(self, features: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of being an outlier for every row."""
-        return mean_of_trees(self._forest, features)[:, 1]
+    def predict(self, X: Floats, score_proba: Floats) -> Floats:
+        """Return the probability of being an outlier of every row."""
+        return predict_forest(self.forest, X)[:, 1]
 
 
-class LinearExpert(Stateful):
-    """Logistic regression; a row is judged, held out, by a fit without its fold.
+@dataclass(frozen=True, eq=False)
+class LinearLearner:
+    """Regularised logistic regression; the labelled rows are predicted by cross-validation."""
 
-    Parameters
-    ----------
-    features : array of shape (n_answers, n_features)
-        What is known of the answered rows, about as large in every column.
-    answers : array of shape (n_answers,)
-        0 or 1 for each of them, of both kinds.
-    seed : int
-        Of the folds.
-    """
+    intercept: float
+    coefficients: Floats
+    out_of_fold: Floats
 
-    def __init__(self, features: Floats, answers: Answers, seed: int) -> None:
-        model = LogisticRegression(C=INVERSE_PENALTY, max_iter=MOST_STEPS)
-        n_folds = min(N_FOLDS, int(answers.sum()), int((1 - answers).sum()))
-        if n_folds < 2:  # one row of its kind
-            held_out = np.full(len(answers), answers.mean())
+    @classmethod
+    def fit(cls, X: Floats, labels: Labels, seed: int) -> LinearLearner:
+        """Fit to the labelled rows, which are of both classes."""
+        model = LogisticRegression(C=LINEAR_C, max_iter=300)
+        n_folds = min(N_FOLDS, *np.bincount(labels, minlength=2).tolist())
+        if n_folds < 2:  # one row of its class
+            out_of_fold = np.full(len(labels), labels.mean())
         else:
             folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-            judged = cross_val_predict(model, features, answers, cv=folds, method="predict_proba")
-            held_out = judged[:, 1]
-        self.held_out = np.asarray(np.clip(held_out, SURE, 1 - SURE))
-        model.fit(features, answers)
-        self._coefficients = np.concatenate([model.intercept_, model.coef_[0]])
+            out_of_fold = cross_val_predict(model, X, labels, cv=folds, method="predict_proba")[
+                :, 1
+            ]
+        model.fit(X, labels)
+        return cls(float(model.intercept_[0]), model.coef_[0], _clip(out_of_fold))
 
-    def judge(self, features: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of being an outlier for every row."""
-        return _probability(_with_intercept(features), self._coefficients)
+    def predict(self, X: Floats, score_proba: Floats) -> Floats:
+        """Return the probability of being an outlier of every row."""
+        return _logistic(X, self.coefficients, self.intercept)
 
 
-class ResidualProcess(Stateful):
-    """A Gaussian process on what a first opinion got wrong.
+@dataclass(frozen=True, eq=False)
+class GaussianProcessLearner:
+    """A Gaussian process on the residuals of the `ScoreModel`.
 
-    Near answered rows it corrects the first opinion; far from all of them it leaves it as it
-    is. Length scale and noise are those with the smallest leave-one-out error, which the
-    eigenvectors of the kernel give at once.
-
-    Parameters
-    ----------
-    places : array of shape (n_answers, n_features)
-        Where the answered rows lie.
-    answers : array of shape (n_answers,)
-        0 or 1 for each of them.
-    first_opinion : array of shape (n_answers,)
-        Their probability by the first opinion.
-    first_held_out : array of shape (n_answers,)
-        The same, had the first opinion not been told the row's answer.
-    seed : int
-        Of the choice of rows to learn from, where there are too many.
+    Near labelled rows it corrects the score model; far from all of them it equals it.
+    scikit-learn's Gaussian process has no leave-one-out predictions, which choose length scale
+    and noise here and are the out-of-fold predictions.
     """
 
-    def __init__(
-        self,
-        places: Floats,
-        answers: Answers,
-        first_opinion: NDArray[np.float64],
-        first_held_out: NDArray[np.float64],
-        seed: int,
-    ) -> None:
-        rng = np.random.default_rng(seed)
-        n_used = min(len(places), MAX_PROCESS_ROWS)
-        used = np.sort(rng.choice(len(places), n_used, replace=False))
-        self._places = places[used]
-        errors = (answers - first_opinion)[used]
-        distances = cdist(self._places, self._places, "sqeuclidean")
-        between = distances[np.triu_indices(n_used, 1)]
-        usual = float(np.median(between)) or 1.0
+    X: Floats
+    weights: Floats
+    precision: float
+    out_of_fold: Floats
+
+    @classmethod
+    def fit(
+        cls, X: Floats, labels: Labels, score_proba: Floats, score_out_of_fold: Floats, seed: int
+    ) -> GaussianProcessLearner:
+        """Fit to the labelled rows, or to a random part of very many."""
+        n_used = min(len(X), MAX_PROCESS_ROWS)
+        used = np.sort(np.random.default_rng(seed).choice(len(X), n_used, replace=False))
+        residuals = (labels - score_proba)[used]
+        distances = cdist(X[used], X[used], "sqeuclidean")
+        median = float(np.median(distances[np.triu_indices(n_used, 1)])) or 1.0
         smallest = np.inf
-        for scale in LENGTH_SCALES:
-            precision = 1 / (2 * usual * scale**2)
-            with threadpool_limits(limits=1):  # threads that fight for cores cost far more
-                values, vectors = np.linalg.eigh(np.exp(-precision * distances))
-            turned, squares = vectors.T @ errors, np.square(vectors)
-            for noise in NOISES:
-                weights = vectors @ (turned / (values + noise))
-                inverse_diagonal = squares @ (1 / (values + noise))
-                misses = weights / inverse_diagonal  # of each row, had it been left out
-                if (miss := float(np.square(misses).mean())) < smallest:
-                    smallest, best_misses = miss, misses
-                    self._precision, self._weights = precision, weights
-        correction = self._correction(places)
-        correction[used] = errors - best_misses
-        self.held_out = np.clip(first_held_out + correction, SURE, 1 - SURE)
+        for length_scale in LENGTH_SCALES:
+            candidate = 1 / (2 * median * length_scale**2)
+            with threadpool_limits(limits=1):  # one thread is quicker for small matrices
+                values, vectors = np.linalg.eigh(np.exp(-candidate * distances))
+            for noise in NOISE_VARIANCES:
+                inverse = 1 / (values + noise)
+                solution = vectors @ (inverse * (vectors.T @ residuals))
+                errors = solution / (np.square(vectors) @ inverse)  # leave-one-out
+                if (loss := float(np.square(errors).mean())) < smallest:
+                    smallest, left_out_errors = loss, errors
+                    precision, weights = candidate, solution
+        learner = cls(X[used], weights, precision, score_out_of_fold)
+        correction = learner._correction(X)
+        correction[used] = residuals - left_out_errors
+        return replace(learner, out_of_fold=_clip(score_out_of_fold + correction))
 
-    def judge(self, features: Floats, first_opinion: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of being an outlier for every row."""
-        return np.clip(first_opinion + self._correction(features), 0.0, 1.0)
+    def predict(self, X: Floats, score_proba: Floats) -> Floats:
+        """Return the probability of being an outlier of every row."""
+        return np.clip(score_proba + self._correction(X), 0.0, 1.0)
 
-    def _correction(self, places: Floats) -> NDArray[np.float64]:
+    def _correction(self, X: Floats) -> Floats:
         parts = []
-        for start in range(0, len(places), CHUNK_ROWS):
-            distances = cdist(places[start : start + CHUNK_ROWS], self._places, "sqeuclidean")
-            kernel = np.exp(-self._precision * distances)
-            parts.append(np.einsum("ij,j->i", kernel, self._weights))
+        for start in range(0, len(X), CHUNK_ROWS):
+            distances = cdist(X[start : start + CHUNK_ROWS], self.X, "sqeuclidean")
+            kernel = np.exp(-self.precision * distances)
+            parts.append(np.einsum("ij,j->i", kernel, self.weights))
         return np.concatenate(parts)
 
 
-def pool_weights(
-    opinions: NDArray[np.float64], answers: Answers, start: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return how much each expert is heard in the mean of their opinions; the sum is 1.
-
-    The weights make the answers likeliest, under a Dirichlet prior that counts as many answers
-    for each expert as `start` says: a few steps of expectation maximisation, after which
-    they hardly change, and no more, since experts that are about as good should all be heard.
-
-    >>> held_out = np.array([[0.9, 0.4], [0.1, 0.6], [0.2, 0.5]])
-    >>> pool_weights(held_out, np.array([1, 0, 0]), np.array([1.0, 1.0])).round(1).tolist()
-    [0.7, 0.3]
-    """
-    likelihood = np.where(answers[:, None] == 1, opinions, 1 - opinions)
-    weights = start / start.sum()
-    for _ in range(STEPS):
-        share = weights * likelihood
-        share /= share.sum(axis=1, keepdims=True)
-        counts = share.sum(axis=0) + start
-        weights = counts / counts.sum()
-    return np.asarray(weights)
+def _logistic(X: Floats, coefficients: Floats, intercept: float) -> Floats:
+    # A sum per row: the last digits of a matrix product depend on the number of rows.
+    return np.asarray(expit(np.einsum("ij,j->i", X, coefficients) + intercept))
 
 
-def _with_intercept(views: Floats) -> Floats:
-    return np.column_stack([np.ones(len(views)), views])
-
-
-def _probability(inputs: Floats, coefficients: Floats) -> NDArray[np.float64]:
-    return np.asarray(expit(np.einsum("ij,j->i", inputs, coefficients)))
+def _clip(probability: Floats) -> Floats:
+    return np.clip(probability, CLIP, 1 - CLIP)

@@ -1,90 +1,310 @@
-"""How surprising each cell of a row is, given the row's other cells."""
+"""Conditional model of every cell, given the other cells of its row."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
-from imboost.detectors.base import column_medians, impute
-from imboost.detectors.shallow.base import Floats
-from imboost.detectors.stack.conditional import (
-    N_HALVES,
-    ComponentExpectations,
-    Expectations,
-    ForestExpectations,
-)
-from imboost.state import Stateful
-from imboost.stats.folds import RowFolds
-from imboost.tables.layout import Kind, Layout
+from imboost.detectors.base import column_medians
+from imboost.detectors.stack.forests import predict_forest, predict_out_of_bag
+from imboost.detectors.stack.pca import Reconstruction
+from imboost.tables.layout import Feature, Kind, Layout
 
-MOST_FORESTS = 64
-"""Features for each of which forests are grown; of more, all are expected by components."""
+Floats = NDArray[np.float64]
+Known = NDArray[np.bool_]
 
-ROWS_AT_ONCE = 16_384
+MAX_FOREST_FEATURES = 64  # with more features, forests would take minutes: PCA instead
+COMMON_MISSING = 0.05  # in a column with a larger share of missing cells, one is not odd
+MAD_TO_STD = 1.4826  # standard deviation over median absolute deviation, of normal errors
+MIN_ERROR = 0.02  # smallest residual scale, in standard deviations of the column
+PRIOR_WEIGHT = 0.03  # weight of a category's overall frequency in its probability
+MIN_PROBABILITY = 1e-4  # of a category
+CLIP_QUANTILE = 0.01  # see `_clip_limits`
+FOREST_SETTINGS = {
+    "n_estimators": 30,
+    "min_samples_leaf": 10,
+    "max_features": 0.5,
+    "bootstrap": True,  # for out-of-bag predictions
+}
+MAX_TREE_ROWS = 2_000  # rows that a tree is fitted to; more change no figure of benchmarks.orders
 
-USUAL_GAPS = 0.05
-"""In a column with a larger share of missing cells, a missing one is no surprise."""
 
+@dataclass(frozen=True, eq=False)
+class CellModel:
+    """Score every cell by how unlikely it is, given the other cells of its row.
 
-class CellSurprise(Stateful):
-    """Expects every cell of a table, given the others of its row.
-
-    A number is the more surprising the further it is from what is expected, in the usual errors
-    of that; a level of a category, the less probable it is; a missing number, the rarer gaps are
-    in its column, and where they are not rare, not at all.
-
-    Rows fall into two halves by their own values, and each is judged by what learned from the
-    other.
+    A number scores by its residual in units of a typical residual, a category by its negative
+    log-probability, a missing cell by how rare missing cells are in its column. Training rows
+    are scored by models that were not fitted to them.
 
     Parameters
     ----------
-    table : array of shape (n_rows, n_columns)
-        The training rows; missing numbers are nan.
     layout : Layout
-        What the columns are.
-    n_trees : int
-        Trees of each forest.
-    max_rows : int
-        A forest learns from so many rows at most, drawn at random.
-    seed : int
+    conditional : ForestConditional or PCAConditional
+        What predicts the cells.
+    medians : array of shape (n_columns,)
+        Stand in for missing numbers as inputs.
+    missing_scores : array of shape (n_columns,)
+        Scores of missing cells.
     """
 
-    def __init__(
-        self, table: Floats, layout: Layout, n_trees: int, max_rows: int, seed: int
-    ) -> None:
-        self._usual = column_medians(table)
-        known = ~np.isnan(table)
-        gap_shares = ((~known).sum(axis=0) + 0.5) / (len(table) + 1)
-        self._gap_surprise = np.maximum(np.log(USUAL_GAPS / gap_shares), 0.0)
-        plain = impute(table, self._usual)
-        self._halves = RowFolds(table.shape[1], N_HALVES, seed)
-        halves = self._halves(plain)
-        n_features = sum(feature.kind != Kind.MISSING_INDICATOR for feature in layout.features)
-        self._expectations: Expectations = (
-            ForestExpectations(plain, known, halves, layout, n_trees, max_rows, seed)
-            if n_features <= MOST_FORESTS
-            else ComponentExpectations(plain, known, halves, layout)
-        )
-        features = self._expectations.features
-        self._starts = np.array([feature.start for feature in features])
-        self._places = np.array([layout.sources.index(feature.source) for feature in features])
-        self._n_sources = len(layout.sources)
+    layout: Layout
+    conditional: ForestConditional | PCAConditional
+    medians: Floats
+    missing_scores: Floats
 
-    def judge(self, table: Floats) -> tuple[Floats, Floats]:
-        """Return how surprising cells are, (rows, sources), and the table as it is expected.
+    @classmethod
+    def fit(
+        cls, X: Floats, layout: Layout, reconstruction: Reconstruction, seed: int
+    ) -> tuple[CellModel, Floats, Floats]:
+        """Return the model, the scores of the cells of `X` and their expected values.
 
-        Every cell is expected given the row's other cells. Few rows are judged at a time, since
-        columns are copied for every feature.
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+            Encoded rows; missing numbers are nan.
+        reconstruction : Reconstruction
+            Of the columns that are not missing-value indicators, out of fold. Tables of many
+            features use it in place of forests.
+
+        Returns
+        -------
+        model : CellModel
+        scores : array of shape (n_rows, n_sources)
+        expected : array of shape (n_rows, n_columns)
         """
-        starts = range(0, max(len(table), 1), ROWS_AT_ONCE)
-        parts = [self._judge(table[start : start + ROWS_AT_ONCE]) for start in starts]
-        surprises, expected = zip(*parts, strict=True)
-        return np.vstack(surprises), np.vstack(expected)
+        missing = np.isnan(X)
+        missing_share = (missing.sum(axis=0) + 0.5) / (len(X) + 1)
+        missing_scores = np.maximum(np.log(COMMON_MISSING / missing_share), 0.0)
+        medians = column_medians(X)
+        conditional: ForestConditional | PCAConditional
+        if len(predicted_features(layout)) > MAX_FOREST_FEATURES:
+            conditional = PCAConditional.fit(~missing, layout, reconstruction)
+            scores, expected = conditional.score(X, reconstruction)
+        else:
+            filled = np.where(missing, medians, X)
+            conditional, scores, expected = ForestConditional.fit(filled, ~missing, layout, seed)
+        model = cls(layout, conditional, medians, missing_scores)
+        return model, model._by_source(scores, missing), expected
 
-    def _judge(self, table: Floats) -> tuple[Floats, Floats]:
-        plain = impute(table, self._usual)
-        of_values, expected = self._expectations.judge(plain, self._halves(plain))
-        is_missing = np.isnan(table[:, self._starts])
-        of_features = np.where(is_missing, self._gap_surprise[self._starts], of_values)
-        surprises = np.zeros((self._n_sources, len(table)))
-        np.maximum.at(surprises, self._places, of_features.T)
-        return surprises.T, expected
+    def score(self, X: Floats, reconstruction: Reconstruction) -> tuple[Floats, Floats]:
+        """Return the scores of the cells of new rows and their expected values."""
+        missing = np.isnan(X)
+        filled = np.where(missing, self.medians, X)
+        scores, expected = self.conditional.score(filled, reconstruction)
+        return self._by_source(scores, missing), expected
+
+    def _by_source(self, scores: Floats, missing: NDArray[np.bool_]) -> Floats:
+        """Return for every source the largest score of its features: (rows, sources)."""
+        features, sources = predicted_features(self.layout), self.layout.sources
+        starts = [feature.start for feature in features]
+        scores = np.where(missing[:, starts], self.missing_scores[starts], scores)
+        largest = np.zeros((len(sources), len(scores)))
+        indices = [sources.index(feature.source) for feature in features]
+        np.maximum.at(largest, indices, scores.T)
+        return largest.T
+
+
+@dataclass(frozen=True, eq=False)
+class ForestConditional:
+    """Predict every feature by a forest on the columns of all other sources.
+
+    Parameters
+    ----------
+    layout : Layout
+    models : list of NumericForest or CategoricalForest
+        One for each feature that is not a missing-value indicator.
+    lowest, highest : array of shape (n_columns,)
+        Limits to which the inputs of the forests are clipped.
+    """
+
+    layout: Layout
+    models: list[NumericForest | CategoricalForest]
+    lowest: Floats
+    highest: Floats
+
+    @classmethod
+    def fit(
+        cls, X: Floats, known: Known, layout: Layout, seed: int
+    ) -> tuple[ForestConditional, Floats, Floats]:
+        """Return the fitted forests, and out-of-bag scores and expected values of `X`."""
+        conditional = cls(layout, [], *_clip_limits(X, known, layout))
+        features = predicted_features(layout)
+        scores, expected = np.empty((len(X), len(features))), np.zeros_like(X)
+        clipped = np.clip(X, conditional.lowest, conditional.highest)
+        for number, feature in enumerate(features):
+            kind = NumericForest if feature.kind == Kind.NUMERIC else CategoricalForest
+            others, own = conditional._others(clipped, feature), clipped[:, feature.columns]
+            rows = np.flatnonzero(known[:, feature.start])
+            rows = rows if len(rows) > 1 else np.arange(len(X))
+            model, predicted = kind.fit(others, own, rows, seed + number)
+            conditional.models.append(model)
+            scores[:, number] = model.score(X[:, feature.columns], predicted)
+            expected[:, feature.columns] = model.expected(predicted)
+        return conditional, scores, expected
+
+    def score(self, X: Floats, reconstruction: Reconstruction) -> tuple[Floats, Floats]:
+        """Return scores, (rows, features), and expected values, (rows, columns), of new rows."""
+        features = predicted_features(self.layout)
+        scores, expected = np.empty((len(X), len(features))), np.zeros_like(X)
+        clipped = np.clip(X, self.lowest, self.highest)
+        for number, (feature, model) in enumerate(zip(features, self.models, strict=True)):
+            predicted = model.predict(self._others(clipped, feature))
+            scores[:, number] = model.score(X[:, feature.columns], predicted)
+            expected[:, feature.columns] = model.expected(predicted)
+        return scores, expected
+
+    def _others(self, X: Floats, feature: Feature) -> Floats:
+        """Return the columns of other sources, or one column of zeros if there are none."""
+        source = self.layout.sources.index(feature.source)
+        others = X[:, self.layout.source_of_columns() != source]
+        return others if others.shape[1] else np.zeros((len(X), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class NumericForest:
+    """A forest that predicts a number, and the scale of its residuals."""
+
+    forest: ExtraTreesRegressor
+    residual_scale: float
+
+    @classmethod
+    def fit(
+        cls, others: Floats, own: Floats, rows: NDArray[np.int64], seed: int
+    ) -> tuple[NumericForest, Floats]:
+        """Fit to some rows; return out-of-bag predictions of all rows too."""
+        forest = _fit_forest(ExtraTreesRegressor(), others[rows], own[rows, 0], seed)
+        predicted = predict_out_of_bag(forest, others, rows)
+        residuals = np.abs(own[rows, 0] - predicted[rows, 0])
+        smallest = MIN_ERROR * (float(own[rows, 0].std()) or 1.0)
+        return cls(forest, MAD_TO_STD * float(np.median(residuals)) + smallest), predicted
+
+    def predict(self, others: Floats) -> Floats:
+        """Return the predicted numbers, (rows, 1)."""
+        return predict_forest(self.forest, others)
+
+    def score(self, own: Floats, predicted: Floats) -> Floats:
+        """Return the log of 1 plus the squared residual, in units of the residual scale."""
+        return np.log1p(np.square((own[:, 0] - predicted[:, 0]) / self.residual_scale))
+
+    def expected(self, predicted: Floats) -> Floats:
+        """Return the predicted numbers."""
+        return predicted
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalForest:
+    """A forest that predicts the probabilities of categories, and their frequencies."""
+
+    forest: ExtraTreesClassifier
+    frequencies: Floats
+
+    @classmethod
+    def fit(
+        cls, others: Floats, own: Floats, rows: NDArray[np.int64], seed: int
+    ) -> tuple[CategoricalForest, Floats]:
+        """Fit to some rows; return out-of-bag probabilities of all rows too."""
+        category = own.argmax(axis=1)
+        forest = _fit_forest(ExtraTreesClassifier(), others[rows], category[rows], seed)
+        counts = np.bincount(category[rows], minlength=own.shape[1])
+        model = cls(forest, counts / counts.sum())
+        return model, model._of_all_categories(predict_out_of_bag(forest, others, rows))
+
+    def predict(self, others: Floats) -> Floats:
+        """Return the probabilities of all categories, (rows, categories)."""
+        return self._of_all_categories(predict_forest(self.forest, others))
+
+    def score(self, own: Floats, predicted: Floats) -> Floats:
+        """Return the negative log-probability of every row's category."""
+        category = own.argmax(axis=1)
+        found = predicted[np.arange(len(own)), category]
+        mixed = (1 - PRIOR_WEIGHT) * found + PRIOR_WEIGHT * self.frequencies[category]
+        return np.asarray(-np.log(mixed + MIN_PROBABILITY))
+
+    def expected(self, predicted: Floats) -> Floats:
+        """Return the most probable category, one-hot encoded."""
+        return _one_hot(predicted)
+
+    def _of_all_categories(self, predicted: Floats) -> Floats:
+        """Add the categories that the forest never saw, with probability 0."""
+        probabilities = np.zeros((len(predicted), len(self.frequencies)))
+        probabilities[:, self.forest.classes_] = predicted
+        return probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class PCAConditional:
+    """Predict all cells of a row by its PCA reconstruction, for tables of many columns.
+
+    A cell has little influence on its own reconstruction there. Categories count as numbers.
+
+    Parameters
+    ----------
+    layout : Layout
+    residual_scales : array
+        Typical error of every column that is reconstructed, in its standard deviations.
+    """
+
+    layout: Layout
+    residual_scales: Floats
+
+    @classmethod
+    def fit(cls, known: Known, layout: Layout, reconstruction: Reconstruction) -> PCAConditional:
+        """Measure the typical errors of an out-of-fold reconstruction."""
+        errors = np.sqrt(reconstruction.squared_errors)
+        errors = np.where(known[:, predicted_columns(layout)], errors, np.nan)
+        return cls(layout, MAD_TO_STD * column_medians(errors) + MIN_ERROR)
+
+    def score(self, X: Floats, reconstruction: Reconstruction) -> tuple[Floats, Floats]:
+        """Return scores, (rows, features), and expected values, (rows, columns)."""
+        columns = predicted_columns(self.layout)
+        cells, expected = np.zeros(X.shape), np.zeros(X.shape)
+        cells[:, columns] = np.log1p(
+            reconstruction.squared_errors / np.square(self.residual_scales)
+        )
+        expected[:, columns] = reconstruction.expected
+        features = predicted_features(self.layout)
+        for feature in features:
+            if feature.kind == Kind.CATEGORICAL:
+                expected[:, feature.columns] = _one_hot(expected[:, feature.columns])
+        scores = [cells[:, feature.columns].max(axis=1) for feature in features]
+        return np.column_stack(scores), expected
+
+
+def _fit_forest(forest: Any, X: Floats, y: NDArray[Any], seed: int) -> Any:
+    forest.set_params(**FOREST_SETTINGS, max_samples=min(len(X), MAX_TREE_ROWS), random_state=seed)
+    return forest.fit(X, y)
+
+
+def _clip_limits(X: Floats, known: Known, layout: Layout) -> tuple[Floats, Floats]:
+    """Return limits one range of the column's central values beyond them, for every column.
+
+    Forests that split at random would hardly divide a column at all where a few of its values
+    are very far from the others.
+    """
+    lowest, highest = np.full(X.shape[1], -np.inf), np.full(X.shape[1], np.inf)
+    for feature in layout.of_kind(Kind.NUMERIC):
+        column = X[known[:, feature.start], feature.start]
+        quantiles = (CLIP_QUANTILE, 1 - CLIP_QUANTILE)
+        low, high = np.quantile(column, quantiles) if len(column) else (0.0, 0.0)
+        if low < high:
+            lowest[feature.start], highest[feature.start] = 2 * low - high, 2 * high - low
+    return lowest, highest
+
+
+def predicted_features(layout: Layout) -> list[Feature]:
+    """Return the features that have a conditional model: all but missing-value indicators."""
+    return [feature for feature in layout.features if feature.kind != Kind.MISSING_INDICATOR]
+
+
+def predicted_columns(layout: Layout) -> NDArray[np.int64]:
+    """Return the matrix columns of these features."""
+    return np.concatenate([np.arange(f.start, f.stop) for f in predicted_features(layout)])
+
+
+def _one_hot(values: Floats) -> Floats:
+    return np.asarray(np.eye(values.shape[1])[values.argmax(axis=1)])

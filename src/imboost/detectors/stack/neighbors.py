@@ -1,73 +1,112 @@
-"""Distances of rows to the rows nearest to them."""
+"""Distances to the nearest neighbours, and a local outlier factor made of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from imboost.detectors.shallow.base import Floats
-from imboost.state import Stateful
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
-CHUNK_VALUES = 20_000_000
-"""Numbers held at a time while distances are computed."""
-
-NO_DISTANCE = 1e-6
-"""Rows of scaled tables that are nearer are the same, but for rounding."""
-
-FEW_COLUMNS = 5
-"""Up to so many columns a search tree is quicker than comparing all rows."""
+MAX_CHUNK_VALUES = 20_000_000  # numbers in the largest array of a chunk: 160 MB
+SAME_ROW = 1e-6  # scaled rows that are nearer than this differ by rounding alone
+MAX_TREE_COLUMNS = 5  # up to so many columns a search tree is quicker than brute force
+LOF_NEIGHBORS = 20  # the default of scikit-learn's LocalOutlierFactor
 
 
-class NeighbourDistances(Stateful):
-    """Finds the rows of a reference that are nearest to given rows.
+@dataclass(frozen=True, eq=False)
+class NeighborDistances:
+    """Distances of rows to their nearest neighbours among reference rows.
+
+    One copy of a row among the reference rows does not count, so that a training row is not its
+    own neighbour.
 
     Parameters
     ----------
-    reference : array of shape (n_rows, n_features)
-        Rows among which neighbours are looked for.
+    reference : array of shape (n_reference, n_features)
     n_neighbors : int
-        How many neighbours; fewer where the reference has no more.
+        Fewer are found where there are fewer reference rows.
     """
 
-    unsaved_attributes = ("_search",)
+    reference: Floats
+    n_neighbors: int
 
-    def __init__(self, reference: Floats, n_neighbors: int) -> None:
-        self._reference = reference
-        self._n_wanted = min(n_neighbors, max(len(reference) - 1, 1))
-        self._n_found = min(n_neighbors + 1, len(reference))
+    def __call__(self, X: Floats) -> Floats:
+        """Return the distances, nearest first, of shape (n_rows, n_neighbors)."""
+        return np.concatenate([distances for distances, _ in self.chunks(X)])
 
-    def __call__(self, rows: Floats) -> NDArray[np.float64]:
-        """Return the distances to the nearest rows, nearest first: (rows, neighbours)."""
-        return np.concatenate([distances for distances, _ in self.chunks(rows)])
+    def chunks(self, X: Floats) -> Iterator[tuple[Floats, Indices]]:
+        """Yield distances and reference indices of the neighbours, a few rows at a time."""
+        n_found = min(self.n_neighbors + 1, len(self.reference))
+        algorithm = "auto" if X.shape[1] <= MAX_TREE_COLUMNS else "brute"
+        search = NearestNeighbors(algorithm=algorithm).fit(self.reference)
+        n_chunk = max(1, MAX_CHUNK_VALUES // (n_found * X.shape[1]))
+        for start in range(0, len(X), n_chunk):
+            rows = X[start : start + n_chunk]
+            yield self._measure(rows, search.kneighbors(rows, n_found, return_distance=False))
 
-    def chunks(self, rows: Floats) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
-        """Yield distances and places in the reference of the nearest rows, few rows at a time.
+    def _measure(self, rows: Floats, found: Indices) -> tuple[Floats, Indices]:
+        """Measure the distances anew and leave one copy of each row out.
 
-        One copy of a row is not counted, so that a training row does not count itself,
-        whenever it is scored. The distances are computed anew from the differences: those of
-        the search depend, in their last digits, on how rows are batched.
+        The last digits of the distances that the search returns depend on the number of rows in
+        a call.
         """
-        n_chunk = max(1, CHUNK_VALUES // (self._n_found * rows.shape[1]))
-        for start in range(0, len(rows), n_chunk):
-            yield self._of_chunk(rows[start : start + n_chunk])
-
-    @cached_property
-    def _search(self) -> NearestNeighbors:
-        way = "auto" if self._reference.shape[1] <= FEW_COLUMNS else "brute"
-        return NearestNeighbors(algorithm=way).fit(self._reference)
-
-    def _of_chunk(self, rows: Floats) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        found = self._search.kneighbors(rows, self._n_found, return_distance=False)
-        offsets = self._reference[found] - rows[:, None, :]  # (rows, found, features)
+        offsets = self.reference[found] - rows[:, None, :]  # (rows, found, features)
         distances = np.sqrt(np.einsum("ijk,ijk->ij", offsets, offsets)).astype(np.float32)
         order = np.argsort(distances, axis=1, kind="stable")
-        closest = np.take_along_axis(distances, order[:, :1], axis=1)
-        first = (closest <= NO_DISTANCE).astype(np.int64)
-        wanted = np.minimum(first + np.arange(self._n_wanted), self._n_found - 1)
+        nearest = np.take_along_axis(distances, order[:, :1], axis=1)
+        n_copies = (nearest <= SAME_ROW).astype(np.int64)
+        n_wanted = min(self.n_neighbors, max(len(self.reference) - 1, 1))
+        wanted = np.minimum(n_copies + np.arange(n_wanted), found.shape[1] - 1)
         order = np.take_along_axis(order, wanted, axis=1)
-        nearest = np.take_along_axis(distances, order, axis=1).astype(np.float64)
-        return nearest, np.take_along_axis(found, order, axis=1)
+        kept = np.take_along_axis(distances, order, axis=1).astype(np.float64)
+        return kept, np.take_along_axis(found, order, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborScores:
+    """The kNN score and the local outlier factor of rows.
+
+    Parameters
+    ----------
+    distances : NeighborDistances
+    n_neighbors : tuple of int
+        The kNN score is the mean distance to this many neighbours, averaged over the numbers.
+    reference_means : array of shape (n_reference,)
+        Mean distance of each reference row to its `LOF_NEIGHBORS` nearest neighbours.
+    """
+
+    distances: NeighborDistances
+    n_neighbors: tuple[int, ...]
+    reference_means: Floats
+
+    @classmethod
+    def fit(cls, reference: Floats, n_neighbors: tuple[int, ...]) -> NeighborScores:
+        """Measure the distances among the reference rows."""
+        among = NeighborDistances(reference, LOF_NEIGHBORS)(reference)
+        distances = NeighborDistances(reference, max(*n_neighbors, LOF_NEIGHBORS))
+        return cls(distances, tuple(n_neighbors), among.mean(axis=1))
+
+    def __call__(self, X: Floats) -> tuple[Floats, Floats]:
+        """Return the kNN score and the local outlier factor of every row.
+
+        The factor is the mean distance to the nearest neighbours over the same mean of these
+        neighbours: above 1 where they lie closer to each other than to the row.
+        """
+        knn, lof = [], []
+        for distances, nearest in self.distances.chunks(X):
+            knn.append(np.mean([distances[:, :k].mean(axis=1) for k in self.n_neighbors], axis=0))
+            own = distances[:, :LOF_NEIGHBORS].mean(axis=1)
+            theirs = self.reference_means[nearest[:, :LOF_NEIGHBORS]].mean(axis=1)
+            lof.append((own + SAME_ROW) / (theirs + SAME_ROW))
+        return np.concatenate(knn), np.concatenate(lof)
+
+
+def sample_rows(X: Floats, n_rows: int, seed: int) -> Floats:
+    """Return at most `n_rows` rows, drawn at random, in their order."""
+    rng = np.random.default_rng(seed)
+    return X[np.sort(rng.choice(len(X), min(len(X), n_rows), replace=False))]

@@ -1,78 +1,118 @@
-"""How soon rows are isolated, and how far others are from them."""
+"""Unsupervised scores of rows: isolation forest, nearest neighbours, PCA error, cell model.
+
+A further score is one more entry in the dictionary of `UnsupervisedScores._score` and its prior
+weight in `priors.score_weights`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 
-from imboost.detectors.shallow.base import Floats
-from imboost.detectors.stack.neighbors import NeighbourDistances
-from imboost.state import Stateful
+from imboost.detectors.base import column_medians, impute
+from imboost.detectors.stack.cell_model import CellModel, predicted_columns
+from imboost.detectors.stack.neighbors import NeighborScores, sample_rows
+from imboost.detectors.stack.pca import CrossFittedPCA, Reconstruction
+from imboost.stats.scaling import StandardScaling
+from imboost.tables.layout import Kind, Layout
 
-N_COMPANY = 20
-"""Nearest rows that a row's loneliness is measured among."""
+Floats = NDArray[np.float64]
 
-SMALL = 1e-6
-"""Added to distances that may be 0, in columns from 0 to 1."""
+N_CELLS = 2  # the score "cells" is the mean of the largest cell scores of a row
 
 
-class Surroundings(Stateful):
-    """Two looks at rows without labels: how soon they are isolated, and how far others are.
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Rows with their unsupervised scores.
 
     Parameters
     ----------
-    table : array of shape (n_rows, n_features)
-        The training rows.
-    n_trees : int
-        Trees of the isolation forest.
-    n_neighbors : int
-        The most neighbours that are wanted.
-    max_reference_rows : int
-        Neighbours are looked for among so many rows at most, drawn at random.
-    seed : int
-        Of all randomness.
+    X : array of shape (n_rows, n_columns)
+        The rows, missing numbers replaced by expected ones.
+    scores : dict of str to array of shape (n_rows,)
+        Higher is more outlying.
+    lof : array of shape (n_rows,)
+        Local outlier factor, a feature of the forests.
+    cells : array of shape (n_rows, n_sources)
+        Standardised scores of the cells.
+    expected : array of shape (n_rows, n_columns)
+        What the cell model predicts for every cell, given the others.
     """
 
-    def __init__(
-        self, table: Floats, n_trees: int, n_neighbors: int, max_reference_rows: int, seed: int
-    ) -> None:
-        self._forest = IsolationForest(n_estimators=n_trees, random_state=seed).fit(table)
-        rng = np.random.default_rng(seed)
-        self._reference = sample_rows(table, max_reference_rows, rng)
-        self.distances = NeighbourDistances(self._reference, n_neighbors)
-
-    def isolation(self, table: Floats) -> NDArray[np.float64]:
-        """Return the isolation-forest score of every row, higher for outliers."""
-        return np.asarray(-self._forest.score_samples(table))
-
-    def neighbours(
-        self, table: Floats, numbers: Sequence[int]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return mean distances to so many nearest rows, and how lonely a row is among them.
-
-        The second is the mean distance to the nearest few rows over the same mean of these
-        rows themselves: above 1 where they lie closer to each other than to the row.
-        """
-        means, loneliness = [], []
-        for distances, nearest in self.distances.chunks(table):
-            means.append(np.column_stack([distances[:, :n].mean(axis=1) for n in numbers]))
-            own = distances[:, :N_COMPANY].mean(axis=1)
-            theirs = self._company[nearest[:, :N_COMPANY]].mean(axis=1)
-            loneliness.append((own + SMALL) / (theirs + SMALL))
-        return np.concatenate(means), np.concatenate(loneliness)
-
-    @cached_property
-    def _company(self) -> NDArray[np.float64]:
-        """Mean distance of every reference row to the rows nearest to it."""
-        distances = NeighbourDistances(self._reference, N_COMPANY)(self._reference)
-        return np.asarray(distances.mean(axis=1))
+    X: Floats
+    scores: dict[str, Floats]
+    lof: Floats
+    cells: Floats
+    expected: Floats
 
 
-def sample_rows(table: Floats, n_rows: int, rng: np.random.Generator) -> Floats:
-    """Return at most `n_rows` rows of a table, drawn at random, in their order."""
-    n_drawn = min(len(table), n_rows)
-    return table[np.sort(rng.choice(len(table), n_drawn, replace=False))]
+@dataclass(frozen=True, eq=False)
+class UnsupervisedScores:
+    """Everything that scores rows without labels, fitted once.
+
+    A model that could adapt to single rows scores training rows out of fold or out of bag, and
+    new rows by all its folds or trees.
+    """
+
+    layout: Layout
+    pca: CrossFittedPCA
+    cell_model: CellModel
+    cell_scaling: StandardScaling
+    isolation_forest: IsolationForest
+    neighbors: NeighborScores
+
+    @classmethod
+    def fit(
+        cls,
+        X: Floats,
+        layout: Layout,
+        *,
+        n_isolation_trees: int,
+        n_neighbors: tuple[int, ...],
+        max_reference_rows: int,
+        seed: int,
+    ) -> tuple[UnsupervisedScores, ScoredRows]:
+        """Return the fitted models and the scored training rows; missing numbers are nan."""
+        columns = predicted_columns(layout)
+        pca, reconstruction = CrossFittedPCA.fit(impute(X, column_medians(X))[:, columns], seed)
+        cell_model, cells, expected = CellModel.fit(X, layout, reconstruction, seed)
+        content = impute(X, expected)[:, columns]
+        reference = sample_rows(content, max_reference_rows, seed)
+        forest = IsolationForest(n_estimators=n_isolation_trees, random_state=seed)
+        fitted = cls(
+            layout=layout,
+            pca=pca,
+            cell_model=cell_model,
+            cell_scaling=StandardScaling.fit(cells),
+            isolation_forest=forest.fit(content),
+            neighbors=NeighborScores.fit(reference, n_neighbors),
+        )
+        return fitted, fitted._score(X, reconstruction, cells, expected)
+
+    def score(self, X: Floats) -> ScoredRows:
+        """Return new rows with their scores; missing numbers are nan."""
+        filled = impute(X, self.cell_model.medians)
+        reconstruction = self.pca.reconstruct(filled[:, predicted_columns(self.layout)])
+        return self._score(X, reconstruction, *self.cell_model.score(X, reconstruction))
+
+    def _score(
+        self, X: Floats, reconstruction: Reconstruction, cells: Floats, expected: Floats
+    ) -> ScoredRows:
+        columns = predicted_columns(self.layout)
+        filled = impute(X, expected)
+        content = filled[:, columns]
+        knn, lof = self.neighbors(content)
+        is_known = ~np.isnan(X[:, columns])
+        pca_error = (reconstruction.squared_errors * is_known).sum(axis=1)
+        scores = {
+            "isolation_forest": -self.isolation_forest.score_samples(content),
+            "knn": knn,
+            "pca": pca_error.astype(np.float32).astype(np.float64),  # see `PrincipalComponents`
+        }
+        cells = self.cell_scaling.transform(cells)
+        if any(self.layout.of_kind(Kind.CATEGORICAL)):
+            scores["cells"] = np.sort(cells, axis=1)[:, -N_CELLS:].mean(axis=1)
+        return ScoredRows(filled, scores, lof, cells, expected)
