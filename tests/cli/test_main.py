@@ -98,7 +98,7 @@ def test_the_version_is_that_of_the_package(program):
         (("--budget", "many"), "budget must be 'paper', a share of the rows such as 0.002"),
         (("--set", "inlier_weight"), "A setting is written name=value"),
         (("--set", "n_treees=9"), "Did you mean 'n_trees'?"),
-        (("--set", "query__max_pool=0"), "max_pool must be at least 1"),
+        (("--set", "query__max_candidates=0"), "max_candidates must be at least 1"),
         (("--time-limit", "0"), "time_limit must be above 0"),
     ],
 )

@@ -16,7 +16,7 @@ from imboost.query import (
     Spread,
     make_strategy,
 )
-from imboost.query.spread import _thin
+from imboost.query.spread import _subsample
 from imboost.stats.mixture import fit_two_gaussians
 
 RNG = np.random.default_rng
@@ -148,7 +148,7 @@ def test_the_adaptive_boundary_never_leaves_the_table():
     assert boundary.select(np.arange(9.0), np.arange(9), 1, RNG(0)).tolist() == [0]
 
 
-def test_the_adaptive_boundary_finds_the_edge_between_two_kinds():
+def test_the_adaptive_boundary_finds_the_edge_between_two_classes():
     rng = RNG(0)
     scores = np.sort(rng.normal(size=20_000))
     is_outlier = scores > np.quantile(scores, 0.98)
@@ -203,19 +203,19 @@ def draws(strategy: Spread, scores, candidates, n=1, repeats=60):
     return np.array([strategy.select(scores, candidates, n, RNG(s)) for s in range(repeats)])
 
 
-@pytest.mark.parametrize(("blind_share", "expected"), [(0.0, 0.88), (0.5, 0.46), (1.0, 0.05)])
-def test_spread_prefers_high_scores_until_both_kinds_are_known(blind_share, expected):
-    strategy = spread_on_line(blind_share=blind_share, distance_power=0.0)
+@pytest.mark.parametrize(("exploration", "expected"), [(0.0, 0.88), (0.5, 0.46), (1.0, 0.05)])
+def test_spread_prefers_high_scores_until_both_classes_are_known(exploration, expected):
+    strategy = Spread(exploration=exploration)
     scores = np.where(np.arange(100) < 5, 1.0, 0.01)
     scores[50] = 0.0
-    for _ in range(2):  # before any answer, and after answers of one kind
+    for _ in range(2):  # before any answer, and after answers of one class
         drawn = draws(strategy, scores, np.arange(100), repeats=400)
         assert np.mean(drawn < 5) == pytest.approx(expected, abs=0.1)
         strategy.update(NO_LABELS, np.array([0, 0], dtype=np.int8))
 
 
 def test_the_more_inliers_are_found_alone_the_more_the_highest_scores_count():
-    strategy = spread_on_line(distance_power=0.0)
+    strategy = Spread()
     scores = np.where(np.arange(100) < 5, 1.0, 0.3)
     scores[50] = 0.0
     shares = []
@@ -225,38 +225,38 @@ def test_the_more_inliers_are_found_alone_the_more_the_highest_scores_count():
     assert shares[0] < 0.15 < shares[1] < 0.4 < 0.8 < shares[2]
 
 
-def test_an_answered_row_far_above_all_others_does_not_make_them_alike():
-    strategy = spread_on_line(distance_power=0.0)
+def test_an_answered_row_far_above_all_others_does_not_level_them():
+    strategy = Spread()
     strategy.update(NO_LABELS, np.zeros(200, dtype=np.int8))
     scores = np.linspace(0, 1, 100)
     scores[0] = 5.0  # answered
     assert (draws(strategy, scores, np.arange(1, 100)) >= 80).mean() > 0.9
 
 
-def test_spread_prefers_the_doubtful_once_both_kinds_are_known():
-    strategy = spread_on_line(distance_power=0.0)
+def test_spread_prefers_uncertain_rows_once_both_classes_are_known():
+    strategy = Spread()
     strategy.update(NO_LABELS, np.array([0, 1], dtype=np.int8))
     scores = np.concatenate([np.zeros(80), np.full(10, 0.5), np.ones(10)])
     drawn = draws(strategy, scores, np.arange(100))
     assert ((drawn >= 80) & (drawn < 90)).all()
 
 
-def test_spread_forgets_a_kind_whose_only_answer_was_corrected():
-    strategy = spread_on_line(distance_power=0.0, blind_share=0.0)
+def test_spread_forgets_a_class_whose_only_answer_was_corrected():
+    strategy = Spread(exploration=0.0)
     strategy.update(NO_LABELS, np.array([0, 1], dtype=np.int8))
     strategy.update(NO_LABELS, np.array([0, 0], dtype=np.int8))
     scores = np.concatenate([np.zeros(80), np.full(10, 0.5), np.ones(10)])
     assert (draws(strategy, scores, np.arange(100)) >= 90).mean() > 0.5
 
 
-def test_a_higher_doubt_power_keeps_nearer_to_the_middle():
+def test_a_higher_uncertainty_power_keeps_nearer_to_the_middle():
     scores = np.linspace(0, 1, 100)
-    gaps = {}
+    distances = {}
     for power in (1.0, 6.0):
-        strategy = spread_on_line(doubt_power=power, distance_power=0.0)
+        strategy = Spread(uncertainty_power=power)
         strategy.update(NO_LABELS, np.array([0, 1], dtype=np.int8))
-        gaps[power] = np.abs(scores[draws(strategy, scores, np.arange(100))] - 0.5).mean()
-    assert gaps[6.0] < gaps[1.0] / 1.5
+        distances[power] = np.abs(scores[draws(strategy, scores, np.arange(100))] - 0.5).mean()
+    assert distances[6.0] < distances[1.0] / 1.5
 
 
 def test_spread_rows_are_drawn_far_from_the_answered_ones():
@@ -280,33 +280,33 @@ def test_the_first_rows_are_spread_in_many_columns_too():
     assert np.mean((pairs >= 90).sum(axis=1) == 1) > 0.8
 
 
-def test_spread_without_a_table_draws_by_worth_alone():
+def test_spread_without_an_embedding_draws_by_weight_alone():
     scores = np.concatenate([np.ones(30), np.zeros(70)])
-    chosen = Spread(blind_share=0.0).select(scores, np.arange(100), 30, RNG(0))
+    chosen = Spread(exploration=0.0).select(scores, np.arange(100), 30, RNG(0))
     assert sorted(chosen.tolist()) == list(range(30))
 
 
-def test_spread_draws_all_rows_that_lie_in_one_place():
+def test_spread_draws_all_of_several_equal_rows():
     strategy = Spread()
     strategy.set_embedding(np.zeros((9, 2)))
     assert sorted(strategy.select(np.zeros(9), np.arange(1, 9), 8, RNG(0))) == list(range(1, 9))
 
 
-def test_of_a_large_table_the_rows_worth_it_are_kept():
-    strategy = spread_on_line(max_pool=20, blind_share=0.0)
-    scores = np.where(np.arange(100) % 10 == 0, 1.0, 0.0)  # ten rows of worth
+def test_of_a_large_table_the_rows_of_large_weight_are_kept():
+    strategy = spread_on_line(max_candidates=20, exploration=0.0)
+    scores = np.where(np.arange(100) % 10 == 0, 1.0, 0.0)  # ten rows of large weight
     first = draws(strategy, scores, np.arange(100), n=10)
     assert all(set(range(0, 100, 10)) == set(rows) for rows in first.tolist())
 
 
-def test_a_row_that_was_lucky_to_be_kept_counts_for_those_left_out():
-    worth = np.concatenate([np.full(5, 1.0), np.full(95, 0.1)])
-    kept = [_thin(worth, 10, RNG(seed)) for seed in range(2000)]
+def test_subsampling_keeps_the_expected_weights():
+    weights = np.concatenate([np.full(5, 1.0), np.full(95, 0.1)])
+    kept = [_subsample(weights, 10, RNG(seed)) for seed in range(2000)]
     assert all(len(rows) == 10 for rows, _ in kept)
     shares = np.zeros(100)
     for rows, counts in kept:
         shares[rows] += counts
-    np.testing.assert_allclose(shares / 2000, worth, rtol=0.35)
+    np.testing.assert_allclose(shares / 2000, weights, rtol=0.35)
 
 
 def test_spread_takes_values_whose_squares_overflow():

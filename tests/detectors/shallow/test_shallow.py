@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 from conftest import make_quick
 from imboost.detectors import AAD, XGBOD, Pine, Trees
 from imboost.detectors.shallow.xgbod import _make_pool
-from imboost.detectors.stack.neighbors import NeighbourDistances
+from imboost.detectors.stack.neighbors import NeighborDistances
 from imboost.labels import has_both_classes
 
 LEARNING = {"aad": {"n_trees": 100}, "pine": {"n_trees": 20, "n_spare_trees": 1000}}
@@ -66,25 +66,25 @@ def test_has_both_classes_needs_an_inlier_and_an_outlier():
 def test_neighbour_distances_leave_the_row_itself_out():
     rows = np.random.default_rng(0).random((60, 3))
     expected, _ = NearestNeighbors(n_neighbors=4).fit(rows).kneighbors()
-    np.testing.assert_allclose(NeighbourDistances(rows, 4)(rows), expected, rtol=1e-6)
+    np.testing.assert_allclose(NeighborDistances(rows, 4)(rows), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("n_columns", [3, 8], ids=["by a tree", "by brute force"])
 def test_neighbour_distances_do_not_depend_on_the_chunks(monkeypatch, n_columns):
     rows = np.random.default_rng(0).random((60, n_columns))
-    at_once = NeighbourDistances(rows, 4)(rows)
-    monkeypatch.setattr("imboost.detectors.stack.neighbors.CHUNK_VALUES", 100)
-    np.testing.assert_array_equal(NeighbourDistances(rows, 4)(rows), at_once)
+    at_once = NeighborDistances(rows, 4)(rows)
+    monkeypatch.setattr("imboost.detectors.stack.neighbors.MAX_CHUNK_VALUES", 100)
+    np.testing.assert_array_equal(NeighborDistances(rows, 4)(rows), at_once)
 
 
 def test_of_two_equal_rows_each_is_the_others_neighbour():
     rows = np.random.default_rng(0).random((30, 3))
     rows[1] = rows[0]
-    assert NeighbourDistances(rows, 1)(rows)[:2].tolist() == [[0.0], [0.0]]
+    assert NeighborDistances(rows, 1)(rows)[:2].tolist() == [[0.0], [0.0]]
 
 
 def test_a_small_table_has_no_more_neighbours_than_rows():
-    assert NeighbourDistances(np.eye(3), 10)(np.eye(3)).shape == (3, 2)
+    assert NeighborDistances(np.eye(3), 10)(np.eye(3)).shape == (3, 2)
 
 
 def test_neighbours_are_searched_in_a_sample_of_a_large_table():

@@ -1,9 +1,12 @@
-"""Cells that the rest of their row does not let expect."""
+"""The conditional model of cells, given the other cells of their row."""
 
 import numpy as np
 import pytest
 
-from imboost.detectors.stack.cell_model import CellSurprise
+from imboost.detectors.stack import unsupervised
+from imboost.detectors.stack.cell_model import CellModel, predicted_columns
+from imboost.detectors.stack.pca import CrossFittedPCA
+from imboost.detectors.stack.unsupervised import UnsupervisedScores
 from imboost.tables.layout import Feature, Kind, Layout
 
 N = 400
@@ -17,6 +20,24 @@ LAYOUT = Layout(
 )
 
 
+class Fitted:
+    """A cell model and the PCA that stands in for forests in tables of many columns."""
+
+    def __init__(self, X, layout=LAYOUT):
+        self.columns, self.medians = predicted_columns(layout), np.nanmedian(X, axis=0)
+        self.pca, reconstruction = CrossFittedPCA.fit(self._filled(X), 0)
+        self.model, self.training_scores, _ = CellModel.fit(X, layout, reconstruction, 0)
+
+    def _filled(self, X):
+        return np.where(np.isnan(X), self.medians, X)[:, self.columns]
+
+    def scores(self, X):
+        return self.model.score(X, self.pca.reconstruct(self._filled(X)))[0]
+
+    def expected(self, X):
+        return self.model.score(X, self.pca.reconstruct(self._filled(X)))[1]
+
+
 @pytest.fixture(scope="module")
 def table():
     """Return rows whose weight follows from their size, and whose sort from both."""
@@ -28,62 +49,57 @@ def table():
 
 
 @pytest.fixture(scope="module")
-def surprise(table):
-    return CellSurprise(table, LAYOUT, 30, 10_000, 0)
+def fitted(table):
+    return Fitted(table)
 
 
-def surprises_by(surprise, rows):
-    return surprise.judge(rows)[0]
-
-
-def expected_by(surprise, rows):
-    return surprise.judge(rows)[1]
-
-
-def spoiled(table, **cells):
+def changed(table, **cells):
+    """Return a row of a small size with some cells replaced."""
     row = table[[np.argmin(np.abs(table[:, 0] - 0.2))]].copy()
     for column, value in cells.items():
         row[0, int(column[1:])] = value
     return row
 
 
-def test_a_number_that_does_not_follow_from_the_others_is_surprising(table, surprise):
-    [[_, usual, _]] = surprises_by(surprise, spoiled(table))
-    [[_, unusual, _]] = surprises_by(surprise, spoiled(table, c1=0.8))
-    assert usual < 3 < unusual
+def test_a_number_that_contradicts_the_others_scores_high(table, fitted):
+    [[_, normal, _]] = fitted.scores(changed(table))
+    [[_, wrong, _]] = fitted.scores(changed(table, c1=0.8))
+    assert normal < 3 < wrong
 
 
-def test_a_level_that_does_not_fit_the_others_is_surprising_and_a_new_one_more(table, surprise):
-    [[_, _, usual]] = surprises_by(surprise, spoiled(table))
-    [[_, _, unusual]] = surprises_by(surprise, spoiled(table, c3=0, c4=1))
-    [[_, _, unheard]] = surprises_by(surprise, spoiled(table, c3=0, c5=1))
-    assert usual < 1 < 2 < unusual < unheard
+def test_a_category_that_contradicts_the_others_scores_high_and_an_unseen_one_higher(
+    table, fitted
+):
+    [[_, _, normal]] = fitted.scores(changed(table))
+    [[_, _, wrong]] = fitted.scores(changed(table, c3=0, c4=1))
+    [[_, _, unseen]] = fitted.scores(changed(table, c3=0, c5=1))
+    assert normal < 1 < 2 < wrong < unseen
 
 
-def test_a_few_numbers_very_far_do_not_hide_what_follows_from_the_others(table):
-    far = table.copy()
-    far[::150, 0] = 1e3, 1e6, 1e9
-    surprise = CellSurprise(far, LAYOUT, 30, 10_000, 0)
-    [[usual, _, _]] = surprises_by(surprise, spoiled(table))
-    [[unusual, _, _]] = surprises_by(surprise, spoiled(table, c1=0.8))
-    assert usual < 1 < 2 < unusual
+def test_a_few_extreme_numbers_do_not_hide_the_relation_of_the_others(table):
+    extreme = table.copy()
+    extreme[::150, 0] = 1e3, 1e6, 1e9
+    fitted = Fitted(extreme)
+    [[normal, _, _]] = fitted.scores(changed(table))
+    [[wrong, _, _]] = fitted.scores(changed(table, c1=0.8))
+    assert normal < 1 < 2 < wrong
 
 
-def test_a_missing_cell_surprises_only_where_hardly_any_is_missing(table, surprise):
-    gap = {"c1": np.nan, "c2": 1.0}
-    [[_, missing, _]] = surprises_by(surprise, spoiled(table, **gap))
-    assert missing > 3
+def test_a_missing_cell_scores_only_where_missing_cells_are_rare(table, fitted):
+    missing = {"c1": np.nan, "c2": 1.0}
+    assert fitted.scores(changed(table, **missing))[0, 1] > 3
     often = table.copy()
     often[::5, 1:3] = np.nan, 1.0
-    [[_, missing, _]] = surprises_by(
-        CellSurprise(often, LAYOUT, 30, 10_000, 0), spoiled(table, **gap)
-    )
-    assert missing == 0
+    assert Fitted(often).scores(changed(table, **missing))[0, 1] == 0
 
 
-def test_a_missing_number_is_expected_from_the_others(table, surprise):
-    row = spoiled(table, c1=np.nan, c2=1.0)
-    assert expected_by(surprise, row)[0, 1] == pytest.approx(row[0, 0], abs=0.1)
+def test_expected_values_follow_from_the_other_cells(table, fitted):
+    row = changed(table, c1=0.8)
+    assert fitted.expected(row)[0, 1] == pytest.approx(row[0, 0], abs=0.1)
+    assert fitted.expected(changed(table, c3=0, c4=1))[0, 3:].tolist() == [1, 0, 0]
+    missing = changed(table, c1=np.nan, c2=1.0)
+    assert fitted.expected(missing)[0, 1] == pytest.approx(missing[0, 0], abs=0.1)
+    assert fitted.expected(missing)[0, 2] == 0
 
 
 @pytest.fixture(scope="module")
@@ -94,55 +110,52 @@ def wide():
 
 
 @pytest.fixture(scope="module")
-def wide_surprise(wide):
-    names = [str(number) for number in range(wide.shape[1])]
-    return CellSurprise(wide, Layout.of_numbers(names), 30, 10_000, 0)
+def fitted_wide(wide):
+    return Fitted(wide, Layout.of_numbers([str(number) for number in range(90)]))
 
 
-def test_among_many_columns_a_number_that_does_not_follow_is_surprising(wide, wide_surprise):
+def test_among_many_columns_a_number_that_contradicts_the_others_scores_high(wide, fitted_wide):
     row = wide[[0]].copy()
     row[0, 7] += 4.0
-    assert surprises_by(wide_surprise, row)[0].argmax() == 7
-    assert (
-        surprises_by(wide_surprise, row)[0, 7] > surprises_by(wide_surprise, wide[[0]]).max() + 1
-    )
+    scores = fitted_wide.scores(row)[0]
+    assert scores.argmax() == 7
+    assert scores[7] > fitted_wide.scores(wide[[0]]).max() + 1
 
 
-def test_among_many_columns_missing_numbers_are_filled_from_the_others(wide, wide_surprise):
+def test_among_many_columns_missing_numbers_are_expected_from_the_others(wide, fitted_wide):
     row = wide[[0]].copy()
     row[0, 7] = np.nan
-    assert abs(expected_by(wide_surprise, row)[0, 7] - wide[0, 7]) < 0.3 * wide[:, 7].std()
+    assert abs(fitted_wide.expected(row)[0, 7] - wide[0, 7]) < 0.3 * wide[:, 7].std()
 
 
-def test_no_row_is_judged_by_a_forest_that_saw_it_or_an_equal_one(table):
-    rng = np.random.default_rng(1)
+def test_training_rows_are_scored_by_trees_that_did_not_see_them(table):
     noise = table.copy()
-    noise[:, 1] = rng.uniform(size=N)  # nothing to learn but by heart
-    twice = np.vstack([noise, noise])
-    judged = surprises_by(CellSurprise(twice, LAYOUT, 30, 10_000, 0), twice)[:, 1]
-    np.testing.assert_array_equal(judged[:N], judged[N:])
-    expected = noise[:, 1].mean()
-    error = np.abs(noise[:, 1] - expected)
-    # Knowing rows by heart would make all of them unsurprising, far ones too.
-    assert np.corrcoef(judged[:N], error)[0, 1] > 0.5
+    noise[:, 1] = np.random.default_rng(1).uniform(size=N)  # nothing to learn but by heart
+    scores = Fitted(noise).training_scores[:, 1]
+    error = np.abs(noise[:, 1] - noise[:, 1].mean())
+    # A model that had memorized the rows would give all of them low scores.
+    assert np.corrcoef(scores, error)[0, 1] > 0.5
 
 
-def test_a_rows_surprise_does_not_depend_on_its_company(table, surprise):
-    together = surprises_by(surprise, table[:40])
-    np.testing.assert_array_equal(
-        together, np.vstack([surprises_by(surprise, row[None]) for row in table[:40]])
-    )
+def test_scores_do_not_depend_on_the_other_rows_of_a_call(table, fitted):
+    together = fitted.scores(table[:40])
+    one_by_one = np.vstack([fitted.scores(row[None]) for row in table[:40]])
+    np.testing.assert_array_equal(together, one_by_one)
 
 
-def test_few_rows_and_a_single_column_have_surprises_too():
-    layout = Layout.of_numbers(["a"])
+def test_few_rows_of_a_single_column_have_scores():
     for n in (2, 3, 8):
-        table = np.linspace(0, 1, n)[:, None]
-        assert np.isfinite(surprises_by(CellSurprise(table, layout, 5, 100, 0), table)).all()
+        X = np.linspace(0, 1, n)[:, None]
+        assert np.isfinite(Fitted(X, Layout.of_numbers(["a"])).scores(X)).all()
 
 
-def test_what_is_expected_follows_from_the_other_cells(table, surprise):
-    row = spoiled(table, c1=0.8)
-    assert expected_by(surprise, row)[0, 1] == pytest.approx(row[0, 0], abs=0.1)
-    assert expected_by(surprise, spoiled(table, c3=0, c4=1))[0, 3:].tolist() == [1, 0, 0]
-    assert expected_by(surprise, spoiled(table, c1=np.nan, c2=1.0))[0, 2] == 0
+def test_the_score_of_a_row_is_the_mean_of_its_two_highest_cells(table, monkeypatch):
+    settings = {"n_isolation_trees": 5, "n_neighbors": (5,), "max_reference_rows": 100, "seed": 0}
+    model, rows = UnsupervisedScores.fit(table, LAYOUT, **settings)
+    highest = np.sort(rows.cells, axis=1)[:, [1, 2]].mean(axis=1)
+    np.testing.assert_allclose(rows.scores["cells"], highest)
+    np.testing.assert_allclose(
+        model.score(table[:9]).scores["cells"],
+        np.sort(model.score(table[:9]).cells, axis=1)[:, 1:].mean(axis=1),
+    )
+    assert unsupervised.N_CELLS == 2

@@ -24,21 +24,19 @@ LEADERS = (
 """`stack`, the paper's method and the strongest other methods."""
 
 STACK_SETTINGS = (
-    "looks=('distances', 'rest', 'loneliness')",
-    "looks=('isolation', 'rest', 'loneliness')",
-    "looks=('isolation', 'distances', 'loneliness')",
-    "looks=('isolation', 'distances', 'rest')",
-    "experts=('components', 'linear', 'process', 'views')",
-    "experts=('searching', 'linear', 'process', 'views')",
-    "experts=('searching', 'components', 'process', 'views')",
-    "experts=('searching', 'components', 'linear', 'views')",
-    "experts=('searching', 'components', 'linear', 'process')",
-    "view_freedom=0",
-    "start_trust=1e9",
-    "query__blind_share=0",
+    "unsupervised_scores=('knn', 'pca', 'cells')",
+    "unsupervised_scores=('isolation_forest', 'pca', 'cells')",
+    "unsupervised_scores=('isolation_forest', 'knn', 'cells')",
+    "base_learners=('extra_trees', 'linear', 'gaussian_process', 'scores')",
+    "base_learners=('random_forest', 'linear', 'gaussian_process', 'scores')",
+    "base_learners=('random_forest', 'extra_trees', 'gaussian_process', 'scores')",
+    "base_learners=('random_forest', 'extra_trees', 'linear', 'scores')",
+    "base_learners=('random_forest', 'extra_trees', 'linear', 'gaussian_process')",
+    "score_weight_std=0",
+    "prior_strength=1e9",
+    "query__exploration=0",
     "query__patience=1e9",
-    "query__doubt_power=0",
-    "query__distance_power=0",
+    "query__uncertainty_power=0",
 )
 """Settings of `stack` that each remove one component."""
 

@@ -16,6 +16,7 @@ from imboost.stats.scaling import StandardScaling
 Floats = NDArray[np.float64]
 
 EXPLAINED_VARIANCE = 0.95  # share of the variance that the retained components explain
+NEGLIGIBLE_VARIANCE = 1e-12  # relative to the first component: rounding of double precision
 N_FOLDS = 5
 
 
@@ -32,13 +33,20 @@ class PrincipalComponents:
 
     @classmethod
     def fit(cls, X: Floats, n_components: float) -> PrincipalComponents:
-        """Find so many components or, below 1, as many as explain that share of the variance."""
+        """Find so many components or, below 1, as many as explain that share of the variance.
+
+        Components along which rows differ by rounding alone are left out.
+        """
+        if len(X) < 2:
+            return cls(X.mean(axis=0), np.zeros((1, X.shape[1])))
         # The covariance matrix is quicker to decompose where it is smaller than the data.
         solver = "covariance_eigh" if len(X) >= X.shape[1] else "full"
         # One thread is quicker for small matrices; the variance of a constant table is 0.
         with threadpool_limits(limits=1), np.errstate(invalid="ignore"):
             pca = PCA(n_components, svd_solver=solver).fit(X)
-        return cls(pca.mean_, pca.components_)
+        variances = pca.explained_variance_
+        n_kept = max(1, int((variances > NEGLIGIBLE_VARIANCE * variances[0]).sum()))
+        return cls(pca.mean_, pca.components_[:n_kept])
 
     def transform(self, X: Floats) -> Floats:
         """Return the coordinates of rows along the components."""
@@ -75,7 +83,8 @@ class CrossFittedPCA:
         model = cls(StandardScaling.fit(X), [])
         scaled = model.scaling.transform(X)
         reconstruction = np.empty_like(scaled)
-        for fitted, held_out in KFold(N_FOLDS, shuffle=True, random_state=seed).split(scaled):
+        folds = KFold(min(N_FOLDS, len(X)), shuffle=True, random_state=seed)
+        for fitted, held_out in folds.split(scaled):
             pca = PrincipalComponents.fit(scaled[fitted], EXPLAINED_VARIANCE)
             reconstruction[held_out] = pca.reconstruct(scaled[held_out])
             model.folds.append(pca)

@@ -1,0 +1,114 @@
+"""Unsupervised scores of stack: neighbours, PCA and prior weights."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier
+
+from imboost.detectors.stack.forests import predict_forest, predict_out_of_bag
+from imboost.detectors.stack.neighbors import NeighborScores
+from imboost.detectors.stack.pca import CrossFittedPCA, PrincipalComponents
+from imboost.detectors.stack.priors import high_dimensionality, score_weights
+from imboost.tables.layout import Feature, Kind, Layout
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def numbers(n_columns):
+    return Layout.of_numbers([str(number) for number in range(n_columns)])
+
+
+def test_a_row_beside_a_dense_cluster_has_a_large_local_outlier_factor():
+    grid = np.stack(np.meshgrid(np.linspace(0, 0.1, 8), np.linspace(0, 0.1, 8)), -1).reshape(-1, 2)
+    X = np.vstack([grid, [[0.5, 0.5]], [[1.0, 1.0]] * 30])
+    _, lof = NeighborScores.fit(X, (5, 40))(X)
+    assert lof[64] > 5
+    assert lof[:64].max() < 2
+    np.testing.assert_allclose(lof[65:], 1.0)  # copies of one point
+
+
+def test_the_knn_score_averages_over_the_numbers_of_neighbours():
+    X = np.array([[0.0], [1.0], [3.0]])
+    knn, _ = NeighborScores.fit(X, (1, 2))(X)
+    np.testing.assert_allclose(knn, [(1 + 2) / 2, (1 + 1.5) / 2, (2 + 2.5) / 2])
+
+
+@pytest.mark.parametrize("shape", [(60, 8), (20, 50)])
+def test_components_are_those_of_scikit_learn(rng, shape):
+    X = rng.normal(size=shape) * np.linspace(1, 3, shape[1])
+    new = rng.normal(size=(5, shape[1]))
+    expected = PCA(4, svd_solver="full").fit(X).transform(new)
+    found = PrincipalComponents.fit(X, 4).transform(new)
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), rtol=1e-4)
+
+
+def test_the_pca_error_is_large_off_the_plane_of_the_data(rng):
+    plane = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 6))
+    pca, training = CrossFittedPCA.fit(plane, 0)
+    new = np.vstack([plane[0], plane[0] + rng.normal(size=6)])
+    on_it, off_it = pca.reconstruct(new).squared_errors.sum(axis=1)
+    assert off_it > 20 * on_it
+    np.testing.assert_allclose(training.expected, plane, atol=1)
+
+
+def test_training_and_new_rows_of_a_wide_table_have_similar_pca_errors(rng):
+    X = rng.normal(size=(100, 5)) @ rng.normal(size=(5, 300)) + rng.normal(size=(100, 300))
+    new = rng.normal(size=(100, 300))
+    new += rng.normal(size=(100, 5)) @ np.linalg.svd(X, full_matrices=False)[2][:5] * 17
+    pca, training = CrossFittedPCA.fit(X, 0)
+    of_training = training.squared_errors.sum(axis=1).mean()
+    in_sample = np.square(
+        pca.scaling.transform(X) - pca.folds[0].reconstruct(pca.scaling.transform(X))
+    )
+    assert of_training > 2 * np.median(in_sample.sum(axis=1))
+    assert pca.reconstruct(new).squared_errors.sum(axis=1).mean() < 3 * of_training
+
+
+def test_the_pca_error_counts_more_in_high_dimensions():
+    low, high = score_weights(0.01), score_weights(0.9)
+    assert low["pca"] < low["isolation_forest"] / 5
+    assert high["pca"] > high["knn"]
+
+
+def test_columns_that_mostly_hold_one_value_do_not_raise_the_dimensionality(rng):
+    dense, sparse = rng.normal(size=(200, 100)), rng.random((200, 1000)) < 0.01
+    assert high_dimensionality(dense, numbers(100)) == pytest.approx(0.5, abs=0.01)
+    assert high_dimensionality(sparse.astype(float), numbers(1000)) < 0.1
+
+
+def test_a_category_counts_as_one_dimension(rng):
+    is_first = rng.random(300) < 0.3
+    plain = np.column_stack([rng.normal(size=(300, 2)), is_first])
+    features = [*numbers(2).features, Feature("c", Kind.CATEGORICAL, 2, 4)]
+    encoded = np.column_stack([plain, ~is_first]).astype(float)
+    found = high_dimensionality(encoded, Layout(tuple(features)))
+    assert found == pytest.approx(high_dimensionality(plain, numbers(3)))
+
+
+def test_forests_predict_as_scikit_learn_does(rng):
+    X = rng.normal(size=(200, 4))
+    classes = np.digitize(X[:, 0], [-1, 1])
+    for forest in (ExtraTreesClassifier(9), RandomForestClassifier(9)):
+        forest.fit(X, classes)
+        np.testing.assert_allclose(predict_forest(forest, X), forest.predict_proba(X))
+    regressor = ExtraTreesRegressor(9).fit(X, X[:, 0])
+    np.testing.assert_allclose(predict_forest(regressor, X)[:, 0], regressor.predict(X))
+
+
+def test_out_of_bag_predictions_are_those_of_scikit_learn(rng):
+    X, y = rng.normal(size=(80, 3)), rng.normal(size=80)
+    forest = ExtraTreesRegressor(50, bootstrap=True, oob_score=True, random_state=0)
+    rows = np.arange(10, 80)
+    found = predict_out_of_bag(forest.fit(X[rows], y[rows]), X, rows)
+    np.testing.assert_allclose(found[rows, 0], forest.oob_prediction_)
+    np.testing.assert_allclose(found[:10, 0], forest.predict(X[:10]))  # rows it never saw
+
+
+def test_a_row_that_every_tree_saw_is_predicted_by_all_trees():
+    X, y = np.zeros((2, 1)), np.array([1.0, 3.0])
+    forest = ExtraTreesRegressor(1, bootstrap=True, random_state=0).fit(X, y)
+    found = predict_out_of_bag(forest, X, np.arange(2))
+    np.testing.assert_allclose(found[:, 0], forest.predict(X))
