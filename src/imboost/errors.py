@@ -1,4 +1,4 @@
-"""The exceptions of the package. All are also ValueErrors, so callers may catch either."""
+"""The exceptions of the package; all of them are ValueErrors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 class IMBoostError(ValueError):
-    """A user's mistake, told in one line that says what to do."""
+    """A user's mistake; the message is one line and names the remedy."""
 
 
 class UnknownNameError(IMBoostError):

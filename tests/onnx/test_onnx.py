@@ -30,14 +30,14 @@ NUMBERS = st.floats(-1e6, 1e6).map(lambda number: round(number, 20))
 
 
 @pytest.fixture(scope="module")
-def made():
+def orders():
     return mixed_table(300, contamination=0.06, seed=4)
 
 
 @pytest.fixture(scope="module")
-def frame(made):
+def frame(orders):
     """Rows with unseen categories, missing cells and values out of range."""
-    frame = made.table.to_pandas()
+    frame = orders.table.to_pandas()
     frame.loc[0, "region"], frame.loc[1, "amount"], frame.loc[2] = "never seen", 1e12, None
     frame.loc[3, "age"], frame.loc[4, "tax"] = np.inf, -np.inf
     return frame
@@ -61,29 +61,29 @@ def assert_same(path, detector, rows):
 
 @pytest.mark.parametrize("scaling", SCALINGS)
 @pytest.mark.parametrize("name", ["imboost", "altbi", "odim"])
-def test_a_graph_takes_the_columns_of_a_table(name, scaling, made, frame, tmp_path):
-    y = np.where(np.arange(300) < 100, made.y, -1)
-    detector = quick(name, scaling, n_members=2).fit(made.table, y)
+def test_a_graph_takes_the_columns_of_a_table(name, scaling, orders, frame, tmp_path):
+    y = np.where(np.arange(300) < 100, orders.y, -1)
+    detector = quick(name, scaling, n_members=2).fit(orders.table, y)
     export_onnx(detector, tmp_path / "model.onnx")
     assert_same(tmp_path / "model.onnx", detector, frame)
     assert_same(tmp_path / "model.onnx", detector, frame.head(1))
 
 
-def test_a_model_loaded_and_exported_in_another_process_scores_the_same(made, frame, tmp_path):
-    detector = quick().fit(made.table)
+def test_a_model_loaded_and_exported_in_another_process_scores_the_same(orders, frame, tmp_path):
+    detector = quick().fit(orders.table)
     persistence.save(detector, tmp_path / "model")
     command = [sys.executable, "-c", EXPORT_IN_ANOTHER_PROCESS]
     subprocess.run([*command, tmp_path / "model", tmp_path / "model.onnx"], check=True)
     assert_same(tmp_path / "model.onnx", detector, frame)
 
 
-def test_inputs_are_named_after_columns_and_the_threshold_is_in_the_metadata(made, tmp_path):
-    detector = quick().fit(made.table)
+def test_inputs_are_named_after_columns_and_the_threshold_is_in_the_metadata(orders, tmp_path):
+    detector = quick().fit(orders.table)
     export_onnx(detector, tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
     kinds = {entry.name: entry.type for entry in session.get_inputs()}
-    assert list(kinds) != made.table.column_names  # without the identifier
-    assert kinds.keys() == set(made.table.column_names) - {"order_id"}
+    assert list(kinds) != orders.table.column_names  # without the identifier
+    assert kinds.keys() == set(orders.table.column_names) - {"order_id"}
     assert kinds["amount"] == kinds["ordered"] == "tensor(double)"
     assert kinds["shop"] == "tensor(string)"
     metadata = session.get_modelmeta().custom_metadata_map

@@ -124,9 +124,9 @@ def test_a_truncated_file_is_refused(folder, name, kept):
 @pytest.mark.parametrize("name", [*FILES, "checksums.txt"])
 def test_a_changed_byte_anywhere_is_refused(folder, content, name):
     data = content[name]
-    for place in np.linspace(0, len(data) - 1, 60).astype(int):
+    for position in np.linspace(0, len(data) - 1, 60).astype(int):
         for mask in (0x01, 0x20, 0x80):
-            changed = data[:place] + bytes([data[place] ^ mask]) + data[place + 1 :]
+            changed = data[:position] + bytes([data[position] ^ mask]) + data[position + 1 :]
             (folder / name).write_bytes(changed)
             refused(folder, "is damaged|lacks|which is not in")
 

@@ -38,23 +38,23 @@ np.save(f"{table}.npy", scores)
 
 
 @pytest.fixture(scope="module")
-def made():
+def orders():
     return mixed_table(300, contamination=0.06, seed=3)
 
 
 @pytest.fixture(scope="module")
-def answers(made):
-    return np.where(np.arange(300) < 100, made.y, -1)
+def answers(orders):
+    return np.where(np.arange(300) < 100, orders.y, -1)
 
 
 @pytest.fixture(scope="module")
-def saved(made, answers, tmp_path_factory):
+def saved(orders, answers, tmp_path_factory):
     """Trained table detectors and their model folders, with answers and without."""
     folder = tmp_path_factory.mktemp("models")
     saved = {}
     for name in CASES:
         detector = TableDetector(make_quick(name.split(",")[0]), contamination=0.06)
-        detector.fit(made.table, answers if "answered" in name else None)
+        detector.fit(orders.table, answers if "answered" in name else None)
         persistence.save(detector, folder / name)
         saved[name] = (detector, folder / name)
     return saved
@@ -70,10 +70,10 @@ def assert_same(loaded, saved, rows):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_loaded_table_detector_equals_the_saved_one(case, saved, made):
+def test_a_loaded_table_detector_equals_the_saved_one(case, saved, orders):
     fitted, folder = saved[case]
     loaded = persistence.load(folder)
-    frame = made.table.to_pandas().head(50)
+    frame = orders.table.to_pandas().head(50)
     frame.loc[0, "region"], frame.loc[1, "amount"], frame.loc[2] = "never seen", 1e12, None
     assert_same(loaded, fitted, frame)
     assert loaded.schema_ == fitted.schema_
@@ -81,23 +81,23 @@ def test_a_loaded_table_detector_equals_the_saved_one(case, saved, made):
 
 
 @pytest.mark.parametrize("case", ["stack, answered", "imboost"])
-def test_a_loaded_detector_explains_as_before(case, saved, made):
+def test_a_loaded_detector_explains_as_before(case, saved, orders):
     fitted, folder = saved[case]
-    rows = made.table.slice(0, 3)
+    rows = orders.table.slice(0, 3)
     assert persistence.load(folder).explain(rows) == fitted.explain(rows)
 
 
-def test_scores_are_the_same_in_another_process(saved, made, tmp_path):
+def test_scores_are_the_same_in_another_process(saved, orders, tmp_path):
     table = tmp_path / "table.parquet"
-    pyarrow.parquet.write_table(made.table, table)
+    pyarrow.parquet.write_table(orders.table, table)
     folders = [folder for _, folder in saved.values()]
     subprocess.run([sys.executable, "-c", IN_ANOTHER_PROCESS, table, *folders], check=True)
     for (fitted, _), scores in zip(saved.values(), np.load(f"{table}.npy"), strict=True):
-        np.testing.assert_array_equal(scores, fitted.decision_function(made.table))
+        np.testing.assert_array_equal(scores, fitted.decision_function(orders.table))
 
 
 @pytest.mark.parametrize("case", ["stack, answered", "imboost, answered"])
-def test_a_loaded_detector_can_be_saved_but_not_refined(case, saved, made, answers, tmp_path):
+def test_a_loaded_detector_can_be_saved_but_not_refined(case, saved, orders, answers, tmp_path):
     _, folder = saved[case]
     loaded = persistence.load(folder)
     persistence.save(loaded, tmp_path / "again")
@@ -109,10 +109,10 @@ def test_a_loaded_detector_can_be_saved_but_not_refined(case, saved, made, answe
     for name in first:
         np.testing.assert_array_equal(first[name], again[name])
     with pytest.raises(SettingError, match="holds no training rows; fit it again"):
-        loaded.refine(made.table, answers)
+        loaded.refine(orders.table, answers)
 
 
-def test_a_model_folder_describes_its_training(saved, made):
+def test_a_model_folder_describes_its_training(saved, orders):
     fitted, folder = saved["stack, answered"]
     assert {path.name for path in folder.iterdir()} == FILES
     facts = json.loads((folder / "model.json").read_text())
@@ -123,7 +123,7 @@ def test_a_model_folder_describes_its_training(saved, made):
     assert facts["training"]["rows"] == 300
     assert facts["training"]["labels"] == 100
     assert facts["training"]["threshold"] == fitted.threshold_
-    assert list(facts["training"]["roles"]) == made.table.column_names
+    assert list(facts["training"]["roles"]) == orders.table.column_names
     assert facts["training"]["roles"]["shipped"] == "datetime"
 
 
