@@ -31,11 +31,15 @@ class Fitted:
     def _filled(self, X):
         return np.where(np.isnan(X), self.medians, X)[:, self.columns]
 
+    def score(self, X):
+        new = np.full(len(X), -1)
+        return self.model.score(X, self.pca.reconstruct(self._filled(X), new), new)
+
     def scores(self, X):
-        return self.model.score(X, self.pca.reconstruct(self._filled(X)))[0]
+        return self.score(X)[0]
 
     def expected(self, X):
-        return self.model.score(X, self.pca.reconstruct(self._filled(X)))[1]
+        return self.score(X)[1]
 
 
 @pytest.fixture(scope="module")

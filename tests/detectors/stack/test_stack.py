@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from conftest import make_quick
-from imboost import load, save
+from imboost import TableDetector, load, save
 from imboost.datasets import planted_outliers
+from imboost.datasets.orders import mixed_table
 from imboost.detectors.stack import Stack
 from imboost.detectors.stack.detector import BASE_LEARNERS
 from imboost.detectors.stack.priors import high_dimensionality, learner_weights
@@ -161,9 +162,19 @@ def test_single_precision_hardly_moves_scores(refined):
     assert np.mean(moved > 0.05) < 0.01
 
 
-def test_training_rows_score_nearly_the_same_when_given_again(refined, planted):
-    again = refined.decision_function(planted.X)
-    assert np.corrcoef(again, refined.decision_scores_)[0, 1] > 0.95
+def test_training_rows_are_scored_out_of_fold_when_given_again(refined, planted, tmp_path):
+    save(refined, tmp_path / "model")
+    for detector in (refined, load(tmp_path / "model")):
+        for noise in (0, 1e-9):
+            again = detector.decision_function(planted.X * (1 + noise))
+            np.testing.assert_allclose(again, refined.decision_scores_, atol=1e-4)
+
+
+def test_a_table_with_categories_and_missing_values_is_scored_alike_again():
+    table = mixed_table(300, missing=0.1, seed=0).table
+    detector = TableDetector(Stack(n_trees=20, n_isolation_trees=20), random_state=0).fit(table)
+    again = detector.decision_function(table)
+    np.testing.assert_allclose(again, detector.decision_scores_, rtol=1e-6)
 
 
 def test_a_wide_table_with_missing_values_scores_row_by_row_as_at_once():

@@ -49,7 +49,7 @@ def test_the_pca_error_is_large_off_the_plane_of_the_data(rng):
     plane = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 6))
     pca, training = CrossFittedPCA.fit(plane, 0)
     new = np.vstack([plane[0], plane[0] + rng.normal(size=6)])
-    on_it, off_it = pca.reconstruct(new).squared_errors.sum(axis=1)
+    on_it, off_it = pca.reconstruct(new, np.full(len(new), -1)).squared_errors.sum(axis=1)
     assert off_it > 20 * on_it
     np.testing.assert_allclose(training.expected, plane, atol=1)
 
@@ -64,7 +64,10 @@ def test_training_and_new_rows_of_a_wide_table_have_similar_pca_errors(rng):
         pca.scaling.transform(X) - pca.folds[0].reconstruct(pca.scaling.transform(X))
     )
     assert of_training > 2 * np.median(in_sample.sum(axis=1))
-    assert pca.reconstruct(new).squared_errors.sum(axis=1).mean() < 3 * of_training
+    assert (
+        pca.reconstruct(new, np.full(len(new), -1)).squared_errors.sum(axis=1).mean()
+        < 3 * of_training
+    )
 
 
 def test_the_pca_error_counts_more_in_high_dimensions():
@@ -102,13 +105,20 @@ def test_out_of_bag_predictions_are_those_of_scikit_learn(rng):
     X, y = rng.normal(size=(80, 3)), rng.normal(size=80)
     forest = ExtraTreesRegressor(50, bootstrap=True, oob_score=True, random_state=0)
     rows = np.arange(10, 80)
-    found = predict_out_of_bag(forest.fit(X[rows], y[rows]), X, rows)
+    found = predict_out_of_bag(forest.fit(X[rows], y[rows]), X, np.arange(80), rows)
     np.testing.assert_allclose(found[rows, 0], forest.oob_prediction_)
     np.testing.assert_allclose(found[:10, 0], forest.predict(X[:10]))  # rows it never saw
+
+
+def test_new_rows_are_predicted_by_all_trees(rng):
+    X = rng.normal(size=(80, 3))
+    forest = ExtraTreesRegressor(9, bootstrap=True, random_state=0).fit(X, X[:, 0])
+    found = predict_out_of_bag(forest, X, np.full(80, -1), np.arange(80))
+    np.testing.assert_allclose(found[:, 0], forest.predict(X))
 
 
 def test_a_row_that_every_tree_saw_is_predicted_by_all_trees():
     X, y = np.zeros((2, 1)), np.array([1.0, 3.0])
     forest = ExtraTreesRegressor(1, bootstrap=True, random_state=0).fit(X, y)
-    found = predict_out_of_bag(forest, X, np.arange(2))
+    found = predict_out_of_bag(forest, X, np.arange(2), np.arange(2))
     np.testing.assert_allclose(found[:, 0], forest.predict(X))

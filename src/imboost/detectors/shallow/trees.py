@@ -73,9 +73,8 @@ class Trees(ScoreFeatureClassifier):
         self._isolation_forest = IsolationForest(
             n_estimators=self.n_isolation_trees, random_state=self._seed
         ).fit(table)
-        self._distances = NeighborDistances(
-            sample_rows(table, self.max_reference_rows, self._seed), max(self.n_neighbors)
-        )
+        reference = table[sample_rows(len(table), self.max_reference_rows, self._seed)]
+        self._distances = NeighborDistances(reference, max(self.n_neighbors))
 
     def _new_classifier(self) -> ExtraTreesClassifier:
         return ExtraTreesClassifier(self.n_trees, random_state=self._seed)

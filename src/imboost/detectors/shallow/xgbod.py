@@ -80,7 +80,7 @@ class XGBOD(ScoreFeatureClassifier):
         check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
 
     def _fit_scores(self, table: Floats) -> None:
-        reference = sample_rows(table, self.max_reference_rows, self._seed)
+        reference = table[sample_rows(len(table), self.max_reference_rows, self._seed)]
         self._mean, self._std = reference.mean(0), reference.std(0)
         self._std[self._std == 0] = 1.0
         self._pool = _make_pool(len(reference), self._seed)

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from imboost.detectors.base import column_medians
-from imboost.detectors.stack.forests import predict_forest, predict_out_of_bag
+from imboost.detectors.stack.forests import predict_out_of_bag
 from imboost.detectors.stack.pca import Reconstruction
 from imboost.tables.layout import Feature, Kind, Layout
 
 Floats = NDArray[np.float64]
 Known = NDArray[np.bool_]
+Indices = NDArray[np.int64]
 
 MAX_FOREST_FEATURES = 64  # with more features, forests would take minutes: PCA instead
 COMMON_MISSING = 0.05  # in a column with a larger share of missing cells, one is not odd
@@ -84,18 +85,24 @@ class CellModel:
         conditional: ForestConditional | PCAConditional
         if len(predicted_features(layout)) > MAX_FOREST_FEATURES:
             conditional = PCAConditional.fit(~missing, layout, reconstruction)
-            scores, expected = conditional.score(X, reconstruction)
+            scores, expected = conditional.score(X, reconstruction, np.arange(len(X)))
         else:
             filled = np.where(missing, medians, X)
-            conditional, scores, expected = ForestConditional.fit(filled, ~missing, layout, seed)
+            conditional = ForestConditional.fit(filled, ~missing, layout, seed)
+            scores, expected = conditional.score(filled, reconstruction, np.arange(len(X)))
         model = cls(layout, conditional, medians, missing_scores)
         return model, model._by_source(scores, missing), expected
 
-    def score(self, X: Floats, reconstruction: Reconstruction) -> tuple[Floats, Floats]:
-        """Return the scores of the cells of new rows and their expected values."""
+    def score(
+        self, X: Floats, reconstruction: Reconstruction, training_index: Indices
+    ) -> tuple[Floats, Floats]:
+        """Return the scores of the cells of rows and their expected values.
+
+        `training_index` says which training row each row is; it is negative for a new row.
+        """
         missing = np.isnan(X)
         filled = np.where(missing, self.medians, X)
-        scores, expected = self.conditional.score(filled, reconstruction)
+        scores, expected = self.conditional.score(filled, reconstruction, training_index)
         return self._by_source(scores, missing), expected
 
     def _by_source(self, scores: Floats, missing: NDArray[np.bool_]) -> Floats:
@@ -128,32 +135,27 @@ class ForestConditional:
     highest: Floats
 
     @classmethod
-    def fit(
-        cls, X: Floats, known: Known, layout: Layout, seed: int
-    ) -> tuple[ForestConditional, Floats, Floats]:
-        """Return the fitted forests, and out-of-bag scores and expected values of `X`."""
+    def fit(cls, X: Floats, known: Known, layout: Layout, seed: int) -> ForestConditional:
+        """Fit one forest for each feature, to the rows in which it is known."""
         conditional = cls(layout, [], *_clip_limits(X, known, layout))
-        features = predicted_features(layout)
-        scores, expected = np.empty((len(X), len(features))), np.zeros_like(X)
         clipped = np.clip(X, conditional.lowest, conditional.highest)
-        for number, feature in enumerate(features):
+        for number, feature in enumerate(predicted_features(layout)):
             kind = NumericForest if feature.kind == Kind.NUMERIC else CategoricalForest
             others, own = conditional._others(clipped, feature), clipped[:, feature.columns]
             rows = np.flatnonzero(known[:, feature.start])
             rows = rows if len(rows) > 1 else np.arange(len(X))
-            model, predicted = kind.fit(others, own, rows, seed + number)
-            conditional.models.append(model)
-            scores[:, number] = model.score(X[:, feature.columns], predicted)
-            expected[:, feature.columns] = model.expected(predicted)
-        return conditional, scores, expected
+            conditional.models.append(kind.fit(others, own, rows, seed + number))
+        return conditional
 
-    def score(self, X: Floats, reconstruction: Reconstruction) -> tuple[Floats, Floats]:
-        """Return scores, (rows, features), and expected values, (rows, columns), of new rows."""
+    def score(
+        self, X: Floats, reconstruction: Reconstruction, training_index: Indices
+    ) -> tuple[Floats, Floats]:
+        """Return scores, (rows, features), and expected values, (rows, columns)."""
         features = predicted_features(self.layout)
         scores, expected = np.empty((len(X), len(features))), np.zeros_like(X)
         clipped = np.clip(X, self.lowest, self.highest)
         for number, (feature, model) in enumerate(zip(features, self.models, strict=True)):
-            predicted = model.predict(self._others(clipped, feature))
+            predicted = model.predict(self._others(clipped, feature), training_index)
             scores[:, number] = model.score(X[:, feature.columns], predicted)
             expected[:, feature.columns] = model.expected(predicted)
         return scores, expected
@@ -170,22 +172,21 @@ class NumericForest:
     """A forest that predicts a number, and the scale of its residuals."""
 
     forest: ExtraTreesRegressor
+    fitted_rows: Indices
     residual_scale: float
 
     @classmethod
-    def fit(
-        cls, others: Floats, own: Floats, rows: NDArray[np.int64], seed: int
-    ) -> tuple[NumericForest, Floats]:
-        """Fit to some rows; return out-of-bag predictions of all rows too."""
+    def fit(cls, others: Floats, own: Floats, rows: Indices, seed: int) -> NumericForest:
+        """Fit to some of the training rows."""
         forest = _fit_forest(ExtraTreesRegressor(), others[rows], own[rows, 0], seed)
-        predicted = predict_out_of_bag(forest, others, rows)
-        residuals = np.abs(own[rows, 0] - predicted[rows, 0])
+        predicted = predict_out_of_bag(forest, others[rows], rows, rows)
+        residuals = np.abs(own[rows, 0] - predicted[:, 0])
         smallest = MIN_ERROR * (float(own[rows, 0].std()) or 1.0)
-        return cls(forest, MAD_TO_STD * float(np.median(residuals)) + smallest), predicted
+        return cls(forest, rows, MAD_TO_STD * float(np.median(residuals)) + smallest)
 
-    def predict(self, others: Floats) -> Floats:
+    def predict(self, others: Floats, training_index: Indices) -> Floats:
         """Return the predicted numbers, (rows, 1)."""
-        return predict_forest(self.forest, others)
+        return predict_out_of_bag(self.forest, others, training_index, self.fitted_rows)
 
     def score(self, own: Floats, predicted: Floats) -> Floats:
         """Return the log of 1 plus the squared residual, in units of the residual scale."""
@@ -201,22 +202,24 @@ class CategoricalForest:
     """A forest that predicts the probabilities of categories, and their frequencies."""
 
     forest: ExtraTreesClassifier
+    fitted_rows: Indices
     frequencies: Floats
 
     @classmethod
-    def fit(
-        cls, others: Floats, own: Floats, rows: NDArray[np.int64], seed: int
-    ) -> tuple[CategoricalForest, Floats]:
-        """Fit to some rows; return out-of-bag probabilities of all rows too."""
+    def fit(cls, others: Floats, own: Floats, rows: Indices, seed: int) -> CategoricalForest:
+        """Fit to some of the training rows."""
         category = own.argmax(axis=1)
         forest = _fit_forest(ExtraTreesClassifier(), others[rows], category[rows], seed)
         counts = np.bincount(category[rows], minlength=own.shape[1])
-        model = cls(forest, counts / counts.sum())
-        return model, model._of_all_categories(predict_out_of_bag(forest, others, rows))
+        return cls(forest, rows, counts / counts.sum())
 
-    def predict(self, others: Floats) -> Floats:
+    def predict(self, others: Floats, training_index: Indices) -> Floats:
         """Return the probabilities of all categories, (rows, categories)."""
-        return self._of_all_categories(predict_forest(self.forest, others))
+        probabilities = np.zeros((len(others), len(self.frequencies)))
+        probabilities[:, self.forest.classes_] = predict_out_of_bag(
+            self.forest, others, training_index, self.fitted_rows
+        )
+        return probabilities
 
     def score(self, own: Floats, predicted: Floats) -> Floats:
         """Return the negative log-probability of every row's category."""
@@ -228,12 +231,6 @@ class CategoricalForest:
     def expected(self, predicted: Floats) -> Floats:
         """Return the most probable category, one-hot encoded."""
         return _one_hot(predicted)
-
-    def _of_all_categories(self, predicted: Floats) -> Floats:
-        """Add the categories that the forest never saw, with probability 0."""
-        probabilities = np.zeros((len(predicted), len(self.frequencies)))
-        probabilities[:, self.forest.classes_] = predicted
-        return probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +256,9 @@ class PCAConditional:
         errors = np.where(known[:, predicted_columns(layout)], errors, np.nan)
         return cls(layout, MAD_TO_STD * column_medians(errors) + MIN_ERROR)
 
-    def score(self, X: Floats, reconstruction: Reconstruction) -> tuple[Floats, Floats]:
+    def score(
+        self, X: Floats, reconstruction: Reconstruction, training_index: Indices
+    ) -> tuple[Floats, Floats]:
         """Return scores, (rows, features), and expected values, (rows, columns)."""
         columns = predicted_columns(self.layout)
         cells, expected = np.zeros(X.shape), np.zeros(X.shape)

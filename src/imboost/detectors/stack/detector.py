@@ -85,7 +85,8 @@ class Stack(ShallowDetector):
     decision_scores_, query_scores_, labels_, threshold_, calibration_, training_labels_, \
     out_of_fold_proba_, n_features_in_, feature_names_in_
         As in `IMBoost`; `query_scores_` is `decision_scores_`. Training rows are scored out of
-        fold or out of bag, so that `decision_function` of the same rows differs a little.
+        fold or out of bag, also when they are given to `decision_function` again; in tables of
+        more than `max_reference_rows` rows, not all of them are recognised.
 
     References
     ----------

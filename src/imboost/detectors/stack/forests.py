@@ -21,8 +21,13 @@ def predict_forest(forest: Any, X: Floats) -> Floats:
     return np.asarray(total / len(forest.estimators_))
 
 
-def predict_out_of_bag(forest: Any, X: Floats, fitted_rows: NDArray[np.int64]) -> Floats:
-    """Return the predictions for training rows by the trees that did not see them.
+def predict_out_of_bag(
+    forest: Any,
+    X: Floats,
+    training_index: NDArray[np.int64],
+    fitted_rows: NDArray[np.int64],
+) -> Floats:
+    """Return the mean prediction of the trees that were not fitted to each row.
 
     A row that every tree saw is predicted by all of them.
 
@@ -30,14 +35,18 @@ def predict_out_of_bag(forest: Any, X: Floats, fitted_rows: NDArray[np.int64]) -
     ----------
     forest : forest with ``bootstrap=True``
     X : array of shape (n_rows, n_features)
+    training_index : array of shape (n_rows,)
+        Which training row each row is; negative for a new row, which no tree saw.
     fitted_rows : array of shape (n_fitted,)
-        The rows of `X` that the forest was fitted to, in their order.
+        The training rows that the forest was fitted to, in their order.
     """
     inputs = np.ascontiguousarray(X, dtype=np.float32)
     total, n_unseen = np.zeros(1), np.zeros((len(X), 1))
+    n_training = 1 + max(int(fitted_rows.max()), int(training_index.max(initial=-1)))
     for tree, sampled in zip(forest.estimators_, forest.estimators_samples_, strict=True):
-        unseen = np.ones((len(X), 1))
-        unseen[fitted_rows[sampled]] = 0.0
+        seen = np.zeros(n_training, dtype=bool)
+        seen[fitted_rows[sampled]] = True
+        unseen = ~(seen[training_index] & (training_index >= 0))[:, None]
         total = total + unseen * tree.tree_.predict(inputs)
         n_unseen += unseen
     always_seen = n_unseen[:, 0] == 0

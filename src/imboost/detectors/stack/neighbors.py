@@ -42,8 +42,7 @@ class NeighborDistances:
     def chunks(self, X: Floats) -> Iterator[tuple[Floats, Indices]]:
         """Yield distances and reference indices of the neighbours, a few rows at a time."""
         n_found = min(self.n_neighbors + 1, len(self.reference))
-        algorithm = "auto" if X.shape[1] <= MAX_TREE_COLUMNS else "brute"
-        search = NearestNeighbors(algorithm=algorithm).fit(self.reference)
+        search = _fit_search(self.reference)
         n_chunk = max(1, MAX_CHUNK_VALUES // (n_found * X.shape[1]))
         for start in range(0, len(X), n_chunk):
             rows = X[start : start + n_chunk]
@@ -106,7 +105,18 @@ class NeighborScores:
         return np.concatenate(knn), np.concatenate(lof)
 
 
-def sample_rows(X: Floats, n_rows: int, seed: int) -> Floats:
-    """Return at most `n_rows` rows, drawn at random, in their order."""
+def nearest_neighbor(reference: Floats, X: Floats) -> tuple[Indices, Floats]:
+    """Return the index of every row's nearest reference row and the distance to it."""
+    nearest = _fit_search(reference).kneighbors(X, 1, return_distance=False)[:, 0]
+    return nearest, np.linalg.norm(X - reference[nearest], axis=1)
+
+
+def sample_rows(n_rows: int, n_sampled: int, seed: int) -> Indices:
+    """Return the indices of at most `n_sampled` rows, drawn at random, in their order."""
     rng = np.random.default_rng(seed)
-    return X[np.sort(rng.choice(len(X), min(len(X), n_rows), replace=False))]
+    return np.sort(rng.choice(n_rows, min(n_rows, n_sampled), replace=False))
+
+
+def _fit_search(reference: Floats) -> NearestNeighbors:
+    algorithm = "auto" if reference.shape[1] <= MAX_TREE_COLUMNS else "brute"
+    return NearestNeighbors(algorithm=algorithm).fit(reference)

@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 EXPLAINED_VARIANCE = 0.95  # share of the variance that the retained components explain
 NEGLIGIBLE_VARIANCE = 1e-12  # relative to the first component: rounding of double precision
 N_FOLDS = 5
+NEW = -1  # the training index of a row that is not a training row
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,36 +73,50 @@ class CrossFittedPCA:
 
     Where rows are few, a PCA reconstructs the rows it was fitted to better than any other.
     Training rows are therefore reconstructed out of fold, and new rows by the PCA of every fold.
+
+    Parameters
+    ----------
+    scaling : StandardScaling
+    folds : list of PrincipalComponents
+    fold_of_rows : array of shape (n_training_rows,)
+        The fold whose PCA was not fitted to the row.
     """
 
     scaling: StandardScaling
     folds: list[PrincipalComponents]
+    fold_of_rows: NDArray[np.int64]
 
     @classmethod
     def fit(cls, X: Floats, seed: int) -> tuple[CrossFittedPCA, Reconstruction]:
         """Return the fitted model and the out-of-fold reconstruction of `X`."""
-        model = cls(StandardScaling.fit(X), [])
+        model = cls(StandardScaling.fit(X), [], np.zeros(len(X), dtype=np.int64))
         scaled = model.scaling.transform(X)
-        reconstruction = np.empty_like(scaled)
-        folds = KFold(min(N_FOLDS, len(X)), shuffle=True, random_state=seed)
-        for fitted, held_out in folds.split(scaled):
-            pca = PrincipalComponents.fit(scaled[fitted], EXPLAINED_VARIANCE)
-            reconstruction[held_out] = pca.reconstruct(scaled[held_out])
-            model.folds.append(pca)
-        return model, model._unscale(reconstruction, np.square(scaled - reconstruction))
+        splits = KFold(min(N_FOLDS, len(X)), shuffle=True, random_state=seed).split(scaled)
+        for fold, (fitted, held_out) in enumerate(splits):
+            model.folds.append(PrincipalComponents.fit(scaled[fitted], EXPLAINED_VARIANCE))
+            model.fold_of_rows[held_out] = fold
+        return model, model.reconstruct(X, np.arange(len(X)))
 
-    def reconstruct(self, X: Floats) -> Reconstruction:
-        """Return the mean reconstruction of new rows and its mean squared error over the folds."""
+    def reconstruct(self, X: Floats, training_index: NDArray[np.int64]) -> Reconstruction:
+        """Return the reconstruction of rows and its squared error, averaged over folds.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+        training_index : array of shape (n_rows,)
+            Which training row each row is; `NEW` for a new row.
+        """
         scaled = self.scaling.transform(X)
+        is_new = training_index == NEW
+        fold_of_rows = self.fold_of_rows[training_index]
         mean, squared_errors = np.zeros_like(scaled), np.zeros_like(scaled)
-        for pca in self.folds:
-            reconstruction = pca.reconstruct(scaled)
-            mean += reconstruction / len(self.folds)
-            squared_errors += np.square(scaled - reconstruction) / len(self.folds)
-        return self._unscale(mean, squared_errors)
-
-    def _unscale(self, reconstruction: Floats, squared_errors: Floats) -> Reconstruction:
-        expected = self.scaling.mean + self.scaling.deviation * reconstruction
+        for fold, pca in enumerate(self.folds):
+            rows = is_new | (fold_of_rows == fold)
+            n_folds = np.where(is_new[rows], len(self.folds), 1)[:, None]
+            reconstruction = pca.reconstruct(scaled[rows])
+            mean[rows] += reconstruction / n_folds
+            squared_errors[rows] += np.square(scaled[rows] - reconstruction) / n_folds
+        expected = self.scaling.mean + self.scaling.deviation * mean
         return Reconstruction(expected, squared_errors)
 
 

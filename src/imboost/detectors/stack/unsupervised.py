@@ -14,8 +14,13 @@ from sklearn.ensemble import IsolationForest
 
 from imboost.detectors.base import column_medians, impute
 from imboost.detectors.stack.cell_model import CellModel, predicted_columns
-from imboost.detectors.stack.neighbors import NeighborScores, sample_rows
-from imboost.detectors.stack.pca import CrossFittedPCA, Reconstruction
+from imboost.detectors.stack.neighbors import (
+    SAME_ROW,
+    NeighborScores,
+    nearest_neighbor,
+    sample_rows,
+)
+from imboost.detectors.stack.pca import NEW, CrossFittedPCA, Reconstruction
 from imboost.stats.scaling import StandardScaling
 from imboost.tables.layout import Kind, Layout
 
@@ -54,7 +59,19 @@ class UnsupervisedScores:
     """Everything that scores rows without labels, fitted once.
 
     A model that could adapt to single rows scores training rows out of fold or out of bag, and
-    new rows by all its folds or trees.
+    new rows by all its folds or trees. Training rows that are scored again are recognised by
+    their distance of 0 to a reference row.
+
+    Parameters
+    ----------
+    layout, pca, cell_model, isolation_forest, neighbors
+        The fitted models.
+    cell_scaling : StandardScaling
+        Of the scores of cells.
+    reference : array of shape (n_reference, n_columns)
+        The reference rows of `neighbors`, missing numbers replaced by medians.
+    reference_index : array of shape (n_reference,)
+        Which training rows they are.
     """
 
     layout: Layout
@@ -63,6 +80,8 @@ class UnsupervisedScores:
     cell_scaling: StandardScaling
     isolation_forest: IsolationForest
     neighbors: NeighborScores
+    reference: Floats
+    reference_index: NDArray[np.int64]
 
     @classmethod
     def fit(
@@ -77,10 +96,11 @@ class UnsupervisedScores:
     ) -> tuple[UnsupervisedScores, ScoredRows]:
         """Return the fitted models and the scored training rows; missing numbers are nan."""
         columns = predicted_columns(layout)
-        pca, reconstruction = CrossFittedPCA.fit(impute(X, column_medians(X))[:, columns], seed)
+        with_medians = impute(X, column_medians(X))[:, columns]
+        pca, reconstruction = CrossFittedPCA.fit(with_medians, seed)
         cell_model, cells, expected = CellModel.fit(X, layout, reconstruction, seed)
         content = impute(X, expected)[:, columns]
-        reference = sample_rows(content, max_reference_rows, seed)
+        reference_index = sample_rows(len(X), max_reference_rows, seed)
         forest = IsolationForest(n_estimators=n_isolation_trees, random_state=seed)
         fitted = cls(
             layout=layout,
@@ -88,15 +108,24 @@ class UnsupervisedScores:
             cell_model=cell_model,
             cell_scaling=StandardScaling.fit(cells),
             isolation_forest=forest.fit(content),
-            neighbors=NeighborScores.fit(reference, n_neighbors),
+            neighbors=NeighborScores.fit(content[reference_index], n_neighbors),
+            reference=with_medians[reference_index],
+            reference_index=reference_index,
         )
         return fitted, fitted._score(X, reconstruction, cells, expected)
 
     def score(self, X: Floats) -> ScoredRows:
-        """Return new rows with their scores; missing numbers are nan."""
-        filled = impute(X, self.cell_model.medians)
-        reconstruction = self.pca.reconstruct(filled[:, predicted_columns(self.layout)])
-        return self._score(X, reconstruction, *self.cell_model.score(X, reconstruction))
+        """Return rows with their scores; missing numbers are nan."""
+        content = impute(X, self.cell_model.medians)[:, predicted_columns(self.layout)]
+        training_index = self._find_training_rows(content)
+        reconstruction = self.pca.reconstruct(content, training_index)
+        cells, expected = self.cell_model.score(X, reconstruction, training_index)
+        return self._score(X, reconstruction, cells, expected)
+
+    def _find_training_rows(self, content: Floats) -> NDArray[np.int64]:
+        """Return the training index of every row, `NEW` where it is no training row."""
+        nearest, distances = nearest_neighbor(self.reference, content)
+        return np.where(distances <= SAME_ROW, self.reference_index[nearest], NEW)
 
     def _score(
         self, X: Floats, reconstruction: Reconstruction, cells: Floats, expected: Floats
