@@ -4,8 +4,8 @@ Every class whose objects are part of a saved detector is one of the following, 
 `imboost.persistence.class_registry`.
 
 - A dataclass: its fields are its state, and the constructor takes them back. Fit it in a class
-  method (``KNNDistances.fit(rows, n_neighbors)``). A `functools.cached_property` is not a field,
-  so it is not saved and is computed again after loading.
+  method (``NeighborScores.fit(reference, n_neighbors)``). A `functools.cached_property` is not a
+  field, so it is not saved and is computed again after loading.
 - A class with ``state() -> dict`` and the class method ``from_state(dict)``. Estimators inherit
   both from `Stateful`.
 

@@ -48,10 +48,9 @@ class MatrixScorer(nn.Module):
         super().__init__()
         name = type(detector).__name__
         if not isinstance(detector, GenerativeDetector):
-            reason = {"Stack": "it assigns rows to folds by a hash of their bits"}.get(
-                name, "only IMBoost, ALTBI and ODIM can"
+            raise SettingError(
+                f"{name} cannot be exported to ONNX: only IMBoost, ALTBI and ODIM can."
             )
-            raise SettingError(f"{name} cannot be exported to ONNX: {reason}.")
         if not isinstance(detector._scorer, MLPVAE):
             raise SettingError(
                 f"{name} cannot be exported to ONNX: its backbone is '{detector.backbone}', and "

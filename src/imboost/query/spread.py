@@ -21,27 +21,29 @@ MAX_PASSES = 20  # of the search for inclusion probabilities; a few are enough
 
 @dataclass
 class Spread:
-    """Draw rows one after the other, by weight times distance to the nearest queried row.
+    """Draw rows one after the other, with probability proportional to weight times distance.
 
-    Until answers of both classes are known, one part of a row's weight grows with its score and
-    the other, for exploration, is the same for all rows, since the scores may mislead. While
-    inliers alone are found, outliers are rare, and the highest scores get more and more of the
-    weight. Later the weight is uncertainty: largest where the score is in the middle of its
-    range. The distance keeps the rows of a round apart from each other and from earlier ones.
+    The distance is that to the nearest row that was answered or drawn before. The weight depends
+    on the answers so far, where s is the score scaled to [0, 1] among the candidates:
 
-    Keeps state: the embedding of the rows, and which classes were answered.
+    - no answers, or outliers only: ``exploration + (1 - exploration) * s / mean(s)``;
+    - inliers only: the same with ``exploration * 0.5**k`` and ``s**(1 + k)``, where k is the
+      number of inliers over `patience`: the highest scores count more and more;
+    - both classes: ``(1 - |2 s - 1|)**uncertainty_power``, largest in the middle of the range of
+      all scores.
+
+    Keeps state: the embedding of the rows and the classes of the answers.
 
     Parameters
     ----------
     exploration : float
-        Share of the weight, on average, that does not depend on the score at first.
+        Fraction of the weight that does not depend on the score.
     patience : float
-        While no outlier is known: after so many inliers the share of exploration is halved, and
-        the score counts by one power more.
+        Number of inliers after which exploration is halved while no outlier is known.
     uncertainty_power : float
-        How sharply the weight falls with the distance of a score from the middle.
+        Exponent of the uncertainty.
     max_candidates : int
-        Of a large table at most this many candidates are considered, sampled by weight.
+        Maximum number of candidates; of more, a sample is drawn by weight.
 
     References
     ----------

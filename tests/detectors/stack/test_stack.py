@@ -12,7 +12,7 @@ from imboost.datasets import planted_outliers
 from imboost.datasets.orders import mixed_table
 from imboost.detectors.stack import Stack
 from imboost.detectors.stack.detector import BASE_LEARNERS
-from imboost.detectors.stack.priors import high_dimensionality, learner_weights
+from imboost.detectors.stack.priors import dimensionality_weight, learner_weights
 from imboost.errors import IMBoostError
 from imboost.tables.layout import Feature, Kind, Layout
 
@@ -93,7 +93,7 @@ def test_every_base_learner_works_alone(planted, learner):
 
 def test_a_very_strong_prior_keeps_the_prior_weights_of_the_learners(planted):
     detector = make_quick("stack", prior_strength=1e9).fit(planted.X, partial_labels(planted))
-    prior = learner_weights(high_dimensionality(planted.X, numbers(planted.X.shape[1])))
+    prior = learner_weights(dimensionality_weight(planted.X, numbers(planted.X.shape[1])))
     expected = {name: weight / sum(prior.values()) for name, weight in prior.items()}
     assert detector.learner_weights_ == pytest.approx(expected)
 

@@ -8,7 +8,7 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomFo
 from imboost.detectors.stack.forests import predict_forest, predict_out_of_bag
 from imboost.detectors.stack.neighbors import NeighborScores
 from imboost.detectors.stack.pca import CrossFittedPCA, PrincipalComponents
-from imboost.detectors.stack.priors import high_dimensionality, score_weights
+from imboost.detectors.stack.priors import dimensionality_weight, score_weights
 from imboost.tables.layout import Feature, Kind, Layout
 
 
@@ -78,8 +78,8 @@ def test_the_pca_error_counts_more_in_high_dimensions():
 
 def test_columns_that_mostly_hold_one_value_do_not_raise_the_dimensionality(rng):
     dense, sparse = rng.normal(size=(200, 100)), rng.random((200, 1000)) < 0.01
-    assert high_dimensionality(dense, numbers(100)) == pytest.approx(0.5, abs=0.01)
-    assert high_dimensionality(sparse.astype(float), numbers(1000)) < 0.1
+    assert dimensionality_weight(dense, numbers(100)) == pytest.approx(0.5, abs=0.01)
+    assert dimensionality_weight(sparse.astype(float), numbers(1000)) < 0.1
 
 
 def test_a_category_counts_as_one_dimension(rng):
@@ -87,8 +87,8 @@ def test_a_category_counts_as_one_dimension(rng):
     plain = np.column_stack([rng.normal(size=(300, 2)), is_first])
     features = [*numbers(2).features, Feature("c", Kind.CATEGORICAL, 2, 4)]
     encoded = np.column_stack([plain, ~is_first]).astype(float)
-    found = high_dimensionality(encoded, Layout(tuple(features)))
-    assert found == pytest.approx(high_dimensionality(plain, numbers(3)))
+    found = dimensionality_weight(encoded, Layout(tuple(features)))
+    assert found == pytest.approx(dimensionality_weight(plain, numbers(3)))
 
 
 def test_forests_predict_as_scikit_learn_does(rng):

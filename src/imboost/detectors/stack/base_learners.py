@@ -43,7 +43,7 @@ class BaseLearner(Protocol):
         ...
 
     def predict(self, X: Floats, score_proba: Floats) -> Floats:
-        """Return the probability of being an outlier of every row.
+        """Return each row's probability of being an outlier.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class ScoreModel:
         return cls(float(found[0]), found[1:] * prior_slopes, out_of_fold)
 
     def predict(self, scores: Floats) -> Floats:
-        """Return the probability of being an outlier of every row."""
+        """Return each row's probability of being an outlier."""
         return _logistic(scores, self.coefficients, self.intercept)
 
 
@@ -153,7 +153,7 @@ class ForestLearner:
         return cls(forest, _clip(out_of_bag))
 
     def predict(self, X: Floats, score_proba: Floats) -> Floats:
-        """Return the probability of being an outlier of every row."""
+        """Return each row's probability of being an outlier."""
         return predict_forest(self.forest, X)[:, 1]
 
 
@@ -181,7 +181,7 @@ class LinearLearner:
         return cls(float(model.intercept_[0]), model.coef_[0], _clip(out_of_fold))
 
     def predict(self, X: Floats, score_proba: Floats) -> Floats:
-        """Return the probability of being an outlier of every row."""
+        """Return each row's probability of being an outlier."""
         return _logistic(X, self.coefficients, self.intercept)
 
 
@@ -227,7 +227,7 @@ class GaussianProcessLearner:
         return replace(learner, out_of_fold=_clip(score_out_of_fold + correction))
 
     def predict(self, X: Floats, score_proba: Floats) -> Floats:
-        """Return the probability of being an outlier of every row."""
+        """Return each row's probability of being an outlier."""
         return np.clip(score_proba + self._correction(X), 0.0, 1.0)
 
     def _correction(self, X: Floats) -> Floats:

@@ -19,7 +19,7 @@ Known = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
 MAX_FOREST_FEATURES = 64  # with more features, forests would take minutes: PCA instead
-COMMON_MISSING = 0.05  # in a column with a larger share of missing cells, one is not odd
+COMMON_MISSING = 0.05  # columns with a larger fraction of missing cells give them no score
 MAD_TO_STD = 1.4826  # standard deviation over median absolute deviation, of normal errors
 MIN_ERROR = 0.02  # smallest residual scale, in standard deviations of the column
 PRIOR_WEIGHT = 0.03  # weight of a category's overall frequency in its probability
@@ -98,7 +98,7 @@ class CellModel:
     ) -> tuple[Floats, Floats]:
         """Return the scores of the cells of rows and their expected values.
 
-        `training_index` says which training row each row is; it is negative for a new row.
+        `training_index` gives the training row that each row is; it is negative for a new row.
         """
         missing = np.isnan(X)
         filled = np.where(missing, self.medians, X)

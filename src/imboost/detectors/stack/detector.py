@@ -21,7 +21,7 @@ from imboost.detectors.stack.base_learners import (
 from imboost.detectors.stack.cell_model import predicted_columns
 from imboost.detectors.stack.features import FeatureExtractor, Features
 from imboost.detectors.stack.pooling import pool_weights
-from imboost.detectors.stack.priors import high_dimensionality, learner_weights, score_weights
+from imboost.detectors.stack.priors import dimensionality_weight, learner_weights, score_weights
 from imboost.detectors.stack.unsupervised import UnsupervisedScores
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, occlusion_attributions
@@ -71,8 +71,8 @@ class Stack(ShallowDetector):
         How far labels may move the weights of the unsupervised scores: standard deviation of
         their prior, relative to the prior weight. With 0 they stay as they are.
     prior_strength : float
-        Factor of the number of labelled rows that the prior weights of the base learners are
-        worth, see `imboost.detectors.stack.priors`.
+        Factor of the pseudo-counts in the Dirichlet prior of the learners' weights, see
+        `imboost.detectors.stack.priors`.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -125,9 +125,12 @@ class Stack(ShallowDetector):
         check_numbers("n_neighbors", self.n_neighbors, minimum=1, whole=True)
         check_number("score_weight_std", self.score_weight_std, minimum=0.0)
         check_number("prior_strength", self.prior_strength, above=0.0, maximum=MAX_PRIOR_STRENGTH)
-        always_there = UNSUPERVISED_SCORES[:-1]  # "cells" needs categories
+        always = tuple(name for name in UNSUPERVISED_SCORES if name != "cells")
         _check_names(
-            "unsupervised_scores", self.unsupervised_scores, UNSUPERVISED_SCORES, always_there
+            "unsupervised_scores",
+            self.unsupervised_scores,
+            UNSUPERVISED_SCORES,
+            always,
         )
         _check_names("base_learners", self.base_learners, BASE_LEARNERS, BASE_LEARNERS)
 
@@ -145,7 +148,7 @@ class Stack(ShallowDetector):
             max_reference_rows=self.max_reference_rows,
             seed=self._seed,
         )
-        high = high_dimensionality(rows.X, layout)
+        high = dimensionality_weight(rows.X, layout)
         self._learner_prior = learner_weights(high)
         self._score_names = [name for name in rows.scores if name in self.unsupervised_scores]
         prior = np.array([score_weights(high)[name] for name in self._score_names])

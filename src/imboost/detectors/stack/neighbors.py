@@ -1,4 +1,4 @@
-"""Distances to the nearest neighbours, and a local outlier factor made of them."""
+"""Distances to the nearest neighbours, and a simplified local outlier factor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Indices = NDArray[np.int64]
 
 MAX_CHUNK_VALUES = 20_000_000  # numbers in the largest array of a chunk: 160 MB
 SAME_ROW = 1e-6  # scaled rows that are nearer than this differ by rounding alone
-MAX_TREE_COLUMNS = 5  # up to so many columns a search tree is quicker than brute force
+MAX_TREE_COLUMNS = 5  # up to this many columns a search tree is quicker than brute force
 LOF_NEIGHBORS = 20  # the default of scikit-learn's LocalOutlierFactor
 
 
@@ -93,8 +93,9 @@ class NeighborScores:
     def __call__(self, X: Floats) -> tuple[Floats, Floats]:
         """Return the kNN score and the local outlier factor of every row.
 
-        The factor is the mean distance to the nearest neighbours over the same mean of these
-        neighbours: above 1 where they lie closer to each other than to the row.
+        The factor is the mean distance to the nearest neighbours over the mean of the same for
+        these neighbours: above 1 where they lie closer to each other than to the row. Unlike the
+        original factor, it uses plain instead of reachability distances.
         """
         knn, lof = [], []
         for distances, nearest in self.distances.chunks(X):

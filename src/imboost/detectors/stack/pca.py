@@ -15,7 +15,7 @@ from imboost.stats.scaling import StandardScaling
 
 Floats = NDArray[np.float64]
 
-EXPLAINED_VARIANCE = 0.95  # share of the variance that the retained components explain
+EXPLAINED_VARIANCE = 0.95  # fraction of the variance that the retained components explain
 NEGLIGIBLE_VARIANCE = 1e-12  # relative to the first component: rounding of double precision
 N_FOLDS = 5
 NEW = -1  # the training index of a row that is not a training row
@@ -34,7 +34,7 @@ class PrincipalComponents:
 
     @classmethod
     def fit(cls, X: Floats, n_components: float) -> PrincipalComponents:
-        """Find so many components or, below 1, as many as explain that share of the variance.
+        """Find this many components or, if below 1, enough to explain this fraction of variance.
 
         Components along which rows differ by rounding alone are left out.
         """

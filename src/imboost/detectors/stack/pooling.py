@@ -24,7 +24,7 @@ def pool_weights(predictions: Floats, labels: Labels, prior: Floats) -> Floats:
         Out-of-fold probabilities of being an outlier.
     labels : array of shape (n_labelled,)
     prior : array of shape (n_learners,)
-        How many labelled rows the prior weight of each learner is worth.
+        Pseudo-counts of the Dirichlet prior, in labelled rows.
 
     Examples
     --------

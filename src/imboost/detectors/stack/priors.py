@@ -14,11 +14,11 @@ from imboost.tables.layout import Kind, Layout
 
 Floats = NDArray[np.float64]
 
-HALF_DIMENSION = 100  # effective dimensionality at which a table is half way to "high"
+HALF_WEIGHT_DIMENSIONS = 100  # effective dimensionality with a weight of 0.5
 
 
-def high_dimensionality(X: Floats, layout: Layout) -> float:
-    """Return how high the effective dimensionality of a table is, from 0 to 1.
+def dimensionality_weight(X: Floats, layout: Layout) -> float:
+    """Return the effective dimensionality of a table, scaled to a weight from 0 to 1.
 
     The effective dimensionality is the mean number of cells in a row that differ from the most
     frequent value of their column: a sparse table of a thousand columns may have only a few.
@@ -32,16 +32,16 @@ def high_dimensionality(X: Floats, layout: Layout) -> float:
     ]
     most_frequent = mode(np.column_stack(columns), axis=0).count / len(X)
     dimensionality = float(np.sum(1 - most_frequent))
-    return dimensionality / (dimensionality + HALF_DIMENSION)
+    return dimensionality / (dimensionality + HALF_WEIGHT_DIMENSIONS)
 
 
 def score_weights(high: float) -> dict[str, float]:
-    """Return the prior weights of the unsupervised scores.
+    """Return the prior weights of the unsupervised scores, by dimensionality weight.
 
-    In high dimensions distances concentrate and few splits isolate a row, while the error of a
-    PCA tells rows apart; in low dimensions it tells next to nothing. Distances between one-hot
-    encoded categories tell little: where a table has categories, the conditional model of its
-    cells leads.
+    The PCA error is informative in high dimensions and hardly in low ones. Distances concentrate
+    in high dimensions, and few splits isolate a row there. Distances between one-hot encoded
+    categories are not informative either: in tables with categories, the conditional model of
+    the cells has the largest weight.
     """
     return {
         "isolation_forest": 1 - high**2,
@@ -52,10 +52,10 @@ def score_weights(high: float) -> dict[str, float]:
 
 
 def learner_weights(high: float) -> dict[str, float]:
-    """Return the prior weights of the base learners, in labelled rows they are worth.
+    """Return the pseudo-counts of the base learners, by dimensionality weight.
 
-    In high dimensions forests and linear models need many labels; the unsupervised scores, and
-    the Gaussian process, which equals them far from labelled rows, lead until then.
+    Forests and linear models need many labels in high dimensions. The unsupervised scores, and
+    the Gaussian process, which equals them far from labelled rows, have the largest weights there.
     """
     return {
         "random_forest": 2 - 1.5 * high,

@@ -56,7 +56,7 @@ class ScoredRows:
 
 @dataclass(frozen=True, eq=False)
 class UnsupervisedScores:
-    """Everything that scores rows without labels, fitted once.
+    """The fitted unsupervised models and their scores.
 
     A model that could adapt to single rows scores training rows out of fold or out of bag, and
     new rows by all its folds or trees. Training rows that are scored again are recognised by
