@@ -251,5 +251,5 @@ def test_a_detector_that_scores_differently_is_refused(folder):
 
 
 def test_a_state_without_an_attribute_is_refused(folder):
-    rewrite(folder, lambda structure: structure["detector"]["state"].pop("_surroundings"))
-    refused(folder, "cannot be read: .*_surroundings")
+    rewrite(folder, lambda structure: structure["detector"]["state"].pop("_unsupervised"))
+    refused(folder, "cannot be read: .*_unsupervised")

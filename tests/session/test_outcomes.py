@@ -12,13 +12,13 @@ from imboost.labels import UNLABELLED
 from imboost.session import Asked, run_rounds
 
 
-def start(planted, *, audit_share=0.25, log=None, detector="stack"):
+def start(planted, *, audit_share=0.25, log=None, detector="stack", random_state=0):
     return Session(
         make_quick(detector, contamination="auto"),
         planted.X,
         log=log,
         audit_share=audit_share,
-        random_state=0,
+        random_state=random_state,
     )
 
 
@@ -86,14 +86,19 @@ def test_an_audit_share_is_between_0_and_1(planted, share):
         start(planted, audit_share=share)
 
 
-def test_the_outcome_is_near_the_truth(planted):
-    session = play(start(planted), planted)
-    outcome = session.outcome()
-    above = session.detector.labels_ == 1
-    assert outcome.precision.low <= planted.y[above].mean() <= outcome.precision.high
-    missed = (planted.y == 1) & ~above & (session.labels == UNLABELLED)
-    assert outcome.n_missed.low <= missed.sum() <= outcome.n_missed.high
-    assert outcome.n_labelled_outliers == (session.labels == 1).sum()
+def test_intervals_of_the_outcome_mostly_contain_the_truth(planted):
+    n_covered = 0
+    for seed in range(5):
+        session = play(start(planted, random_state=seed), planted)
+        outcome = session.outcome()
+        above = session.detector.labels_ == 1
+        missed = (planted.y == 1) & ~above & (session.labels == UNLABELLED)
+        n_covered += (
+            outcome.precision.low <= planted.y[above].mean() <= outcome.precision.high
+            and outcome.n_missed.low <= missed.sum() <= outcome.n_missed.high
+        )
+        assert outcome.n_labelled_outliers == (session.labels == 1).sum()
+    assert n_covered >= 4  # of five, by intervals of 90%
 
 
 def test_advice_changes_from_go_on_to_stop(planted):

@@ -205,12 +205,12 @@ class Stack(ShallowDetector):
         """Coefficients of the standardised unsupervised scores in the log-odds."""
         return dict(zip(self._score_names, self._score_model.coefficients.tolist(), strict=True))
 
-    def embed(self, X: Any) -> Floats:
+    def embed(self, X: Any) -> NDArray[np.float64]:
         """Return the scaled columns of rows, missing numbers replaced by expected ones."""
         rows = self._unsupervised.score(self._preprocess(self._check_table(X)))
         return rows.X[:, self._extractor.columns]
 
-    def log_odds(self, scores: Floats) -> Floats:
+    def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log-odds of scores, which are probabilities."""
         return logit(scores)
 
