@@ -39,7 +39,7 @@ def test_the_readmes_code_runs(capsys):
     for block in blocks:
         exec(compile(block, "README.md", "exec"), names)  # one after the other, as read
     printed = capsys.readouterr().out
-    found = int(re.match(r"(\d+) of 80 strays", printed).group(1))
+    found = int(re.match(r"(\d+) of 80 outliers", printed).group(1))
     assert found >= 40
 
 
