@@ -1,7 +1,7 @@
 """Generative models that compute importance log-weights of rows, without labels.
 
 A new backbone is one file with a class like `MLPVAE` (see `Backbone`) and one line in
-`BACKBONES`.
+`BACKBONES` in `models/registry.py`.
 """
 
 from imboost.models.backbone import Backbone, BackboneFactory, CellBackbone, concatenate_members
@@ -9,11 +9,7 @@ from imboost.models.bounds import cubo, iwae
 from imboost.models.flow import NormalisingFlow
 from imboost.models.likelihood import gaussian_log_density
 from imboost.models.mlp_vae import MLPVAE, Widths
-
-BACKBONES: dict[str, BackboneFactory] = {
-    "vae": MLPVAE,
-    "flow": NormalisingFlow,
-}
+from imboost.models.registry import BACKBONES
 
 __all__ = [
     "BACKBONES",
