@@ -156,8 +156,8 @@ def test_common_values_are_not_called_rare():
     table = pa.table({"a": rng.normal(size=500), "b": rng.normal(size=500), "kind": kinds})
     detector = TableDetector(make_quick("stack", contamination="auto"), random_state=0).fit(table)
     assert detector.labels_.mean() <= 0.2
-    [(percentile, _)] = detector.reference_values_["kind"].locate(pa.chunked_array([["y"]]))
-    assert percentile > 0.02
+    [(fraction, _)] = detector.reference_values_["kind"].locate(pa.chunked_array([["y"]]))
+    assert fraction > 0.02
 
 
 def test_reference_values_follow_the_threshold(orders, tmp_path):

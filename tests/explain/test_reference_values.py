@@ -32,12 +32,12 @@ def categories(*values):
     return to_categories(pa.chunked_array([values]))
 
 
-def test_numbers_have_the_percentiles_of_their_distribution():
+def test_numbers_have_the_fractions_of_their_distribution():
     reference = ReferenceNumbers.fit(np.random.default_rng(0).normal(size=200_000))
     assert len(reference.values) == MAX_VALUES
     found = reference.locate(np.array([-1.0, 0.0, 2.0, 3.4, 9.0, -9.0]))
-    percentiles, positions = zip(*found, strict=True)
-    np.testing.assert_allclose(percentiles, [0.1587, 0.5, 0.9772, 0.9997, 1.0, 0.0], atol=0.003)
+    fractions, positions = zip(*found, strict=True)
+    np.testing.assert_allclose(fractions, [0.1587, 0.5, 0.9772, 0.9997, 1.0, 0.0], atol=0.003)
     assert positions[0] == "below 84% of reference rows"
     assert positions[3:] == (
         "above 99.9% of reference rows",
@@ -47,9 +47,9 @@ def test_numbers_have_the_percentiles_of_their_distribution():
 
 
 @given(known=st.lists(st.integers(-50, 50), min_size=1, max_size=200), value=st.integers(-60, 60))
-def test_percentiles_among_few_numbers_are_exact(known, value):
-    [(percentile, _)] = ReferenceNumbers.fit(numbers(*known)).locate(numbers(value))
-    assert percentile == pytest.approx(np.mean(np.array(known) < value))
+def test_fractions_among_few_numbers_are_exact(known, value):
+    [(fraction, _)] = ReferenceNumbers.fit(numbers(*known)).locate(numbers(value))
+    assert fraction == pytest.approx(np.mean(np.array(known) < value))
 
 
 def test_equal_numbers_are_neither_above_nor_below():

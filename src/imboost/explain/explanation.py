@@ -20,13 +20,13 @@ class Reason:
         Contributions up to this size also occur in reference rows; 0 where unknown.
     expected : str
         The value predicted from the row's other columns.
-    percentile : float
+    reference_fraction : float
         Where the value lies among the reference rows (training rows not called outliers), from
         0 to 1: for numbers and datetimes the fraction of rows with a smaller value, for a
         category the fraction with the same value, for a missing value the fraction in which it
         is missing too.
     position : str
-        The percentile as text, such as "above 99.8% of reference rows".
+        The same as text, such as "above 99.8% of reference rows".
     """
 
     column: str
@@ -34,7 +34,7 @@ class Reason:
     contribution: float
     tolerance: float
     expected: str
-    percentile: float
+    reference_fraction: float
     position: str
 
 

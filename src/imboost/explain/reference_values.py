@@ -18,13 +18,14 @@ from imboost.tables.number_parser import NumberParser
 from imboost.tables.schema import ParsedColumns, Schema
 
 MAX_VALUES = 1001
-"""Number of quantiles of a column that are kept at most."""
+"""Maximum number of quantiles of a column that are kept."""
 
 RARE = 0.01
-"""Smaller shares are written as one in so many rows; a time of day is reported only below it."""
+"""Smaller fractions are written as "1 of N reference rows"; a time of day is reported only below
+it."""
 
 Position = tuple[float, str]
-"""The percentile and position of a `Reason`."""
+"""The reference fraction and position of a `Reason`."""
 
 
 class ReferenceValues(Protocol):
@@ -63,7 +64,7 @@ class ReferenceNumbers:
         return cls(known[kept.astype(np.int64)], 1 - len(known) / max(len(values), 1))
 
     def locate(self, values: NDArray[np.float64]) -> list[Position]:
-        """Return the share of reference rows with a smaller value."""
+        """Return the fraction of reference rows with a smaller value."""
         if len(self.values) == 0:
             no_value = (0.0, "no reference row has a value")
             return [_missing(1.0) if np.isnan(value) else no_value for value in values]
@@ -98,7 +99,7 @@ class ReferenceTimes:
         return cls(moments, times if (times > 0).any() else times[:0])
 
     def locate(self, values: NDArray[np.float64]) -> list[Position]:
-        """Return the share of reference rows before, or earlier in the day if that is rarer.
+        """Return the fraction of reference rows before, or earlier in the day if that is rarer.
 
         >>> days = np.arange(30) * DAY
         >>> reference = ReferenceTimes.fit(days + 3600 * (8 + np.arange(30) % 9))
@@ -147,7 +148,7 @@ class ReferenceCategories:
         return cls({one["values"]: one["counts"] for one in counted}, len(values))
 
     def locate(self, values: pa.ChunkedArray) -> list[Position]:
-        """Return the share of reference rows with the same category."""
+        """Return the fraction of reference rows with the same category."""
         n_rows = max(self.n_rows, 1)
         missing = _missing(1 - sum(self.counts.values()) / n_rows)
         shares = {category: count / n_rows for category, count in self.counts.items()}
@@ -208,7 +209,7 @@ def _missing(share: float) -> Position:
 
 
 def _rows(share: float) -> str:
-    """Write a share of the reference rows.
+    """Write a fraction of the reference rows.
 
     >>> [_rows(share) for share in (0.0, 0.002, 0.5, 1.0)]
     ['no reference row', '1 of 500 reference rows', '50% of reference rows', 'all reference rows']

@@ -1,6 +1,7 @@
 """Requests and responses of the REST service.
 
-The request body has one field for every column of the training table.
+The request body has one field for every column of the training table. The values of
+responses are filled in `serving/app.py`.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class ReasonBody(BaseModel):
     contribution: float
     tolerance: float
     expected: str
-    percentile: float
+    reference_fraction: float
     position: str
 
 
