@@ -1,4 +1,4 @@
-"""Active outlier detection: find the wrong rows of a table with few questions.
+"""Active outlier detection: find the outliers in a table with few labels.
 
 The names below are loaded on first use, so that importing the package is quick.
 """

@@ -30,8 +30,7 @@ class MissingPackageError(IMBoostError):
 
     def __init__(self, needing: str, packages: Iterable[str], extra: str = "peers") -> None:
         super().__init__(
-            f"{needing} needs the package {' and '.join(packages)}: "
-            f"install imboost with its extra '{extra}'."
+            f"{needing} needs {' and '.join(packages)}: pip install 'imboost[{extra}]'."
         )
 
 

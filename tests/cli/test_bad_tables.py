@@ -26,7 +26,7 @@ def fit(path, *options):
     [
         (b"", "is empty"),
         (b"a,b\n", "header but no rows"),
-        (b"a,b\n1,2\n", "has one row; training needs rows to compare it with"),
+        (b"a,b\n1,2\n", "has one row; training needs at least two rows"),
         (b"a,a,b\n1,2,3\n1,3,4\n", "several columns called 'a'"),
         (b"a,b\n1,2\n3\n", "ragged"),
         (b'a,b\n1,"2\n3,4\n5,6\n', "quote"),

@@ -54,8 +54,8 @@ def test_missing_packages_are_reported(model, monkeypatch):
         "imboost.cli.serve.find_spec", lambda name: None if name == "uvicorn" else find(name)
     )
     line = refused("serve", model)
-    assert "imboost serve needs the package uvicorn" in line
-    assert "extra 'serve'" in line
+    assert "imboost serve needs uvicorn" in line
+    assert "pip install 'imboost[serve]'" in line
 
 
 def test_a_limit_out_of_range_is_reported(model):

@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from imboost.reporting import Mark, Panel, mark_rows, rank_line, setting_panels
+from imboost.reporting import Mark, Panel, critical_difference_diagram, dot_plot, setting_panels
 from imboost.reporting.canvas import spread
 
 FAMILIES = ["IMBoost", "OC-based", "peers"]
@@ -15,10 +15,12 @@ PANEL = Panel("λ₁", {"0": 0.6, "2": 0.9}, {"0": 0.5, "1": 0.7, "2": 0.8, "10"
 RATIOS = Panel("time", {"imboost/mm": 1.0, "xgbod/rd": 30.0}, {"imboost/mm": 1.0})
 
 CHARTS = {
-    "marks": lambda: mark_rows(MARKS, FAMILIES, label="mean test AUC"),
-    "one mark": lambda: mark_rows(MARKS[:1], FAMILIES, label="difference", zero=True),
-    "ranks": lambda: rank_line({"a": 1.2, "b": 2.0, "c": 2.8}, [(1.2, 2.0)], 1.0),
-    "equal ranks": lambda: rank_line({"a": 2.0, "b": 2.0, "c": 2.0}, [], 5.0),
+    "marks": lambda: dot_plot(MARKS, FAMILIES, label="mean test AUC"),
+    "one mark": lambda: dot_plot(MARKS[:1], FAMILIES, label="difference", zero=True),
+    "ranks": lambda: critical_difference_diagram(
+        {"a": 1.2, "b": 2.0, "c": 2.8}, [(1.2, 2.0)], 1.0
+    ),
+    "equal ranks": lambda: critical_difference_diagram({"a": 2.0, "b": 2.0, "c": 2.0}, [], 5.0),
     "settings": lambda: setting_panels([PANEL] * 4, RATIOS, label="mean test AUC"),
     "settings without times": lambda: setting_panels([PANEL], None, label="mean test AUC"),
     "times alone": lambda: setting_panels([], RATIOS, label="mean test AUC"),
@@ -44,14 +46,14 @@ def test_marks_are_named_and_so_are_their_families_and_the_rings():
 
 
 def test_marks_that_are_not_filled_are_hollow():
-    filled = mark_rows([Mark("a", 0.5, family="peers")], FAMILIES, label="x")
-    hollow = mark_rows([Mark("a", 0.5, family="peers", is_filled=False)], FAMILIES, label="x")
+    filled = dot_plot([Mark("a", 0.5, family="peers")], FAMILIES, label="x")
+    hollow = dot_plot([Mark("a", 0.5, family="peers", is_filled=False)], FAMILIES, label="x")
     assert hollow.count("#ffffff") > filled.count("#ffffff")
 
 
 def test_a_mark_without_spread_is_a_mark():
     assert "a" in texts(
-        mark_rows([Mark("a", 0.5, math.nan, math.nan, "peers")], FAMILIES, label="")
+        dot_plot([Mark("a", 0.5, math.nan, math.nan, "peers")], FAMILIES, label="")
     )
 
 

@@ -43,9 +43,9 @@ def run(
     suite: Annotated[
         str | None,
         typer.Option(
-            help="Run a list of methods in place of --detector: paper (the 19 columns of its "
-            "tables), queries, peers, all (of these), leaders (stack and the strongest others), "
-            "stack-ablation (stack with one component removed at a time)."
+            help="Run a named list of methods instead of --detector: paper (the 19 methods of the "
+            "paper's tables), queries, peers, all (paper, queries and peers), leaders (stack and "
+            "the strongest others), stack-ablation (stack with one component removed at a time)."
         ),
     ] = None,
     setting: Annotated[

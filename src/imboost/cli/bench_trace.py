@@ -28,7 +28,7 @@ def trace(
 ) -> None:
     """Record every update of IMBoost and check the paper's propositions."""
     from imboost.benchmark import RunSpec
-    from imboost.benchmark.run.runner import one_thread
+    from imboost.benchmark.run.runner import limit_to_one_core
     from imboost.benchmark.trace.findings import check_claims
     from imboost.benchmark.trace.recording import trace
     from imboost.benchmark.trace.report import write_trace
@@ -40,7 +40,7 @@ def trace(
     resolve_device(device)
     table = load_dataset(data, dataset)
     out.mkdir(parents=True, exist_ok=True)
-    with progress_bar() as progress, one_thread():
+    with progress_bar() as progress, limit_to_one_core():
         task = progress.add_task("updates", total=None)
         result = trace(
             RunSpec("imboost", query, dataset, seed, rounds),

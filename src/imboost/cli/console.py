@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from imboost.reporting.formatting import count
+
 
 def say(*lines: str) -> None:
     """Print lines as they are."""
     console = Console()
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def count(n: int, noun: str) -> str:
-    """Write a number of things.
-
-    >>> count(1, "row"), count(2000, "outlier")
-    ('1 row', '2,000 outliers')
-    """
-    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def outlier_count(n: int, n_rows: int, threshold: float) -> str:

@@ -1,4 +1,4 @@
-"""The demo: strays among handwritten digits, found with a few dozen answers."""
+"""The demo: outliers among handwritten digits, found with a few dozen answers."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _page_context(dataset: Dataset, results: list[DemoRound]) -> dict[str, Any]:
         "average precision": {result.round: result.ap for result in results},
     }
     return {
-        "stray": OUTLIER_DIGIT,
+        "outlier_digit": OUTLIER_DIGIT,
         "n_rows": dataset.n_rows,
         "n_outliers": dataset.n_outliers,
         "n_answers": sum(len(result.asked) for result in results),

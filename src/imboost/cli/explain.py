@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from imboost.cli.console import count, say
+from imboost.cli.console import say
 from imboost.cli.explained_rows import MAX_REASONS, explain_rows, page_context, print_rows
 from imboost.cli.inputs import identifier_columns, open_inputs, scored_batches
 from imboost.cli.options import Model, Table
 from imboost.cli.outputs import write_page
 from imboost.cli.progress import stage
+from imboost.reporting.formatting import count
 
 
 def explain(

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from imboost.cli.console import count
 from imboost.cli.progress import stage
+from imboost.reporting.formatting import count
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector

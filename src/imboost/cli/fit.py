@@ -11,12 +11,13 @@ from rich.console import Console
 from rich.table import Table as PrintedTable
 from rich.text import Text
 
-from imboost.cli.console import count, outlier_count, say
+from imboost.cli.console import outlier_count, say
 from imboost.cli.inputs import is_model
 from imboost.cli.options import DEFAULT_DETECTOR, Seed, Table
 from imboost.cli.outputs import default_output
 from imboost.cli.progress import stage
 from imboost.errors import DataError, SettingError, UnknownNameError
+from imboost.reporting.formatting import count
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,7 +87,7 @@ def fit(
         table = files.read()
     check_row_counts(files.n_rows, table.num_rows, "loaded")
     if table.num_rows == 1:
-        raise DataError(f"{data} has one row; training needs rows to compare it with.")
+        raise DataError(f"{data} has one row; training needs at least two rows.")
     labels = _read_labels(table, label_column, outlier_label, roles)
     if label_column is not None:
         roles[label_column] = "ignored"

@@ -1,7 +1,7 @@
 """The program: its commands and what happens when one of them fails.
 
-Each command is a function in the file of its name. Command files import heavy packages inside
-functions, so that `--help` is quick.
+Each command is a function in the file of its name; a new one is added to the list here. Command
+files import heavy packages inside functions, so that `--help` is quick.
 """
 
 from __future__ import annotations

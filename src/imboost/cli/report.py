@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from imboost.cli.console import count, say
+from imboost.cli.console import say
 from imboost.cli.explained_rows import ExplainedRow, explain_rows, page_context
 from imboost.cli.inputs import identifier_columns, open_inputs, scored_batches
 from imboost.cli.options import Model, Table
 from imboost.cli.outputs import default_output, write_page
 from imboost.errors import SettingError
+from imboost.reporting.formatting import count
 
 if TYPE_CHECKING:
     import numpy as np

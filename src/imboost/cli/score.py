@@ -1,4 +1,4 @@
-"""`imboost score`: a table of any size in, a file of scores out."""
+"""`imboost score`: score a table of any size."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from imboost.cli.console import count, outlier_count, say
+from imboost.cli.console import outlier_count, say
 from imboost.cli.inputs import identifier_columns, open_inputs, scored_batches
 from imboost.cli.options import Model, Table
 from imboost.cli.outputs import default_output
+from imboost.reporting.formatting import count, percent
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
 MAX_WARNINGS = 5  # warnings about columns that are printed
 
-# A larger share of outliers than both of these warns of drift, in tables that are not tiny.
+# A larger fraction of outliers than both of these warns of drift, in tables that are not tiny.
 MAX_OUTLIER_SHARE = 0.1
-MAX_OUTLIER_RATIO = 5  # times the share in training
+MAX_OUTLIER_RATIO = 5  # times the fraction in training
 MIN_ROWS_TO_WARN = 20
 
 
@@ -38,7 +39,6 @@ def score(
 ) -> None:
     """Score the rows of a table of any size."""
     from imboost.persistence.atomic_write import atomic_write
-    from imboost.reporting.formatting import percent
     from imboost.scoring.drift import DriftMonitor
     from imboost.scoring.streaming import check_row_counts
     from imboost.scoring.writer import ScoreWriter, check_score_path
@@ -76,9 +76,7 @@ def score(
 
 
 def _warn_about_outliers(n_outliers: int, n_rows: int, detector: TableDetector) -> None:
-    """Warn if a far larger share of rows is called outliers than in training."""
-    from imboost.reporting.formatting import percent
-
+    """Warn if a far larger fraction of rows is called outliers than in training."""
     now, then = n_outliers / max(n_rows, 1), float(detector.labels_.mean())
     if n_rows >= MIN_ROWS_TO_WARN and now > max(MAX_OUTLIER_SHARE, MAX_OUTLIER_RATIO * then):
         say(

@@ -19,7 +19,9 @@ from imboost.serving.limits import Limits
 def serve(
     model: Model,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free one.")] = 8000,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")
+    ] = 8000,
     token: Annotated[
         str | None,
         typer.Option(
@@ -29,13 +31,13 @@ def serve(
         ),
     ] = None,
     max_rows: Annotated[
-        int, typer.Option(min=1, help="Most rows in a request to /score.")
+        int, typer.Option(min=1, help="Maximum number of rows in a request to /score.")
     ] = Limits.n_rows,
     max_bytes: Annotated[
-        int, typer.Option(min=1024, help="Most bytes in a request.")
+        int, typer.Option(min=1024, help="Maximum number of bytes in a request.")
     ] = Limits.n_bytes,
     timeout: Annotated[
-        float, typer.Option(help="Most seconds to answer a request.")
+        float, typer.Option(help="Maximum number of seconds to answer a request.")
     ] = Limits.seconds,
     jobs: Annotated[
         int | None,

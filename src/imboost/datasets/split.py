@@ -24,11 +24,11 @@ class Split:
 
 
 def split_dataset(dataset: Dataset, seed: int) -> Split:
-    """Split at random, with the same share of outliers in both parts."""
+    """Split at random, with the same fraction of outliers in both parts."""
     rarest = min(dataset.n_outliers, dataset.n_rows - dataset.n_outliers)
     if rarest < 2:
         raise DataError(
-            f"{dataset.name}: a stratified split needs two inliers and two outliers at least, "
+            f"{dataset.name}: a stratified split needs at least two inliers and two outliers; "
             f"the rarer class has {rarest}."
         )
     train_X, test_X, train_y, test_y = train_test_split(

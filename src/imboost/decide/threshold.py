@@ -38,9 +38,9 @@ def choose_threshold(
 ) -> tuple[float, bool]:
     """Choose the decision threshold of a detector.
 
-    A given contamination is the fraction of training rows above the threshold. With "auto", rows
-    are called outliers that are so with a probability of at least one half, once labels of both
-    classes are known; until then the contamination is estimated.
+    A given contamination is the fraction of training rows above the threshold. With "auto" and
+    labels of both classes, rows with a probability of at least 0.5 are predicted outliers;
+    otherwise the contamination is estimated.
 
     Parameters
     ----------

@@ -192,7 +192,7 @@ class TableDetector(Stateful, BaseEstimator):
         return self.detector_.predict_proba(matrix)
 
     def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what `predict_proba` says of rows that have these scores."""
+        """Return what `predict_proba` returns for rows that have these scores."""
         return self.detector_.scores_to_proba(scores)
 
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:

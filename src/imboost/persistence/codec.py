@@ -197,7 +197,8 @@ class Decoder:
     def _random_state(self, coded: dict[str, Any]) -> np.random.RandomState:
         state = self.decode(coded["random_state"])
         if not 0 <= state["state"]["pos"] <= len(state["state"]["key"]):
-            raise ValueError("a RandomState has an impossible position")  # numpy does not check
+            # numpy does not check
+            raise ValueError("the saved RandomState is invalid: position out of range")
         source = np.random.RandomState()
         source.set_state(state)
         return source

@@ -38,7 +38,9 @@ def read_files(folder: Path) -> dict[str, bytes]:
     """
     if not (folder / CHECKSUMS).is_file():
         what = f"it has no {CHECKSUMS}" if folder.is_dir() else "it is not a folder"
-        raise PersistenceError(f"{folder} is not a saved model: {what}.")
+        raise PersistenceError(
+            f"{folder} is not a saved model: {what}. Save one with 'imboost fit'."
+        )
     text = (folder / CHECKSUMS).read_bytes().decode("ascii", errors="replace")
     if not re.fullmatch(f"({_LINE})+", text):
         raise PersistenceError(f"{CHECKSUMS} in {folder} is damaged. {COPY_AGAIN}")

@@ -16,8 +16,8 @@ from imboost.query.strategy import Indices, Rng, Scores
 class Mix:
     """Select a third by the highest scores, a third by uncertainty and a third at random.
 
-    Uncertain are the rows whose scores are nearest to the middle of the scores' range; for a
-    classifier that is certain about some rows of each class, that is a probability of one half.
+    A row is uncertain if its score is near the middle of the range of scores; for a classifier
+    that is certain about some rows of each class, that is a probability of one half.
     The remainder of `n` divided by three is drawn at random. No state.
 
     >>> rng = np.random.default_rng(0)

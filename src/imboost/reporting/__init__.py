@@ -1,6 +1,12 @@
 """Figures, tables and pages, shared by the benchmark and the commands."""
 
-from imboost.reporting.comparison_charts import Mark, Panel, mark_rows, rank_line, setting_panels
+from imboost.reporting.comparison_charts import (
+    Mark,
+    Panel,
+    critical_difference_diagram,
+    dot_plot,
+    setting_panels,
+)
 from imboost.reporting.formatting import format_value, percent
 from imboost.reporting.learning_curves import (
     learning_curves,
@@ -17,12 +23,12 @@ __all__ = [
     "Matrix",
     "Panel",
     "Table",
+    "critical_difference_diagram",
+    "dot_plot",
     "format_value",
     "learning_curves",
-    "mark_rows",
     "percent",
     "picture",
-    "rank_line",
     "render",
     "score_histogram",
     "setting_panels",

@@ -45,10 +45,10 @@ class Mark:
     is_filled: bool = True
 
 
-def mark_rows(
+def dot_plot(
     marks: Sequence[Mark], families: Sequence[str], *, label: str, zero: bool = False
 ) -> str:
-    """Draw one mark per row, coloured by family; `zero` adds a vertical line at 0."""
+    """Draw one labelled point per method, coloured by family; `zero` adds a line at 0."""
     figure, axes = new_figure(7.6, 0.21 * len(marks) + 1.1)
     if zero:
         axes.axvline(0, color="black", linewidth=0.8)
@@ -68,8 +68,8 @@ def mark_rows(
     return to_svg(figure)
 
 
-def rank_line(
-    ranks: Mapping[str, float], alike: Sequence[tuple[float, float]], critical: float
+def critical_difference_diagram(
+    ranks: Mapping[str, float], cliques: Sequence[tuple[float, float]], critical: float
 ) -> str:
     """Draw a critical difference diagram: mean ranks, with bars over methods that do not differ.
 
@@ -77,15 +77,15 @@ def rank_line(
     ----------
     ranks : mapping
         Mean rank by name; 1 is best and on the left.
-    alike : sequence of tuple
-        First and last rank under every bar.
+    cliques : sequence of tuple
+        First and last rank of every clique: methods that do not differ, under one bar.
     critical : float
         The critical difference, drawn to scale.
     """
     ordered = sorted(ranks.items(), key=lambda item: item[1])
     half = -(-len(ordered) // 2)
     lowest, highest = 1, len(ordered)
-    step, first = 0.2, 0.25 + 0.1 * len(alike)  # inches between names; from axis to first name
+    step, first = 0.2, 0.25 + 0.1 * len(cliques)  # inches between names; from axis to first name
     height = first + step * half + 0.75
     figure, axes = new_figure(8.4, height)
     figure.set_layout_engine("none")
@@ -101,7 +101,7 @@ def rank_line(
         ends = [lowest, lowest + critical]
         axes.plot(ends, [0.45, 0.45], color="black", linewidth=2, clip_on=False)
     axes.text(lowest, 0.52, f"critical difference {critical:.2f}", fontsize=8)
-    for number, (start, end) in enumerate(alike):
+    for number, (start, end) in enumerate(cliques):
         up = -0.1 - 0.1 * number
         axes.plot([start, end], [up, up], color="black", linewidth=3, clip_on=False)
     # The outermost names are highest, so that lines to names on one side do not cross.

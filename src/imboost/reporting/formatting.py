@@ -49,7 +49,7 @@ def compact(text: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share as a percentage, with more digits close to 0% and 100%.
+    """Format a fraction as a percentage, with more digits close to 0% and 100%.
 
     >>> [percent(share) for share in (1.0, 0.996, 0.4, 0.021, 0.0005, 1e-7)]
     ['100%', '99.6%', '40%', '2.1%', '0.05%', 'under 0.01%']

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from imboost.reporting.canvas import dash, label_ends, marker_style, new_figure, new_grid, to_svg
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Curves = Mapping[str, Mapping[int, float]]
 """A value by round, for every name in the legend."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from imboost.reporting.canvas import COLOURS, new_figure, to_svg
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 N_BINS = 80
 WIDEST_TAIL = 30.0
@@ -24,6 +24,8 @@ def score_histogram(scores: NDArray[Any], threshold: float) -> str:
     threshold : float
         Rows that score above it are called outliers.
     """
+    import numpy as np
+
     figure, axes = new_figure(8.0, 3.2)
     low, high = float(min(scores.min(), threshold)), float(max(scores.max(), threshold))
     farthest = threshold + WIDEST_TAIL * (threshold - low)

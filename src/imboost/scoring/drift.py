@@ -16,7 +16,7 @@ from imboost.tables.column_encoders import CategoryEncoder
 from imboost.tables.roles import Role
 from imboost.tables.schema import ColumnSchema, n_missing_values
 
-CHANGED_SHARE = 0.05  # smallest difference of a share of cells from training that is reported
+CHANGED_SHARE = 0.05  # smallest difference of a fraction of cells from training that is reported
 N_STANDARD_ERRORS = 3  # smaller differences in missing values may be due to chance
 
 
@@ -114,11 +114,11 @@ class DriftMonitor:
         return texts
 
     def _missing_shares(self, column: ColumnSchema) -> tuple[float, float]:
-        """Return the share of missing cells of a column, now and in training."""
+        """Return the fraction of missing cells of a column, now and in training."""
         return self._missing[column.name] / self._n_rows, column.n_missing / self._n_training
 
     def _has_other_missing_share(self, column: ColumnSchema) -> bool:
-        """Whether the share of missing cells differs from training by more than chance."""
+        """Whether the fraction of missing cells differs from training by more than chance."""
         if not column.role.is_feature:
             return False
         now, then = self._missing_shares(column)

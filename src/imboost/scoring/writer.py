@@ -100,7 +100,7 @@ def check_score_path(out: Path, data: Sequence[Path]) -> None:
     """Raise unless scores can be written to `out` without overwriting the table."""
     if not out.name.lower().endswith(CSV_ENDINGS + PARQUET_ENDINGS):
         endings = ", ".join(CSV_ENDINGS + PARQUET_ENDINGS)
-        raise SettingError(f"The name of the file for scores must end with {endings}; got {out}.")
+        raise SettingError(f"The score file must end with {endings}; got {out}.")
     if out.is_dir():
         raise SettingError(f"{out} is a folder: name a file with --out.")
     if out.exists() and any(out.samefile(path) for path in data):

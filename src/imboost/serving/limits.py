@@ -12,11 +12,11 @@ class Limits:
     Parameters
     ----------
     n_rows, n_explained : int
-        Most rows in a request to score and in a request to explain.
+        Maximum number of rows in a request to score and in a request to explain.
     n_bytes : int
-        Largest body of a request.
+        Maximum size of a request body, in bytes.
     seconds : float
-        Longest time from the first byte of a request to its response.
+        Maximum time from the first byte of a request to its response.
     n_jobs : int, optional
         Requests processed at the same time. Default: the number of cores.
     n_waiting : int

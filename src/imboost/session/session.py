@@ -257,7 +257,7 @@ class Session:
         )
 
     def advice(self) -> Advice:
-        """Advise whether to ask on, as of the last `refine`."""
+        """Advise whether to continue, as of the last `refine`."""
         return advise(self.outcome())
 
     def doubtful_answers(self, limit: int = 10) -> list[tuple[int, Answer, float]]:

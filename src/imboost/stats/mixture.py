@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 MAX_FIT_ROWS = 100_000
-"""Beyond so many scores the mixture is fitted to a random subset: its five parameters are
-known to a fraction of a percent by then, and the fit would take longer than the training."""
+"""Maximum number of scores that the mixture is fitted to, drawn at random: its five parameters
+are then known to a fraction of a percent, and a larger fit would take longer than the training."""
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""A user's table in: files, frames, parsers, schema, encoder and scaling."""
+"""Read and encode tables: files, frames, parsers, schema, encoder and scaling."""

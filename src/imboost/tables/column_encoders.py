@@ -20,7 +20,7 @@ MAX_CATEGORIES = 50
 """Number of categories, the most common ones, with a column of their own."""
 
 FREQUENCY_BIN_BASE = 4
-"""Rarer categories share a column with those that occur up to so many times as often."""
+"""Rarer categories are binned by frequency, one column per bin; bin edges are powers of this."""
 
 MISSING = "(missing)"
 DAY, WEEK = 86_400.0, 7 * 86_400.0

@@ -35,7 +35,9 @@ FORMATS = {
     MONTH_NAMED: rf"^{_DAY}[- ](?P<month>[A-Za-z]{{3}})[a-z]*[- ]{_YEAR}{_END}",
     CLOCK: rf"^(?P<year>)(?P<month>)(?P<day>){_TIME}$",
 }
-"""Regular expression of each format. Where two formats parse as many cells, the first counts."""
+"""Regular expression of each format.
+
+If two formats parse equally many cells, the first is used."""
 
 FIRST_YEAR_OF_1900S = 69
 """Two-digit years from here on belong to the 1900s, others to the 2000s, as in strptime."""

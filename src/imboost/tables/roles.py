@@ -29,11 +29,13 @@ PLACEHOLDERS = ("-", "--", "?", ".", "n.a.", "<NA>", "NaT")
 """Text that people write for a missing number or time."""
 
 MIN_ROWS = 20
-"""Values that all differ are a sign of an identifier only in at least so many cells."""
+"""Minimum number of cells before all-distinct values suggest an identifier."""
 
 MIN_ROWS_NEARLY_UNIQUE = 50
+"""Minimum number of cells before nearly all-distinct text suggests an identifier."""
+
 NEARLY_UNIQUE = 0.9
-"""In at least so many cells, a larger share of distinct text is a sign of an identifier."""
+"""Fraction of distinct text above which a column is nearly all-distinct."""
 
 MIN_WORDS_OF_TEXT = 4.0
 """Mean number of words from which cells that mostly differ are free text."""
@@ -139,7 +141,7 @@ def infer_role(column: TrainingColumn) -> tuple[Role, str]:
 
 
 def _role_of_numbers(column: TrainingColumn) -> tuple[Role, str]:
-    """Tell quantities from integers that number rows or stand for things."""
+    """Distinguish quantities from row numbers and codes."""
     values = column.numbers[1]
     known = values[~np.isnan(values)]
     if len(known) < MIN_ROWS or (known != np.floor(known)).any():

@@ -90,7 +90,7 @@ class MiniBatches:
     batch_size : int
         Rows of a batch.
     max_batches : int
-        Most batches per pass; larger tables have larger batches.
+        Maximum number of batches per pass; larger tables have larger batches.
     """
 
     batch_size: int = 128

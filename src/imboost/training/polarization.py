@@ -47,7 +47,7 @@ class PolarizationSettings:
     decay: bool = False
 
     def factor_at(self, epoch: int, schedule: Schedule) -> float:
-        """Return gamma^-(t - T_1 - 1) in `epoch` if the weights decay, else 1."""
+        """Return gamma^-(epoch - warmup_epochs) if the weights decay, else 1."""
         if not self.decay:
             return 1.0
         return float(schedule.batch_growth ** -(epoch - schedule.warmup_epochs))

@@ -24,7 +24,7 @@ def scoring_noise(model: Backbone, generator: torch.Generator, n_samples: int) -
 def member_losses(
     model: Backbone, rows: ScaledRows, noise: Tensor, dtype: torch.dtype = torch.float32
 ) -> Iterator[tuple[slice, Tensor]]:
-    """Yield the loss of every row in chunks: a slice and a tensor (members, rows)."""
+    """Yield, chunk by chunk, a slice of rows and the members' losses of them, (members, rows)."""
     noise = noise.to(rows.device, dtype)
     n_copies = model.n_members * noise.shape[2]
     for part, x in rows.chunks(n_copies, dtype):

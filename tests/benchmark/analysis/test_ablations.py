@@ -3,7 +3,7 @@ import math
 import pytest
 
 from imboost.benchmark.analysis.ablations import changed_value
-from imboost.benchmark.analysis.method_key import IMBOOST, MethodKey, Protocol
+from imboost.benchmark.analysis.method_key import IMBOOST, MethodKey, QueryProtocol
 from imboost.benchmark.analysis.result_set import ResultSet
 from result_lines import run_lines
 
@@ -76,7 +76,7 @@ def test_an_ablation_without_runs_has_no_table():
         (MethodKey("imboost", "mm", settings="n_members=5"), None),
         (MethodKey("imboost", "mm", settings="inlier_weight=0;outlier_weight=0"), None),
         (MethodKey("imboost", "rd", settings="inlier_weight=0"), None),
-        (MethodKey("imboost", "mm", Protocol(rounds=3), "inlier_weight=0"), None),
+        (MethodKey("imboost", "mm", QueryProtocol(rounds=3), "inlier_weight=0"), None),
         (IMBOOST, None),
     ],
     ids=str,

@@ -1,4 +1,4 @@
-"""Tables of single rounds: means, differences, waiting times and setbacks."""
+"""Tables of single rounds: means, differences, waiting times and rounds in which the AUC fell."""
 
 from dataclasses import replace
 

@@ -72,7 +72,7 @@ def test_what_a_run_sets_itself_is_no_setting_of_a_method(name):
 
 def test_a_method_whose_packages_are_missing_is_refused_before_anything_runs(monkeypatch):
     monkeypatch.setattr("imboost.detectors.base.find_spec", lambda name: None)
-    with pytest.raises(MissingPackageError, match="XGBOD needs the package pyod and xgboost"):
+    with pytest.raises(MissingPackageError, match="XGBOD needs pyod and xgboost"):
         Method.named("xgbod")
     Method.named("trees")
 

@@ -5,7 +5,7 @@ import torch
 from imboost import IMBoost
 from imboost.benchmark import RunSpec, run
 from imboost.benchmark.trace.recording import (
-    MAX_WATCHED,
+    MAX_MEASURED_ROWS,
     PhaseKind,
     TracedIMBoost,
     losses_and_gradient,
@@ -29,7 +29,7 @@ def run_session(detector, data):
     """Run rounds on a detector's copy and return that copy."""
     session = Session(detector, data.X, random_state=3)
     if isinstance(session.detector, TracedIMBoost):
-        session.detector.watch(data.y)
+        session.detector.set_true_labels(data.y)
     for _ in run_rounds(session, Oracle(data.y), N_ROUNDS):
         pass
     return session.detector
@@ -172,10 +172,10 @@ def test_looking_leaves_nothing_behind_in_the_model(small):
 
 
 def test_of_a_large_kind_a_fixed_sample_is_followed():
-    y = np.zeros(3 * MAX_WATCHED, dtype=np.int8)
+    y = np.zeros(3 * MAX_MEASURED_ROWS, dtype=np.int8)
     y[::1000] = OUTLIER
     assert np.array_equal(sample_of_kind(y, OUTLIER, np.random.default_rng(0)), np.flatnonzero(y))
     rows = sample_of_kind(y, INLIER, np.random.default_rng(0))
-    assert len(np.unique(rows)) == MAX_WATCHED
+    assert len(np.unique(rows)) == MAX_MEASURED_ROWS
     assert not y[rows].any()
     assert np.array_equal(rows, sample_of_kind(y, INLIER, np.random.default_rng(0)))

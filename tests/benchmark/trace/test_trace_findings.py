@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from imboost.benchmark.trace.findings import Outcome, check_claims
+from imboost.benchmark.trace.findings import ClaimStatus, check_claims
 from imboost.benchmark.trace.phases import phases_of, trace_frame, true_since
 from imboost.benchmark.trace.recording import PhaseKind
 from synthetic_traces import START, synthetic_trace
@@ -57,7 +57,7 @@ def test_a_claim_that_is_true_from_an_update_on_is_true_to_the_end(values, since
 def test_every_claim_holds_in_a_trace_where_all_are_true():
     findings = check_claims(synthetic_trace())
     assert len(findings) == len(CLAIMS)
-    assert {finding.outcome for finding in findings} == {Outcome.HELD}
+    assert {finding.outcome for finding in findings} == {ClaimStatus.HELD}
 
 
 def test_a_falling_inlier_risk_is_reported_with_its_figures():
@@ -116,11 +116,11 @@ def test_rounds_that_part_the_risks_are_named():
 def test_outliers_that_leave_the_loss_are_counted_in_the_first_and_last_quarter():
     finding = finding_on("outliers leave")
     # 9 of 97 rows in each of the first two updates, 2 of 90 in the last two.
-    assert "9.3% of the rows inside the loss are outliers, in the last quarter 2.2%" in (
+    assert "9.3% of the rows kept by trimming are outliers, in the last quarter 2.2%" in (
         finding.details
     )
     assert (
-        "90% of the outliers in the batches are inside the loss in the first quarter, 20% in"
+        "90% of the outliers in the batches are kept by trimming in the first quarter, 20% in"
         in finding.details
     )
     assert "M1 = 0.88" in finding.details

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MIN_SHARE = 0.5
-"""Methods with results on a smaller share of the data sets are not ranked: the comparison is
+"""Methods with results on a smaller fraction of the data sets are not ranked: the comparison is
 restricted to data sets that all ranked methods have."""
 
 

@@ -28,7 +28,7 @@ FAMILY_ORDER = [*dict.fromkeys(FAMILIES.values()), "others"]
 """All families, in the order of their colours."""
 
 
-class Protocol(NamedTuple):
+class QueryProtocol(NamedTuple):
     """The questions and the oracle; methods are compared under one protocol."""
 
     rounds: int = PAPER_ROUNDS
@@ -41,7 +41,7 @@ class Protocol(NamedTuple):
         return self == PAPER_PROTOCOL
 
 
-PAPER_PROTOCOL = Protocol()
+PAPER_PROTOCOL = QueryProtocol()
 
 
 @dataclass(frozen=True)
@@ -51,25 +51,25 @@ class MethodKey:
     Parameters
     ----------
     detector, query : str
-    protocol : Protocol
+    protocol : QueryProtocol
     settings : str
         Settings that differ from the defaults, as written in the result file.
 
     Examples
     --------
-    >>> MethodKey("imboost", "mm", Protocol(budget="20rows"), "n_members=5").name
+    >>> MethodKey("imboost", "mm", QueryProtocol(budget="20rows"), "n_members=5").name
     'imboost/mm · budget 20rows · n_members=5'
     """
 
     detector: str
     query: str
-    protocol: Protocol = PAPER_PROTOCOL
+    protocol: QueryProtocol = PAPER_PROTOCOL
     settings: str = ""
 
     @classmethod
     def of(cls, line: RunLine) -> MethodKey:
         """Return the method of a line of the results."""
-        protocol = Protocol(line.rounds, line.budget, line.oracle_noise)
+        protocol = QueryProtocol(line.rounds, line.budget, line.oracle_noise)
         return cls(line.detector, line.query, protocol, line.settings)
 
     @property
@@ -98,7 +98,7 @@ class MethodKey:
         """The column of the same method in the paper's tables."""
         return METHODS.get((self.detector, self.query)) if self.is_plain else None
 
-    def under(self, protocol: Protocol) -> MethodKey:
+    def under(self, protocol: QueryProtocol) -> MethodKey:
         """Return the same method under another protocol."""
         return replace(self, protocol=protocol)
 

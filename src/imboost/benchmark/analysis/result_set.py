@@ -20,7 +20,7 @@ from imboost.benchmark.analysis.aggregate import (
 )
 from imboost.benchmark.analysis.comparison import Ranking, paired_intervals
 from imboost.benchmark.analysis.coverage import Coverage, find_coverage
-from imboost.benchmark.analysis.method_key import IMBOOST, PAPER_PROTOCOL, MethodKey, Protocol
+from imboost.benchmark.analysis.method_key import IMBOOST, PAPER_PROTOCOL, MethodKey, QueryProtocol
 from imboost.benchmark.analysis.running_times import time_ratios
 from imboost.benchmark.run.protocol import RoundResult
 from imboost.detectors import make_detector
@@ -95,11 +95,13 @@ class ResultSet:
         return figures.groupby("method")[["mean", "std", "paper", "difference"]].mean()
 
     @cached_property
-    def protocol(self) -> Protocol:
+    def protocol(self) -> QueryProtocol:
         """The protocol under which methods are compared."""
         protocols = self.runs["method"].map({name: k.protocol for name, k in self.keys.items()})
         counts = protocols.value_counts()
-        return PAPER_PROTOCOL if PAPER_PROTOCOL in counts.index else Protocol(*counts.index[0])
+        return (
+            PAPER_PROTOCOL if PAPER_PROTOCOL in counts.index else QueryProtocol(*counts.index[0])
+        )
 
     @cached_property
     def coverage(self) -> Coverage:

@@ -11,9 +11,9 @@ from imboost.benchmark.paper import paper_rounds
 from imboost.reporting import (
     Mark,
     Panel,
+    critical_difference_diagram,
+    dot_plot,
     learning_curves,
-    mark_rows,
-    rank_line,
     setting_panels,
     small_multiples,
 )
@@ -43,7 +43,7 @@ def _mean_figure(results: ResultSet) -> str:
         mean, std, paper, _ = means.loc[name]
         reference = None if math.isnan(paper) else paper
         marks.append(Mark(name, mean, mean - std, mean + std, families[name], reference))
-    return mark_rows(marks, FAMILY_ORDER, label="mean test AUC")
+    return dot_plot(marks, FAMILY_ORDER, label="mean test AUC")
 
 
 def _gain_figure(results: ResultSet) -> str:
@@ -60,7 +60,7 @@ def _gain_figure(results: ResultSet) -> str:
         for gain in results.gains.itertuples()
     ]
     label = f"test AUC minus that of {results.reference}"
-    return mark_rows(marks, FAMILY_ORDER, label=label, zero=True)
+    return dot_plot(marks, FAMILY_ORDER, label=label, zero=True)
 
 
 def _rank_figure(results: ResultSet) -> str:
@@ -69,7 +69,9 @@ def _rank_figure(results: ResultSet) -> str:
     if math.isnan(ranking.critical):
         return ""
     ranks = ranking.ranks.to_dict()
-    return rank_line(ranks, indistinguishable(ranks.values(), ranking.critical), ranking.critical)
+    return critical_difference_diagram(
+        ranks, indistinguishable(ranks.values(), ranking.critical), ranking.critical
+    )
 
 
 def _query_figure(results: ResultSet) -> str:

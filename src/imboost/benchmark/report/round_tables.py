@@ -1,4 +1,7 @@
-"""Tables of single rounds: means, differences to the reference, waiting times, setbacks."""
+"""Tables of single rounds.
+
+They show means, differences to the reference, waiting times and rounds in which the AUC fell.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def round_tables(results: ResultSet) -> dict[str, Table]:
     return {
         **tables,
         "waiting_times": _waiting_table(reference),
-        "clearly_worse_rounds": _setback_table(results, rounds),
+        "clearly_worse_rounds": _worse_round_table(results, rounds),
     }
 
 
@@ -105,7 +108,7 @@ def _waiting_table(rounds: pd.DataFrame) -> Table:
     return Table(table, {"rows": "count", "columns": "count", **kinds})
 
 
-def _setback_table(results: ResultSet, rounds: pd.DataFrame) -> Table:
+def _worse_round_table(results: ResultSet, rounds: pd.DataFrame) -> Table:
     """Count the rounds after which a method was clearly worse than one round before."""
     by_data_set = rounds.groupby(["method", "dataset"])
     n_runs = by_data_set["seed"].transform("nunique")

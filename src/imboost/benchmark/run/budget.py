@@ -15,12 +15,12 @@ _ROWS = re.compile(r"(\d+) ?rows")
 
 @dataclass(frozen=True)
 class Budget:
-    """Questions per round: the paper's, a share of the training rows, or a fixed number.
+    """Questions per round: the paper's, a fraction of the training rows, or a fixed number.
 
     Parameters
     ----------
     share : float, optional
-        Share of the training rows asked per round, at least one row.
+        Fraction of the training rows asked per round, at least one row.
     rows : int, optional
         Rows asked per round. Without either, the paper's budget.
 
@@ -35,7 +35,7 @@ class Budget:
 
     @classmethod
     def parse(cls, text: str) -> Budget:
-        """Parse "paper", a share such as "0.002", or a number such as "20rows".
+        """Parse "paper", a fraction such as "0.002", or a number such as "20rows".
 
         Raises
         ------

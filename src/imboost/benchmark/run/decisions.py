@@ -35,9 +35,9 @@ class DecisionResult(RunLine):
     n_found : int
         Outliers that are labelled or above the threshold.
     estimated_share : float
-        Estimated share of all outliers that are found.
+        Estimated fraction of all outliers that are found.
     share_found : float
-        Outliers found so far, as a share of those found after the last round.
+        Outliers found so far, as a fraction of those found after the last round.
     advises_stop : bool
     """
 
@@ -60,7 +60,7 @@ def evaluate_decisions(
 ) -> list[DecisionResult]:
     """Run a session and compare its estimates with the truth after every round.
 
-    `audit_share` is the share of the questions drawn at random.
+    `audit_share` is the fraction of the questions drawn at random.
     """
     split = split_dataset(dataset, spec.seed)
     detector = make_detector(spec.detector, **spec.settings.of_detector)

@@ -23,7 +23,7 @@ def calibration_error(y: NDArray[Any], probability: NDArray[Any], n_bins: int = 
     """Return the expected calibration error with bins of equal width.
 
     This is the mean, weighted by the rows of each bin, of the absolute difference between the
-    bin's mean probability and its share of outliers.
+    bin's mean probability and its fraction of outliers.
 
     >>> import numpy as np
     >>> round(calibration_error(np.array([0, 0, 0, 1]), np.array([0.1, 0.1, 0.1, 0.9])), 3)

@@ -52,26 +52,26 @@ def run_all(
         on_done(spec, outcome[-1])
 
 
-Outcome = list[Line] | dict[str, Any]
+RunOutcome = list[Line] | dict[str, Any]
 """The lines of a run, or the status and the reason of a run without a result."""
 
 
 def _in_turn(
     experiment: Experiment[Line], todo: Sequence[RunSpec], plan: Plan
-) -> Iterator[tuple[RunSpec, Outcome[Line]]]:
+) -> Iterator[tuple[RunSpec, RunOutcome[Line]]]:
     for spec in todo:
         yield spec, _run_one(experiment, spec, plan.files[spec.dataset], plan.device)
 
 
 def _in_pool(
     experiment: Experiment[Line], todo: Sequence[RunSpec], plan: Plan
-) -> Iterator[tuple[RunSpec, Outcome[Line]]]:
+) -> Iterator[tuple[RunSpec, RunOutcome[Line]]]:
     """Yield the outcome of each run, in the order in which runs end."""
     from pebble import ProcessPool
 
     context = multiprocessing.get_context("spawn")
     with ProcessPool(plan.jobs, initializer=_prepare_worker, context=context) as pool:
-        waiting: dict[Future[Outcome[Line]], RunSpec] = {}
+        waiting: dict[Future[RunOutcome[Line]], RunSpec] = {}
         for spec in todo:
             args = (experiment, spec, plan.files[spec.dataset], plan.device)
             waiting[pool.schedule(_run_one, args, timeout=plan.time_limit)] = spec
@@ -85,7 +85,7 @@ def _in_pool(
                 pool.stop()  # type: ignore[no-untyped-call]
 
 
-def _outcome(future: Future[Outcome[Line]], time_limit: float | None) -> Outcome[Line]:
+def _outcome(future: Future[RunOutcome[Line]], time_limit: float | None) -> RunOutcome[Line]:
     from pebble import ProcessExpired
 
     try:
@@ -112,17 +112,17 @@ def _end_with_parent() -> None:
 
 def _run_one(
     experiment: Experiment[Line], spec: RunSpec, file: ADBenchFile, device: str
-) -> Outcome[Line]:
+) -> RunOutcome[Line]:
     """Do one run on one core; any error becomes its reason to fail."""
     try:
-        with one_thread():
+        with limit_to_one_core():
             return list(experiment(spec, read_dataset(file), device))
     except Exception as error:
         return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def limit_to_one_core() -> Iterator[None]:
     """Compute on one core: the models are small, and running times stay comparable."""
     import torch
     from threadpoolctl import threadpool_limits

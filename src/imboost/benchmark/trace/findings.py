@@ -2,8 +2,8 @@
 
 The propositions bound the decrease of a risk at every update, for losses between 0 and 1 and
 a suitable learning rate. A negative log-likelihood is not bounded below, so the bound does not
-apply. Only the direction is checked: from the start of a phase to its end, and as the share of
-single updates in that direction.
+apply. Only the direction is checked: from the start of a phase to its end, and as the fraction
+of single updates in that direction.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MOST = 0.5
-"""Share of the updates above which a claim counts as true for most of them."""
+"""Fraction of the updates above which a claim counts as true for most of them."""
 N_ERRORS = 2.0
-"""Standard errors that a change in the share of sampled rows must exceed to count."""
+"""Standard errors that a change in the fraction of sampled rows must exceed to count."""
 
 
-class Outcome(StrEnum):
+class ClaimStatus(StrEnum):
     """Whether a claim held."""
 
     HELD = "held"
@@ -51,7 +51,7 @@ class Finding:
     ----------
     source, claim : str
         Where the paper makes the claim, and the claim.
-    outcome : Outcome
+    outcome : ClaimStatus
     figures : str
         The main numbers, for a table.
     details : str
@@ -60,7 +60,7 @@ class Finding:
 
     source: str
     claim: str
-    outcome: Outcome
+    outcome: ClaimStatus
     figures: str
     details: str
 
@@ -87,13 +87,13 @@ def check_claims(trace: Trace) -> list[Finding]:
 
 def _memorization(frame: DataFrame, trimmed: Phase) -> Finding:
     claim = "Once inliers are memorized, the outlier risk is above the inlier risk."
-    since = true_since(frame["is_apart"])
+    since = true_since(frame["outlier_risk_is_higher"])
     difference = trimmed.last["outlier_risk"] - trimmed.last["inlier_risk"]
     side = "above" if difference > 0 else "below"
     text = f"At the end of the warm-up it is {_number(abs(difference))} {side} the inlier risk."
     if since is None:
         text += " After the last update it is not above."
-        return Finding("Assumption 1", claim, Outcome.FAILED, "not at the end", text)
+        return Finding("Assumption 1", claim, ClaimStatus.FAILED, "not at the end", text)
     text += f" It is above after every update from {since} on."
     start = trimmed.first["update"]
     if since > start:
@@ -137,8 +137,8 @@ def _both_at_once(polarization: Phase, rounds: Sequence[Phase]) -> Finding:
     overall = _risks_parted(polarization)
     share = polarization.updates["both"].mean()
     outcome = _grade(overall, len(good) == len(rounds))
-    if outcome is Outcome.FAILED and good:
-        outcome = Outcome.PARTLY
+    if outcome is ClaimStatus.FAILED and good:
+        outcome = ClaimStatus.PARTLY
     rounds_text = f"{len(good)} of {len(rounds)} rounds"
     text = (
         f"Both are true of {rounds_text}, from the update before the round to its last"
@@ -158,25 +158,25 @@ def _outliers_leave(trace: Trace, trimmed: Phase, last_round: Phase) -> Finding:
     m1 = (trimmed.updates["kept_inliers"] / trimmed.updates["batch_size"]).min()
     m2 = trimmed.updates["kept_outliers"].max() / trace.updates[0].batch_size
     text = (
-        f"In the first quarter of the trimmed warm-up {percent(start)} of the rows inside the "
-        f"loss are outliers, in the last quarter {percent(end)}; the change is "
+        f"In the first quarter of the trimmed warm-up {percent(start)} of the rows kept by "
+        f"trimming are outliers, in the last quarter {percent(end)}; the change is "
         f"{'more' if abs(end - start) > error else 'not more'} than two standard errors "
         f"({percent(error)}). {percent(trace.outlier_share)} of the training rows are outliers. "
-        f"{percent(share_of_outliers_kept(early))} of the outliers in the batches are inside the "
-        f"loss in the first quarter, {percent(share_of_outliers_kept(late))} in the last quarter "
-        f"and {percent(share_of_outliers_kept(last_round.updates))} in the last round. The "
-        f"constants of the lemma in the trimmed warm-up: M1 = {m1:.2f} (minimum share of a batch "
-        f"that is inliers inside the loss) and M2 = {m2:.2f} (maximum number of outliers inside "
-        f"the loss, divided by the first batch size)."
+        f"{percent(share_of_outliers_kept(early))} of the outliers in the batches are kept by "
+        f"trimming in the first quarter, {percent(share_of_outliers_kept(late))} in the last "
+        f"quarter and {percent(share_of_outliers_kept(last_round.updates))} in the last round. "
+        f"The constants of the lemma in the trimmed warm-up: M1 = {m1:.2f} (minimum fraction of a "
+        f"batch that is inliers kept by trimming) and M2 = {m2:.2f} (maximum number of outliers "
+        f"kept by trimming, divided by the first batch size)."
     )
-    claim = "During the warm-up, trimming keeps a decreasing share of outliers inside the loss."
+    claim = "During the warm-up, outliers are a decreasing fraction of the rows kept by trimming."
     figures = f"{percent(start)} → {percent(end)}; {percent(trace.outlier_share)} of all rows"
     outcome = _grade(start - end > error, end < trace.outlier_share)
     return Finding("Lemma 4", claim, outcome, figures, text)
 
 
 def _gradients_oppose(frame: DataFrame, phases: Sequence[Phase]) -> Finding:
-    apart = frame[frame["is_apart"]]
+    apart = frame[frame["outlier_risk_is_higher"]]
     share = float(apart["is_opposed"].sum() / max(len(apart), 1))
     since = true_since(frame["is_opposed"])
     when = "is not negative" if since is None else f"has been negative since update {since}"
@@ -201,7 +201,7 @@ def _outlier_gradient_stays(frame: DataFrame) -> Finding:
         f"{_number(early)} in the first quarter of all updates and {_number(late)} in the last."
     )
     claim = "The gradient of the outlier risk stays away from 0."
-    outcome = Outcome.HELD if late >= early else Outcome.FAILED
+    outcome = ClaimStatus.HELD if late >= early else ClaimStatus.FAILED
     return Finding("Assumption 4", claim, outcome, f"smallest norm {_change(early, late)}", text)
 
 
@@ -212,10 +212,10 @@ def _risks_parted(phase: Phase) -> bool:
     return bool(fell < 0 < rose)
 
 
-def _grade(one: bool, other: bool) -> Outcome:
+def _grade(one: bool, other: bool) -> ClaimStatus:
     if one and other:
-        return Outcome.HELD
-    return Outcome.PARTLY if one or other else Outcome.FAILED
+        return ClaimStatus.HELD
+    return ClaimStatus.PARTLY if one or other else ClaimStatus.FAILED
 
 
 def _went(start: float, end: float) -> str:

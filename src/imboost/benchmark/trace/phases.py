@@ -44,7 +44,8 @@ def trace_frame(trace: Trace) -> DataFrame:
     """Return one row per update, with the checks of the paper's claims as further columns.
 
     The columns inlier_fell, outlier_rose and both compare the risks with the previous update
-    and are NaN for the first one. `is_apart` is assumption 1, `is_opposed` assumption 4.
+    and are NaN for the first one. `outlier_risk_is_higher` is assumption 1,
+    `is_opposed` assumption 4.
     """
     import pandas as pd
 
@@ -53,7 +54,7 @@ def trace_frame(trace: Trace) -> DataFrame:
     )
     names = {PhaseKind.PLAIN: "plain warm-up", PhaseKind.TRIMMED: "trimmed warm-up"}
     frame["name"] = [names.get(u.phase, f"round {u.round}") for u in trace.updates]
-    frame["is_apart"] = frame["outlier_risk"] > frame["inlier_risk"]
+    frame["outlier_risk_is_higher"] = frame["outlier_risk"] > frame["inlier_risk"]
     frame["is_opposed"] = frame["inner_product"] < 0
     frame["inlier_fell"] = frame["inlier_risk"].diff() < 0
     frame["outlier_rose"] = frame["outlier_risk"].diff() > 0
@@ -86,19 +87,19 @@ def quarters(frame: DataFrame) -> tuple[DataFrame, DataFrame]:
 
 
 def kept_outlier_share(updates: DataFrame) -> float:
-    """Return the share of outliers among the rows inside the loss."""
+    """Return the fraction of outliers among the rows kept by trimming."""
     return float(updates["kept_outliers"].sum() / max(updates["kept"].sum(), 1))
 
 
 def share_of_outliers_kept(updates: DataFrame) -> float:
-    """Return the share of the outliers in the batches that are inside the loss."""
+    """Return the fraction of the outliers in the batches that are kept by trimming."""
     return float(updates["kept_outliers"].sum() / max(updates["batch_outliers"].sum(), 1))
 
 
 def share_error(first: DataFrame, second: DataFrame) -> float:
     """Return the standard error of the difference between two outlier shares.
 
-    The rows inside the loss count as independent draws from one population.
+    The rows kept by trimming count as independent draws from one population.
     """
     sizes = [max(updates["kept"].sum(), 1) for updates in (first, second)]
     n_outliers = first["kept_outliers"].sum() + second["kept_outliers"].sum()

@@ -28,7 +28,7 @@ from imboost.training.loop import Step
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import kept_rows
 
-MAX_WATCHED = 5_000
+MAX_MEASURED_ROWS = 5_000
 """Rows of each class whose risk is measured; larger classes are sampled once."""
 
 
@@ -134,7 +134,7 @@ def trace(
     session = Session(detector, split.train_X, query=spec.query, random_state=seed)
     traced = cast("TracedIMBoost", session.detector)  # the session trains a copy
     total = traced.count_updates(spec.rounds)
-    traced.watch(split.train_y, on_update and (lambda done: on_update(done, total)))
+    traced.set_true_labels(split.train_y, on_update and (lambda done: on_update(done, total)))
     for _ in run_rounds(session, Oracle(split.train_y), spec.rounds):
         pass
     n_outliers = int((split.train_y == OUTLIER).sum())
@@ -145,10 +145,12 @@ def trace(
 class TracedIMBoost(IMBoost):
     """IMBoost with one member that records its updates; the model is bit for bit the same.
 
-    Call `watch` before `fit`.
+    Call `set_true_labels` before `fit`.
     """
 
-    def watch(self, y: NDArray[np.int8], on_update: Callable[[int], None] | None = None) -> None:
+    def set_true_labels(
+        self, y: NDArray[np.int8], on_update: Callable[[int], None] | None = None
+    ) -> None:
         """Set the true labels; `on_update` is called with the number of updates so far."""
         self._truth = y
         self._on_update = on_update
@@ -163,7 +165,7 @@ class TracedIMBoost(IMBoost):
         rows = super()._start(X)
         self._round, self._known = 0, unlabelled(len(X))
         rng = np.random.default_rng(self._seed)
-        self._watched = {
+        self._measured = {
             kind: self._rows(X[sample_of_kind(self._truth, kind, rng)])
             for kind in (INLIER, OUTLIER)
         }
@@ -198,9 +200,9 @@ class TracedIMBoost(IMBoost):
     def _measure(self, step: Step[Backbone]) -> Update:
         """Return the record of the update of `step`."""
         noise = self._noise.to(self._device)
-        inliers, inlier_gradient = losses_and_gradient(self._model, self._watched[INLIER], noise)
+        inliers, inlier_gradient = losses_and_gradient(self._model, self._measured[INLIER], noise)
         outliers, outlier_gradient = losses_and_gradient(
-            self._model, self._watched[OUTLIER], noise
+            self._model, self._measured[OUTLIER], noise
         )
         is_outlier = self._truth[step.rows] == OUTLIER
         return Update(
@@ -232,11 +234,11 @@ class TracedIMBoost(IMBoost):
 
 
 def sample_of_kind(y: NDArray[np.int8], kind: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the rows of a class, or a random sample of `MAX_WATCHED`, in order."""
+    """Return the rows of a class, or a random sample of `MAX_MEASURED_ROWS`, in order."""
     rows = np.flatnonzero(y == kind)
-    if len(rows) <= MAX_WATCHED:
+    if len(rows) <= MAX_MEASURED_ROWS:
         return rows
-    return np.sort(rng.choice(rows, MAX_WATCHED, replace=False))
+    return np.sort(rng.choice(rows, MAX_MEASURED_ROWS, replace=False))
 
 
 def losses_and_gradient(

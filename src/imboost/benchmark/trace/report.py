@@ -15,7 +15,7 @@ from imboost.benchmark.trace.phases import (
     share_of_outliers_kept,
     trace_frame,
 )
-from imboost.benchmark.trace.recording import MAX_WATCHED, PhaseKind, Trace, Update
+from imboost.benchmark.trace.recording import MAX_MEASURED_ROWS, PhaseKind, Trace, Update
 from imboost.reporting import render, update_curves
 
 if TYPE_CHECKING:
@@ -41,14 +41,17 @@ def _page(trace: Trace, frame: DataFrame, findings: Sequence[Finding], table: st
         phase.name.replace(" warm-up", "\nwarm-up"): (phase.first["update"], phase.last["update"])
         for phase in phases
     }
-    n_watched = (min(trace.n_inliers, MAX_WATCHED), min(trace.n_outliers, MAX_WATCHED))
+    n_measured = (
+        min(trace.n_inliers, MAX_MEASURED_ROWS),
+        min(trace.n_outliers, MAX_MEASURED_ROWS),
+    )
     context = {
         "trace": trace,
         "last": trace.updates[-1],
         "findings": findings,
         "rows": [_phase_row(phase) for phase in phases],
-        "n_watched": n_watched,
-        "is_sampled": n_watched != (trace.n_inliers, trace.n_outliers),
+        "n_measured": n_measured,
+        "is_sampled": n_measured != (trace.n_inliers, trace.n_outliers),
         "table": table,
         "risks_svg": _risks(frame, spans),
         "shares_svg": _shares(trace, frame, spans),
@@ -85,7 +88,7 @@ def _risks(frame: DataFrame, spans: Spans) -> str:
 
 
 def _shares(trace: Trace, frame: DataFrame, spans: Spans) -> str:
-    """Draw the shares of outliers by epoch, since a single batch has too few of them."""
+    """Draw the fractions of outliers by epoch, since a single batch has too few of them."""
     totals = frame.groupby("epoch").agg(
         {
             "update": "last",
@@ -99,11 +102,11 @@ def _shares(trace: Trace, frame: DataFrame, spans: Spans) -> str:
     inside = 100 * totals["kept_outliers"] / totals["kept"].clip(lower=1)
     drawn = 100 * totals["batch_outliers"] / totals["batch_size"].clip(lower=1)
     curves = {
-        "inside the loss": inside.to_dict(),
+        "kept by trimming": inside.to_dict(),
         "in the batch": drawn.to_dict(),
         "in all training rows": dict.fromkeys(totals.index, 100 * trace.outlier_share),
     }
-    return update_curves(curves, spans, label="share of outliers, %")
+    return update_curves(curves, spans, label="outliers, % of rows")
 
 
 def _phase_row(phase: Phase) -> dict[str, Any]:

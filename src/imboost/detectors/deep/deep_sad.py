@@ -42,7 +42,7 @@ class DeepSAD(OneClassDetector):
     batch_size : int
         Rows of a batch.
     max_batches : int
-        Most batches per epoch; larger tables have larger batches.
+        Maximum number of batches per epoch; larger tables have larger batches.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 

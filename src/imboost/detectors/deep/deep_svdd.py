@@ -19,7 +19,7 @@ from imboost.training.scaled_rows import ScaledRows
 from imboost.validation import check_number
 
 
-class Objective(NamedTuple):
+class ObjectiveSettings(NamedTuple):
     """The parts of an objective, and the learning rate that suits it."""
 
     has_boundary: bool
@@ -29,10 +29,10 @@ class Objective(NamedTuple):
 
 OBJECTIVES = {
     # At the others' learning rate one-class training alone collapses: all codes become equal.
-    "oc": Objective(has_boundary=False, is_contrastive=False, learning_rate=1e-4),
-    "sb": Objective(has_boundary=True, is_contrastive=False, learning_rate=1e-3),
-    "oc-nce": Objective(has_boundary=False, is_contrastive=True, learning_rate=1e-3),
-    "sb-nce": Objective(has_boundary=True, is_contrastive=True, learning_rate=1e-3),
+    "oc": ObjectiveSettings(has_boundary=False, is_contrastive=False, learning_rate=1e-4),
+    "sb": ObjectiveSettings(has_boundary=True, is_contrastive=False, learning_rate=1e-3),
+    "oc-nce": ObjectiveSettings(has_boundary=False, is_contrastive=True, learning_rate=1e-3),
+    "sb-nce": ObjectiveSettings(has_boundary=True, is_contrastive=True, learning_rate=1e-3),
 }
 
 
@@ -72,7 +72,7 @@ class DeepSVDD(OneClassDetector):
     batch_size : int
         Rows of a batch.
     max_batches : int
-        Most batches per epoch; larger tables have larger batches.
+        Maximum number of batches per epoch; larger tables have larger batches.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 

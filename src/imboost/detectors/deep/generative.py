@@ -142,7 +142,10 @@ class GenerativeDetector(NetworkDetector):
         return np.where(np.isnan(X[:, starts]), np.nan, np.add.reduceat(losses, starts, axis=1))
 
     def _contributions(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the losses of the sources in excess of the reference, (rows, sources)."""
+        """Return the loss of each input column minus its median loss in reference rows.
+
+        The shape is (rows, input columns).
+        """
         layout = self._features
         sources = layout.source_of_columns()[[feature.start for feature in layout.features]]
         contributions = np.zeros((len(layout.sources), len(losses)))

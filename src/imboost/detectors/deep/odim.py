@@ -54,7 +54,7 @@ class ODIM(GenerativeDetector):
         Updates without a better separation after which a member stops; training ends when all
         have stopped.
     max_updates : int
-        Most updates.
+        Maximum number of updates.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 

@@ -32,7 +32,7 @@ class Trees(ScoreFeatureClassifier):
     n_neighbors : tuple of int
         Ranks k of the neighbours whose distances are features.
     max_reference_rows : int
-        Most rows, drawn at random, among which neighbours are searched.
+        Maximum number of rows, drawn at random, among which neighbours are searched.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 

@@ -39,8 +39,8 @@ class XGBOD(ScoreFeatureClassifier):
     learning_rate : float
         Shrinkage of each tree.
     max_reference_rows : int
-        Most rows, drawn at random, that the pool is fitted to: the time of a one-class SVM grows
-        with the square of the rows.
+        Maximum number of rows, drawn at random, that the pool is fitted to: the time of a
+        one-class SVM grows with the square of the rows.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
