@@ -320,6 +320,12 @@ def test_spread_takes_scores_whose_range_overflows():
     assert len(spread_on_line().select(scores, np.arange(100), 9, RNG(0))) == 9
 
 
+def test_spread_draws_after_very_many_inliers():
+    strategy = Spread(patience=0.01)
+    strategy.update(NO_LABELS, np.zeros(50, dtype=np.int8))
+    assert strategy.select(np.zeros(3), np.arange(3), 2, RNG(0)).shape == (2,)
+
+
 def test_spread_is_adaptive_and_uses_an_embedding():
     assert isinstance(Spread(), EmbeddingStrategy)
     assert isinstance(Spread(), AdaptiveStrategy)

@@ -189,3 +189,10 @@ def test_reference_values_belong_to_the_threshold_that_the_audit_led_to():
                 is_estimated=session.detector.threshold_is_estimated_,
             ).sum()
         )
+
+
+def test_a_complete_audit_of_the_last_rows_leaves_none_to_select(planted):
+    session = start(planted, audit_share=1.0)
+    rows = np.arange(len(planted.X) - 4)
+    session.tell(rows, planted.y[rows].tolist())
+    assert sorted(session.ask(6)) == list(range(len(planted.X) - 4, len(planted.X)))

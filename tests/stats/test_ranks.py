@@ -15,3 +15,11 @@ def test_a_small_change_of_a_tied_value_hardly_changes_its_rank():
     ranks = RankTransform.fit(np.array([[0.0]] * 98 + [[1.0], [2.0]]))
     tied, moved = ranks.transform(np.array([[0.0], [1e-9]])).ravel()
     assert abs(moved - tied) < 1e-8
+
+
+def test_ranks_of_many_values_are_interpolated_between_some_of_them(monkeypatch):
+    monkeypatch.setattr("imboost.stats.ranks.MAX_KNOTS", 11)
+    X = np.linspace(0, 1, 1001)[:, None]
+    ranks = RankTransform.fit(X)
+    assert len(ranks.values[0]) == 11
+    np.testing.assert_allclose(ranks.transform(X), X, atol=1e-3)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from imboost.stats.scaling import MAX_MINMAX_SCALED, MinMaxScaling
+from imboost.stats.scaling import MAX_MINMAX_SCALED, MinMaxScaling, StandardScaling
 
 
 def tables(dtype):
@@ -86,3 +86,8 @@ def test_a_narrow_column_far_from_zero_keeps_its_detail():
     table = 1e9 + np.linspace(0, 1e-3, 11)[:, None]
     scaled = MinMaxScaling.fit(table).transform(table)[:, 0]
     assert scaled == pytest.approx(np.linspace(0, 1, 11), abs=1e-3)
+
+
+def test_a_constant_column_maps_to_0_whatever_its_rounding():
+    constant = np.full((100, 1), 0.1)  # its computed standard deviation is not exactly 0
+    np.testing.assert_allclose(StandardScaling.fit(constant).transform(constant), 0, atol=1e-12)

@@ -237,3 +237,11 @@ def test_given_roles_are_kept():
 def test_impossible_roles_and_tables_are_refused(columns, given, error):
     with pytest.raises(IMBoostError, match=error):
         Schema.fit(pa.table(columns), given)
+
+
+@pytest.mark.parametrize("kind", ["string_view", "dictionary"])
+def test_missing_strings_are_noted_for_every_kind_of_text(kind):
+    text = pa.array(["red", "blue", "N/A"] * 20)
+    types = {"string_view": pa.string_view(), "dictionary": pa.dictionary(pa.int32(), pa.string())}
+    [column] = Schema.fit(pa.table({"colour": text.cast(types[kind])})).columns
+    assert "20 cells are 'N/A'" in column.note

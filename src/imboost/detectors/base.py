@@ -202,6 +202,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
 
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return scores as log-odds of being an outlier, before calibration."""
+        check_is_fitted(self)
         return rank_log_odds(scores, self.decision_scores_)
 
     def calibrate(self, y: Any, is_audit: Mask | None = None) -> Self:
@@ -214,6 +215,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         is_audit : array of bool of shape (n_rows,), optional
             Labelled rows that were drawn at random instead of selected; none by default.
         """
+        check_is_fitted(self)
         labels = check_labels(y, self._n_rows)
         known = labels != UNLABELLED
         audit = np.zeros(len(labels), dtype=bool) if is_audit is None else is_audit
@@ -306,8 +308,8 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
     def _check_can_train(self) -> None:
         if not all(hasattr(self, name) for name in self.unsaved_attributes):
             raise SettingError(
-                f"This {type(self).__name__} was loaded from a saved model, which holds no "
-                "training rows; fit it again to refine it."
+                f"This {type(self).__name__} was loaded from a saved model, which lacks "
+                "what further training needs; fit it again to refine it."
             )
 
     def _check_table(self, X: Any) -> NDArray[Any]:

@@ -193,14 +193,17 @@ class TableDetector(Stateful, BaseEstimator):
 
     def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what `predict_proba` returns for rows that have these scores."""
+        check_is_fitted(self)
         return self.detector_.scores_to_proba(scores)
 
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return scores as log-odds, see `BaseDetector.log_odds`."""
+        check_is_fitted(self)
         return self.detector_.log_odds(scores)
 
     def calibrate(self, y: Any, is_audit: NDArray[np.bool_] | None = None) -> Self:
         """Fit probabilities and choose the threshold, see `BaseDetector.calibrate`."""
+        check_is_fitted(self)
         self.detector_.calibrate(y, is_audit)
         self._fit_reference_values()
         return self

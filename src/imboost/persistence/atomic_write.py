@@ -52,11 +52,12 @@ def _replace(path: Path, draft: Path, replaced: Path) -> None:
     if not (path.is_dir() and draft.is_dir()):
         draft.replace(path)
         return
-    path.rename(replaced)  # a folder with files cannot be replaced in one step
     try:
+        path.rename(replaced)  # a folder with files cannot be replaced in one step
         draft.rename(path)
-    except BaseException:
-        replaced.rename(path)
+    except BaseException:  # also an interrupt between the two
+        if replaced.exists() and not path.exists():
+            replaced.rename(path)
         raise
 
 

@@ -48,7 +48,7 @@ Detector = TableDetector | BaseDetector
 def load(folder: Path | str) -> Detector:
     """Load a detector, on the CPU.
 
-    It scores and explains as the saved one does. It has no training rows, so it cannot be
+    It scores and explains as the saved one does. It lacks the training features, so it cannot be
     refined.
 
     Parameters

@@ -1,4 +1,4 @@
-"""SPREAD: a weighted k-means++ draw of rows, far from all that were answered."""
+"""SPREAD: a weighted k-means++ draw of rows, far from rows that were asked before."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from imboost.validation import check_number
 
 Floats = NDArray[np.float64]
 
+MAX_HALVINGS = 100.0  # higher powers of scores would underflow
 MIN_WEIGHT = 1e-6  # every candidate can be drawn, whatever its score
 MAX_PASSES = 20  # of the search for inclusion probabilities; a few are enough
 
@@ -24,7 +25,8 @@ class Spread:
     """Draw rows one after the other, with probability proportional to weight times distance.
 
     The distance is that to the nearest row that was answered or drawn before. The weight depends
-    on the answers so far, where s is the score scaled to [0, 1] among the candidates:
+    on the answers so far, where s is the score scaled to [0, 1], in the first two cases among the
+    candidates and in the third among all rows:
 
     - no answers, or outliers only: ``exploration + (1 - exploration) * s / mean(s)``;
     - inliers only: the same with ``exploration * 0.5**k`` and ``s**(1 + k)``, where k is the
@@ -104,6 +106,7 @@ class Spread:
             return np.asarray((1 - np.abs(2 * position - 1)).clip(0, 1) ** self.uncertainty_power)
         # Among candidates alone: an answered row far above all others would level the rest.
         halvings = 0.0 if OUTLIER in self._classes else self._n_inliers / self.patience
+        halvings = min(halvings, MAX_HALVINGS)
         exploration = self.exploration * 0.5**halvings
         by_score = _min_max(scores[candidates]) ** (1 + halvings)
         return np.asarray(exploration + (1 - exploration) * by_score / by_score.mean())

@@ -175,7 +175,8 @@ class Session:
         scores = self.detector.query_scores_
         rng = np.random.default_rng([self._seed, self.round, self._n_asked])
         audit = self._draw_audit(candidates, n, rng) if self.audit_share else candidates[:0]
-        others, n_others = np.setdiff1d(candidates, audit), n - len(audit)
+        others = np.setdiff1d(candidates, audit)
+        n_others = min(n - len(audit), len(others))
         selected = self._strategy.select(scores, others, n_others, rng) if n_others else audit[:0]
         now = datetime.now(UTC)
         self._record(

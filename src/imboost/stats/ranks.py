@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+MAX_KNOTS = 10_000  # values of a column between which ranks are interpolated
+
 
 @dataclass(frozen=True, eq=False)
 class RankTransform:
@@ -36,9 +38,13 @@ class RankTransform:
     @classmethod
     def fit(cls, X: Floats) -> RankTransform:
         """Rank the training values, an array of shape (n_rows, n_columns)."""
-        counted = [np.unique(column, return_counts=True) for column in X.T]
-        ranks = [(np.cumsum(counts) - counts / 2) / len(X) for _, counts in counted]
-        return cls([values for values, _ in counted], ranks)
+        values, ranks = [], []
+        for column in X.T:
+            distinct, counts = np.unique(column, return_counts=True)
+            kept = np.linspace(0, len(distinct) - 1, min(len(distinct), MAX_KNOTS)).astype(int)
+            values.append(distinct[kept])
+            ranks.append(((np.cumsum(counts) - counts / 2) / len(X))[kept])
+        return cls(values, ranks)
 
     def transform(self, X: Floats) -> Floats:
         """Return the rank of every value, above 0 and below 1."""

@@ -73,8 +73,9 @@ class StandardScaling:
     @classmethod
     def fit(cls, table: NDArray[np.float64]) -> StandardScaling:
         """Compute the mean and standard deviation of every column of `table` (rows, features)."""
-        deviation = table.std(axis=0)
-        return cls(table.mean(axis=0), np.where(deviation > 0, deviation, 1.0))
+        mean, deviation = table.mean(axis=0), table.std(axis=0)
+        is_constant = deviation <= 1e-12 * np.abs(mean)  # by rounding, it may not be exactly 0
+        return cls(mean, np.where(is_constant, 1.0, deviation))
 
     def transform(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scale a table of the same columns.

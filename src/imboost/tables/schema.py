@@ -179,9 +179,11 @@ def _fit_column(
 
 def _missing_notes(column: pa.ChunkedArray) -> Iterator[str]:
     """Yield a note for each text that counts as a missing value."""
+    if pa.types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
     if not is_text(column.type):
         return
-    text = pc.utf8_trim_whitespace(column)
+    text = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
     strings = pa.array([string for string in MISSING_STRINGS if string], text.type)
     counts = pc.value_counts(text.filter(pc.is_in(text, strings))).to_pylist()
     for one in sorted(counts, key=lambda one: -one["counts"]):

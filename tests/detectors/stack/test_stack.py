@@ -228,3 +228,23 @@ def test_each_base_learner_has_its_own_features(planted):
     assert np.abs(features.linear[:, -n_scores:]).max() <= 5
     normal_scores = np.sort(features.gaussian_process[:, 0])
     np.testing.assert_allclose(normal_scores, -normal_scores[::-1], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"unsupervised_scores": ("pca",)}, {"base_learners": ("scores",)}]
+)
+def test_a_constant_table_has_finite_scores(changes):
+    X, y = np.ones((30, 2)), np.arange(30) % 2
+    assert np.isfinite(make_quick("stack", **changes).fit(X, y).decision_scores_).all()
+
+
+def test_a_missing_value_is_not_mistaken_for_the_median(planted):
+    X = planted.X.copy()
+    X[0, 0] = np.nan
+    detector = make_quick("stack").fit(X)
+    filled = X[:1].copy()
+    filled[0, 0] = np.nanmedian(X[:, 0])
+    columns = detector._preprocess(np.vstack([X[:1], filled]))
+    content = np.where(np.isnan(columns), detector._unsupervised.cell_model.medians, columns)
+    found = detector._unsupervised._find_training_rows(content, np.isnan(columns))
+    assert found.tolist() == [0, -1]

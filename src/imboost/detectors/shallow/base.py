@@ -18,8 +18,8 @@ Floats = NDArray[np.float64]
 class ShallowDetector(BaseDetector):
     """Fits unsupervised parts once, in `fit`, and supervised parts in every round.
 
-    Everything is computed on the CPU; `device` has no effect. Missing values are replaced by
-    the median of their column.
+    Everything is computed on the CPU; `device` has no effect. By default, missing values
+    are replaced by the median of their column.
     """
 
     allow_nan = True

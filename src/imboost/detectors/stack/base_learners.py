@@ -189,7 +189,9 @@ class LinearLearner:
 class GaussianProcessLearner:
     """A Gaussian process on the residuals of the `ScoreModel`.
 
-    Near labelled rows it corrects the score model; far from all of them it equals it.
+    Near labelled rows it corrects the score model; far from all of them it equals it. Its
+    predictions are approximately out of fold: the score model behind the residuals of the other
+    rows did use the row's label.
     scikit-learn's Gaussian process has no leave-one-out predictions, which choose length scale
     and noise here and are the out-of-fold predictions.
     """

@@ -24,7 +24,7 @@ MAD_TO_STD = 1.4826  # standard deviation over median absolute deviation, of nor
 MIN_ERROR = 0.02  # smallest residual scale, in standard deviations of the column
 PRIOR_WEIGHT = 0.03  # weight of a category's overall frequency in its probability
 MIN_PROBABILITY = 1e-4  # of a category
-CLIP_QUANTILE = 0.01  # see `_clip_limits`
+CLIP_QUANTILE = 0.01  # lower quantile from which clip limits are computed
 FOREST_SETTINGS = {
     "n_estimators": 30,
     "min_samples_leaf": 10,
@@ -280,7 +280,7 @@ def _fit_forest(forest: Any, X: Floats, y: NDArray[Any], seed: int) -> Any:
 
 
 def _clip_limits(X: Floats, known: Known, layout: Layout) -> tuple[Floats, Floats]:
-    """Return limits one range of the column's central values beyond them, for every column.
+    """Return the 1% and 99% quantiles of each column, moved outwards by their distance.
 
     Forests that split at random would hardly divide a column at all where a few of its values
     are very far from the others.

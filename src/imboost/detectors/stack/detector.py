@@ -84,9 +84,11 @@ class Stack(ShallowDetector):
         Coefficients of the standardised unsupervised scores in the log-odds.
     decision_scores_, query_scores_, labels_, threshold_, calibration_, training_labels_, \
     out_of_fold_proba_, n_features_in_, feature_names_in_
-        As in `IMBoost`; `query_scores_` is `decision_scores_`. Training rows are scored out of
-        fold or out of bag, also when they are given to `decision_function` again; in tables of
-        more than `max_reference_rows` rows, not all of them are recognised.
+        As in `IMBoost`; `query_scores_` is `decision_scores_`. PCA and cell model score training
+        rows out of fold or out of bag, also when they are given to `decision_function` again (in
+        tables of more than `max_reference_rows` rows, only those among the reference rows). The
+        base learners score labelled rows in sample; `out_of_fold_proba_` holds predictions
+        without their own labels.
 
     References
     ----------
@@ -207,8 +209,10 @@ class Stack(ShallowDetector):
 
     def embed(self, X: Any) -> NDArray[np.float64]:
         """Return the scaled columns of rows, missing numbers replaced by expected ones."""
-        rows = self._unsupervised.score(self._preprocess(self._check_table(X)))
-        return rows.X[:, self._extractor.columns]
+        table = self._preprocess(self._check_table(X))
+        if np.isnan(table).any():
+            table = self._unsupervised.score(table).X
+        return table[:, self._extractor.columns]
 
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log-odds of scores, which are probabilities."""

@@ -25,7 +25,7 @@ class Features:
     scores: Floats
     """Standardised unsupervised scores."""
     random_forest: Floats
-    """All columns, unsupervised scores and scores of cells."""
+    """All columns, unsupervised scores, local outlier factor and, with categories, cell scores."""
     extra_trees: Floats
     """The same with principal components, but without missing-value indicators: trees that split
     at random cannot ignore uninformative columns."""

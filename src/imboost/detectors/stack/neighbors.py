@@ -54,7 +54,8 @@ class NeighborDistances:
         The last digits of the distances that the search returns depend on the number of rows in
         a call.
         """
-        offsets = self.reference[found] - rows[:, None, :]  # (rows, found, features)
+        offsets = self.reference[found]  # (rows, found, features)
+        offsets -= rows[:, None, :]
         distances = np.sqrt(np.einsum("ijk,ijk->ij", offsets, offsets)).astype(np.float32)
         order = np.argsort(distances, axis=1, kind="stable")
         nearest = np.take_along_axis(distances, order[:, :1], axis=1)

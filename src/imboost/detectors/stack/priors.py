@@ -14,6 +14,7 @@ from imboost.tables.layout import Kind, Layout
 
 Floats = NDArray[np.float64]
 
+MIN_DIMENSIONALITY = 1e-3  # of a constant table, so that all prior weights are positive
 HALF_WEIGHT_DIMENSIONS = 100  # effective dimensionality with a weight of 0.5
 
 
@@ -31,7 +32,7 @@ def dimensionality_weight(X: Floats, layout: Layout) -> float:
         if feature.kind != Kind.MISSING_INDICATOR
     ]
     most_frequent = mode(np.column_stack(columns), axis=0).count / len(X)
-    dimensionality = float(np.sum(1 - most_frequent))
+    dimensionality = max(float(np.sum(1 - most_frequent)), MIN_DIMENSIONALITY)
     return dimensionality / (dimensionality + HALF_WEIGHT_DIMENSIONS)
 
 
@@ -40,8 +41,8 @@ def score_weights(high: float) -> dict[str, float]:
 
     The PCA error is informative in high dimensions and hardly in low ones. Distances concentrate
     in high dimensions, and few splits isolate a row there. Distances between one-hot encoded
-    categories are not informative either: in tables with categories, the conditional model of
-    the cells has the largest weight.
+    categories are not informative either: in tables with categories and few columns, the
+    conditional model of the cells has the largest weight.
     """
     return {
         "isolation_forest": 1 - high**2,

@@ -70,6 +70,8 @@ class UnsupervisedScores:
         Of the scores of cells.
     reference : array of shape (n_reference, n_columns)
         The reference rows of `neighbors`, missing numbers replaced by medians.
+    reference_missing : array of bool of shape (n_reference, n_columns)
+        Where numbers were missing.
     reference_index : array of shape (n_reference,)
         Which training rows they are.
     """
@@ -81,6 +83,7 @@ class UnsupervisedScores:
     isolation_forest: IsolationForest
     neighbors: NeighborScores
     reference: Floats
+    reference_missing: NDArray[np.bool_]
     reference_index: NDArray[np.int64]
 
     @classmethod
@@ -110,22 +113,28 @@ class UnsupervisedScores:
             isolation_forest=forest.fit(content),
             neighbors=NeighborScores.fit(content[reference_index], n_neighbors),
             reference=with_medians[reference_index],
+            reference_missing=np.isnan(X[:, columns])[reference_index],
             reference_index=reference_index,
         )
         return fitted, fitted._score(X, reconstruction, cells, expected)
 
     def score(self, X: Floats) -> ScoredRows:
         """Return rows with their scores; missing numbers are nan."""
-        content = impute(X, self.cell_model.medians)[:, predicted_columns(self.layout)]
-        training_index = self._find_training_rows(content)
+        columns = predicted_columns(self.layout)
+        content = impute(X, self.cell_model.medians)[:, columns]
+        training_index = self._find_training_rows(content, np.isnan(X[:, columns]))
         reconstruction = self.pca.reconstruct(content, training_index)
         cells, expected = self.cell_model.score(X, reconstruction, training_index)
         return self._score(X, reconstruction, cells, expected)
 
-    def _find_training_rows(self, content: Floats) -> NDArray[np.int64]:
+    def _find_training_rows(
+        self, content: Floats, missing: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
         """Return the training index of every row, `NEW` where it is no training row."""
         nearest, distances = nearest_neighbor(self.reference, content)
-        return np.where(distances <= SAME_ROW, self.reference_index[nearest], NEW)
+        same_missing = (self.reference_missing[nearest] == missing).all(axis=1)
+        is_training = (distances <= SAME_ROW) & same_missing
+        return np.where(is_training, self.reference_index[nearest], NEW)
 
     def _score(
         self, X: Floats, reconstruction: Reconstruction, cells: Floats, expected: Floats
