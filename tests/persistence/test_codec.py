@@ -163,7 +163,7 @@ def test_a_random_state_outside_its_numbers_is_refused():
     state = source.get_state(legacy=False)
     state["state"]["pos"] = 10**6
     coded = {"random_state": encoder.encode(state, "top")}
-    with pytest.raises(ValueError, match="impossible position"):
+    with pytest.raises(ValueError, match="position out of range"):
         Decoder(CLASSES, encoder.arrays, {}).decode(coded)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,11 @@ class RankTransform:
 
     Parameters
     ----------
-    values, ranks : list of arrays
-        The distinct training values of every column in ascending order, and their ranks.
+    values, ranks : array
+        The distinct training values of every column in ascending order, and their ranks, one
+        column after the other.
+    starts : array of shape (n_columns + 1,)
+        Where the columns begin in these arrays, and the end.
 
     Examples
     --------
@@ -32,8 +36,9 @@ class RankTransform:
     [0.125, 0.5, 0.6875, 0.875]
     """
 
-    values: list[Floats]
-    ranks: list[Floats]
+    values: Floats
+    ranks: Floats
+    starts: NDArray[np.int64]
 
     @classmethod
     def fit(cls, X: Floats) -> RankTransform:
@@ -44,12 +49,18 @@ class RankTransform:
             kept = np.linspace(0, len(distinct) - 1, min(len(distinct), MAX_KNOTS)).astype(int)
             values.append(distinct[kept])
             ranks.append(((np.cumsum(counts) - counts / 2) / len(X))[kept])
-        return cls(values, ranks)
+        starts = np.cumsum([0, *(len(column) for column in values)])
+        return cls(np.concatenate(values), np.concatenate(ranks), starts)
 
     def transform(self, X: Floats) -> Floats:
         """Return the rank of every value, above 0 and below 1."""
-        columns = zip(X.T, self.values, self.ranks, strict=True)
-        return np.column_stack([np.interp(*column) for column in columns])
+        columns = [slice(*ends) for ends in pairwise(self.starts)]
+        return np.column_stack(
+            [
+                np.interp(values, self.values[column], self.ranks[column])
+                for values, column in zip(X.T, columns, strict=True)
+            ]
+        )
 
 
 def mid_ranks(values: Floats, sorted_values: Floats) -> Floats:

@@ -107,12 +107,10 @@ class CellModel:
 
     def _by_source(self, scores: Floats, missing: NDArray[np.bool_]) -> Floats:
         """Return for every source the largest score of its features: (rows, sources)."""
-        features, sources = predicted_features(self.layout), self.layout.sources
-        starts = [feature.start for feature in features]
+        starts = [feature.start for feature in predicted_features(self.layout)]
         scores = np.where(missing[:, starts], self.missing_scores[starts], scores)
-        largest = np.zeros((len(sources), len(scores)))
-        indices = [sources.index(feature.source) for feature in features]
-        np.maximum.at(largest, indices, scores.T)
+        largest = np.zeros((len(self.layout.sources), len(scores)))
+        np.maximum.at(largest, self.layout.source_of_columns()[starts], scores.T)
         return largest.T
 
 
@@ -260,18 +258,14 @@ class PCAConditional:
         self, X: Floats, reconstruction: Reconstruction, training_index: Indices
     ) -> tuple[Floats, Floats]:
         """Return scores, (rows, features), and expected values, (rows, columns)."""
-        columns = predicted_columns(self.layout)
-        cells, expected = np.zeros(X.shape), np.zeros(X.shape)
-        cells[:, columns] = np.log1p(
-            reconstruction.squared_errors / np.square(self.residual_scales)
-        )
-        expected[:, columns] = reconstruction.expected
-        features = predicted_features(self.layout)
-        for feature in features:
-            if feature.kind == Kind.CATEGORICAL:
-                expected[:, feature.columns] = _one_hot(expected[:, feature.columns])
-        scores = [cells[:, feature.columns].max(axis=1) for feature in features]
-        return np.column_stack(scores), expected
+        expected = np.zeros(X.shape)
+        expected[:, predicted_columns(self.layout)] = reconstruction.expected
+        for feature in self.layout.of_kind(Kind.CATEGORICAL):
+            expected[:, feature.columns] = _one_hot(expected[:, feature.columns])
+        cells = np.log1p(reconstruction.squared_errors / np.square(self.residual_scales))
+        widths = [feature.stop - feature.start for feature in predicted_features(self.layout)]
+        starts = np.cumsum([0, *widths[:-1]])
+        return np.maximum.reduceat(cells, starts, axis=1), expected
 
 
 def _fit_forest(forest: Any, X: Floats, y: NDArray[Any], seed: int) -> Any:
