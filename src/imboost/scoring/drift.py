@@ -54,11 +54,12 @@ class DriftMonitor:
     def add(self, table: pa.Table) -> None:
         """Count the cells of a batch."""
         self._n_rows += table.num_rows
+        cells = dict(zip(table.column_names, table.columns, strict=True))
         for column in self._schema:
-            if column.name not in table.column_names:
+            if column.name not in cells:
                 self._absent.add(column.name)
-            elif is_supported(table.column(column.name).type):
-                self._count(column, mask_missing(table.column(column.name)))
+            elif is_supported(cells[column.name].type):
+                self._count(column, mask_missing(cells[column.name]))
 
     def findings(self) -> list[DataWarning]:
         """Return everything found, column by column."""

@@ -20,8 +20,9 @@ def check_columns(
     instead : str, optional
         What to do if the names cannot be changed.
     """
-    missing = [name for name in expected if name not in names]
-    extra = [name for name in names if name not in expected]
+    present, wanted = set(names), set(expected)
+    missing = [name for name in expected if name not in present]
+    extra = [name for name in names if name not in wanted]
     if not (missing or extra):
         return
     problems = [
