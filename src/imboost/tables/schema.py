@@ -134,10 +134,10 @@ class Schema:
         DataError
             If columns are missing or extra. Columns that are not used may be missing.
         """
-        parsers = self.parsers
-        unused = [column.name for column in self if column.name not in parsers]
-        expected = [*parsers, *(name for name in unused if name in table.column_names)]
-        check_columns(table.column_names, expected, where, instead="fit again")
+        parsers, names = self.parsers, table.column_names
+        unused = {column.name for column in self} - parsers.keys()
+        expected = [*parsers, *(name for name in names if name in unused)]
+        check_columns(names, expected, where, instead="fit again")
         return {name: parser.parse(table.column(name)) for name, parser in parsers.items()}
 
 
