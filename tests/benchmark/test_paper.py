@@ -4,7 +4,6 @@ from imboost.benchmark.analysis.aggregate import EMBEDDING_GROUPS, METRICS
 from imboost.benchmark.paper import (
     METHODS,
     paper_figures,
-    paper_round_deviations,
     paper_rounds,
 )
 
@@ -60,13 +59,13 @@ def test_rounds_are_those_of_table_c7():
 
 
 def test_deviations_of_the_last_round_are_those_of_table_c6():
-    last = {query: paper_round_deviations(query)[5] for query in ("rd", "cp", "mm")}
+    last = {query: paper_rounds(query, "std")[5] for query in ("rd", "cp", "mm")}
     assert last == {"rd": 0.040, "cp": 0.035, "mm": 0.031}
 
 
 def test_a_query_the_paper_did_not_try_has_no_rounds():
     assert paper_rounds("hc") == {}
-    assert paper_round_deviations("hc") == {}
+    assert paper_rounds("hc", "std") == {}
 
 
 def test_the_last_round_of_mm_is_the_average_of_the_main_table():

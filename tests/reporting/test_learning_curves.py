@@ -13,7 +13,7 @@ CURVES = {"mm": {0: 0.5, 1: 0.7, 2: 0.9}, "rd": {0: 0.5, 1: 0.6, 2: 0.6}}
 PANELS = {"thyroid": CURVES, "wine": {"rd": {0: 0.4, 1: 0.5}}}
 
 FIGURES = {
-    "learning curves": lambda: learning_curves(CURVES, label="test AUC", title="A title"),
+    "learning curves": lambda: learning_curves(CURVES, label="test AUC"),
     "one curve": lambda: learning_curves({"mm": {0: 0.5}}, label="test AUC"),
     "many rounds": lambda: learning_curves({"mm": dict.fromkeys(range(30), 0.5)}, label="AUC"),
     "small multiples": lambda: small_multiples(PANELS, label="test AUC"),
@@ -47,7 +47,7 @@ def test_a_figure_drawn_twice_is_the_same_text(draw):
 
 def test_a_figure_keeps_its_text_as_text():
     found = texts(FIGURES["learning curves"]())
-    assert {"mm", "rd", "test AUC", "A title"} <= found
+    assert {"mm", "rd", "test AUC"} <= found
 
 
 def test_a_single_curve_needs_no_name():

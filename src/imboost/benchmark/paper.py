@@ -9,30 +9,22 @@ from importlib.resources import files
 RUNNING_TIMES = {("oc-nce", "ab"): 6900.44, ("sb-nce", "rd"): 6966.73, ("imboost", "mm"): 4484.17}
 """Seconds for all 57 data sets with one seed (table C.13)."""
 
-PAPER_ROUNDS = 5
-"""Rounds of questions in the paper's protocol."""
+PAPER_ROUNDS = 5  # rounds of questions in the paper's protocol
 
-METHODS: dict[tuple[str, str], str] = {
-    ("xgbod", "rd"): "XGBOD+RD",
-    ("dsad", "rd"): "DSAD+RD",
-    ("dsad", "hc"): "DSAD+HC",
-    ("dsad", "ab"): "DSAD+AB",
-    ("sb", "rd"): "SB+RD",
-    ("sb", "hc"): "SB+HC",
-    ("sb", "db"): "SB+DB",
-    ("sb", "ab"): "SB+AB",
-    ("sb-nce", "rd"): "SB-NCE+RD",
-    ("sb-nce", "hc"): "SB-NCE+HC",
-    ("sb-nce", "db"): "SB-NCE+DB",
-    ("sb-nce", "ab"): "SB-NCE+AB",
-    ("oc", "rd"): "OC+RD",
-    ("oc", "hc"): "OC+HC",
-    ("oc", "ab"): "OC+AB",
-    ("oc-nce", "rd"): "OC-NCE+RD",
-    ("oc-nce", "hc"): "OC-NCE+HC",
-    ("oc-nce", "ab"): "OC-NCE+AB",
-    ("imboost", "mm"): "IMBoost",
+_QUERIES = {
+    "xgbod": ["rd"],
+    "dsad": ["rd", "hc", "ab"],
+    "sb": ["rd", "hc", "db", "ab"],
+    "sb-nce": ["rd", "hc", "db", "ab"],
+    "oc": ["rd", "hc", "ab"],
+    "oc-nce": ["rd", "hc", "ab"],
 }
+
+METHODS = {
+    (detector, query): f"{detector}+{query}".upper()
+    for detector, queries in _QUERIES.items()
+    for query in queries
+} | {("imboost", "mm"): "IMBoost"}
 """Column of the tables for each detector and query strategy."""
 
 _TABLES = {
@@ -46,14 +38,7 @@ _SUMMARY_ROWS = ("Average", "std")
 
 @cache
 def paper_figures(metric: str, method: str) -> dict[str, float]:
-    """Return the metric of every data set after the last round, by lower-case name.
-
-    Parameters
-    ----------
-    metric : {"test_auc", "test_ap", "train_auc", "train_ap"}
-        Selects the table.
-    method : str
-        Its column, such as "IMBoost".
+    """Return `metric`, such as "test_auc", of a column of the tables by lower-case data set.
 
     >>> paper_figures("test_auc", "IMBoost")["thyroid"]
     0.97
@@ -66,21 +51,12 @@ def paper_figures(metric: str, method: str) -> dict[str, float]:
 
 
 @cache
-def paper_rounds(query: str) -> dict[int, float]:
-    """Return IMBoost's mean test AUC after each round with a query strategy (table C.7).
+def paper_rounds(query: str, statistic: str = "mean") -> dict[int, float]:
+    """Return the mean or std over seeds of IMBoost's test AUC after each round (table C.7).
 
-    The last round is table C.6.
+    It is empty for a query strategy that the paper does not have. The last round is table C.6.
     """
-    return _rounds(query)
-
-
-@cache
-def paper_round_deviations(query: str) -> dict[int, float]:
-    """Return the standard deviations over seeds of `paper_rounds`."""
-    return _rounds(f"{query} std")
-
-
-def _rounds(column: str) -> dict[int, float]:
+    column = query if statistic == "mean" else f"{query} {statistic}"
     rows = _read("queries_by_round.csv")
     return {int(row["round"]): float(row[column]) for row in rows if column in row}
 

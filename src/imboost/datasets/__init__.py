@@ -1,9 +1,8 @@
 """Benchmark and demo data with known labels."""
 
 from imboost.datasets.adbench import find_datasets, load_dataset, read_dataset
-from imboost.datasets.dataset import Dataset
+from imboost.datasets.dataset import Dataset, Split, split_dataset
 from imboost.datasets.digits import load_demo
-from imboost.datasets.split import Split, split_dataset
 from imboost.datasets.synthetic import planted_outliers
 
 __all__ = [

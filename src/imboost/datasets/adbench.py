@@ -50,10 +50,9 @@ def find_datasets(folder: Path | str) -> dict[str, ADBenchFile]:
     root = Path(folder)
     if not root.is_dir():
         raise DataError(f"No folder {root}. {WHERE_TO_GET}.")
-    files = [_describe(path) for path in root.rglob("*.npz")]
+    files = sorted((_describe(path) for path in root.rglob("*.npz")), key=_reading_order)
     if not files:
         raise DataError(f"No .npz file below {root}. {WHERE_TO_GET}.")
-    files.sort(key=_reading_order)
     by_name: dict[str, ADBenchFile] = {}
     for file in files:
         first = by_name.setdefault(file.name, file)
@@ -66,7 +65,7 @@ def find_datasets(folder: Path | str) -> dict[str, ADBenchFile]:
 
 
 def load_dataset(folder: Path | str, name: str) -> Dataset:
-    """Read the data set called `name` (as in "thyroid") below `folder`."""
+    """Read the data set called `name`, such as "thyroid", below `folder`."""
     files = find_datasets(folder)
     if name not in files:
         raise UnknownNameError("data set", name, files)
@@ -74,45 +73,38 @@ def load_dataset(folder: Path | str, name: str) -> Dataset:
 
 
 def count_rows(file: ADBenchFile) -> int:
-    """Return the number of rows without reading them; 0 for a file that cannot be read."""
+    """Return the number of rows; 0 for a file that cannot be read."""
     try:
-        with zipfile.ZipFile(file.path) as archive, archive.open("y.npy") as labels:
-            major, _ = np.lib.format.read_magic(labels)
-            read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
-            shape, _, _ = read[major](labels)
-    except (*_UNREADABLE, KeyError):
+        return int(_read_array(file, "y").size)
+    except DataError:
         return 0
-    return int(np.prod(shape))
 
 
 def read_dataset(file: ADBenchFile) -> Dataset:
     """Read one file; nothing in it is executed."""
-    arrays: dict[str, NDArray[Any]] = {}
+    X, y = _read_array(file, "X"), _read_array(file, "y").reshape(-1)
+    if X.dtype.kind not in _REAL_KINDS or y.dtype.kind not in _REAL_KINDS:
+        raise DataError(f"{file.path}: X and y must be numbers, got {X.dtype} and {y.dtype}.")
+    if not np.isin(y, (0, 1)).all():
+        raise DataError(f"{file.path}: y must hold only 0 (inlier) and 1 (outlier).")
+    floats = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    return Dataset(file.name, file.group, floats, y.astype(np.int8))
+
+
+def _read_array(file: ADBenchFile, key: str) -> NDArray[Any]:
     try:
         if not zipfile.is_zipfile(file.path):  # numpy would treat it as a pickle
             raise ValueError("no zip archive, or one cut short")
         with np.load(file.path, allow_pickle=False) as archive:
-            for key in ("X", "y"):
-                if key not in archive:
-                    raise DataError(
-                        f"{file.path}: an ADBench file holds arrays X and y; "
-                        f"this one holds {', '.join(archive) or 'nothing'}."
-                    )
-                arrays[key] = archive[key]
-    except DataError:
-        raise
+            if key in archive:
+                array: NDArray[Any] = archive[key]
+                return array
+            held = ", ".join(archive) or "nothing"
     except _UNREADABLE as error:
         raise DataError(
             f"{file.path}: not a readable .npz file ({error}). Fetch it again. {WHERE_TO_GET}."
         ) from None
-    X, y = arrays["X"], arrays["y"]
-    if X.dtype.kind not in _REAL_KINDS or y.dtype.kind not in _REAL_KINDS:
-        raise DataError(f"{file.path}: X and y must be numbers, got {X.dtype} and {y.dtype}.")
-    floats = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-    labels = y.reshape(-1)
-    if not np.isin(labels, (0, 1)).all():
-        raise DataError(f"{file.path}: y must hold only 0 (inlier) and 1 (outlier).")
-    return Dataset(file.name, file.group, floats, labels.astype(np.int8))
+    raise DataError(f"{file.path}: an ADBench file holds arrays X and y; this one holds {held}.")
 
 
 def _describe(path: Path) -> ADBenchFile:

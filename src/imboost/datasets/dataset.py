@@ -1,4 +1,4 @@
-"""A data set with known labels."""
+"""A data set with known labels, and the paper's split of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
 
 from imboost.errors import DataError
 from imboost.labels import INLIER, OUTLIER
@@ -35,19 +36,20 @@ class Dataset:
 
     def __post_init__(self) -> None:
         """Check shapes, labels and values."""
-        if self.X.ndim != 2 or 0 in self.X.shape:
+        shape, labels = self.X.shape, np.unique(self.y).tolist()
+        if len(shape) != 2 or 0 in shape:
             raise DataError(
-                f"{self.name}: X must be a table with rows and columns, got shape {self.X.shape}."
+                f"{self.name}: X must be a table with rows and columns, got shape {shape}."
             )
-        if self.y.shape != (len(self.X),):
+        if self.y.shape != shape[:1]:
             raise DataError(
                 f"{self.name}: y must have one label per row of X, "
-                f"got {self.y.shape} for {len(self.X)} rows."
+                f"got {self.y.shape} for {shape[0]} rows."
             )
-        if set(np.unique(self.y).tolist()) != {INLIER, OUTLIER}:
+        if labels != [INLIER, OUTLIER]:
             raise DataError(
                 f"{self.name}: y must hold both 0 (inlier) and 1 (outlier) "
-                f"and nothing else, got {np.unique(self.y)[:5].tolist()}."
+                f"and nothing else, got {labels[:5]}."
             )
         if not np.isfinite(self.X).all():
             raise DataError(f"{self.name}: X holds missing or infinite values.")
@@ -66,3 +68,27 @@ class Dataset:
     def n_outliers(self) -> int:
         """Number of outliers."""
         return int((self.y == OUTLIER).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Training and test rows of a data set, with their true labels."""
+
+    train_X: NDArray[Any]
+    train_y: NDArray[np.int8]
+    test_X: NDArray[Any]
+    test_y: NDArray[np.int8]
+
+
+def split_dataset(dataset: Dataset, seed: int) -> Split:
+    """Split into 70% training and 30% test rows, with the same fraction of outliers in both."""
+    rarest = min(dataset.n_outliers, dataset.n_rows - dataset.n_outliers)
+    if rarest < 2:
+        raise DataError(
+            f"{dataset.name}: a stratified split needs at least two inliers and two outliers; "
+            f"the rarer class has {rarest}."
+        )
+    train_X, test_X, train_y, test_y = train_test_split(
+        dataset.X, dataset.y, test_size=0.3, stratify=dataset.y, random_state=seed
+    )
+    return Split(train_X, train_y, test_X, test_y)

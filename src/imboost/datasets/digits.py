@@ -16,13 +16,8 @@ def load_demo(seed: int = 0) -> Dataset:
 
     No pixel of a four is unusual by itself, so that a detector needs labels to find fours.
 
-    Parameters
-    ----------
-    seed : int
-        Decides which fours are kept and the order of the rows.
+    `seed` decides which fours are kept and the order of the rows.
 
-    Examples
-    --------
     >>> load_demo().n_outliers
     80
     """

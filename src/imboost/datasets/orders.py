@@ -51,9 +51,9 @@ def mixed_table(
     ----------
     n_rows : int
     contamination : float
-        Share of rows that are outliers, a third of each kind.
+        Fraction of rows that are outliers, a third of each kind.
     missing : float
-        Share of cells that are missing; the wrong cells of outliers never are.
+        Fraction of cells that are missing; the wrong cells of outliers never are.
     seed : int
 
     Examples
@@ -64,13 +64,15 @@ def mixed_table(
     """
     rng = np.random.default_rng(seed)
     columns = _inliers(n_rows, rng)
-    wrong = rng.choice(n_rows, max(3, round(contamination * n_rows)), replace=False)
+    # Values out of range exceed those of inliers, not those of earlier outliers, which would
+    # make them grow without bound.
+    ranges = {name: (float(columns[name].max()), float(np.ptp(columns[name]))) for name in RANGED}
     kinds = np.full(n_rows, "", dtype="U24")
     cells: list[tuple[str, ...]] = [() for _ in range(n_rows)]
-    corruption = _Corruption(columns, rng)
+    wrong = rng.choice(n_rows, max(3, round(contamination * n_rows)), replace=False)
     for number, row in enumerate(wrong.tolist()):
         kinds[row] = KINDS[number % len(KINDS)]
-        cells[row] = corruption.apply(kinds[row], row)
+        cells[row] = _corrupt(columns, row, kinds[row], ranges, rng)
     table = _remove_cells(columns, cells, missing, rng)
     return MixedTable(table, (kinds != "").astype(np.int8), kinds, cells)
 
@@ -105,42 +107,31 @@ def _inliers(n: int, rng: np.random.Generator) -> Columns:
     }
 
 
-class _Corruption:
-    """Makes single cells of rows wrong, and returns their columns.
-
-    Values out of range exceed those of inliers, not of the outliers before them, which would grow
-    without bound.
-    """
-
-    def __init__(self, columns: Columns, rng: np.random.Generator) -> None:
-        self._columns, self._rng = columns, rng
-        self._largest = {name: float(columns[name].max()) for name in RANGED}
-        self._ranges = {name: float(np.ptp(columns[name])) for name in RANGED}
-
-    def apply(self, kind: str, row: int) -> tuple[str, ...]:
-        """Make a row an outlier of a kind."""
-        methods = (self._out_of_range, self._rare_category, self._impossible)
-        return methods[KINDS.index(kind)](row)
-
-    def _out_of_range(self, row: int) -> tuple[str, ...]:
-        name = str(self._rng.choice(RANGED))
-        excess = self._rng.uniform(0.5, 2.0) * self._ranges[name]
-        self._columns[name][row] = -9 if name == "rating" else self._largest[name] + excess
+def _corrupt(
+    columns: Columns,
+    row: int,
+    kind: str,
+    ranges: dict[str, tuple[float, float]],
+    rng: np.random.Generator,
+) -> tuple[str, ...]:
+    """Make a row an outlier of a kind; return the columns of its wrong cells."""
+    if kind == "out of range":
+        name = str(rng.choice(RANGED))
+        largest, width = ranges[name]
+        excess = rng.uniform(0.5, 2.0) * width
+        columns[name][row] = -9 if name == "rating" else largest + excess
         return (name,)
-
-    def _rare_category(self, row: int) -> tuple[str, ...]:
-        name = str(self._rng.choice(NAMED))
-        self._columns[name][row] = f"x{self._rng.integers(1000)}"
+    if kind == "rare category":
+        name = str(rng.choice(NAMED))
+        columns[name][row] = f"x{rng.integers(1000)}"
         return (name,)
-
-    def _impossible(self, row: int) -> tuple[str, ...]:
-        if self._rng.random() < 0.5:  # a city of another region
-            region = int(self._columns["region"][row][1:])
-            other = (region + self._rng.integers(1, N_REGIONS)) % N_REGIONS
-            self._columns["city"][row] = f"city {other * CITIES_PER_REGION}"
-            return ("city", "region")
-        self._columns["tax"][row] *= self._rng.choice((0.1, 8.0))
-        return ("tax", "amount")
+    if rng.random() < 0.5:  # a city of another region
+        region = int(columns["region"][row][1:])
+        other = (region + rng.integers(1, N_REGIONS)) % N_REGIONS
+        columns["city"][row] = f"city {other * CITIES_PER_REGION}"
+        return ("city", "region")
+    columns["tax"][row] *= rng.choice((0.1, 8.0))
+    return ("tax", "amount")
 
 
 def _power_law(number: int) -> NDArray[np.float64]:
@@ -149,11 +140,11 @@ def _power_law(number: int) -> NDArray[np.float64]:
 
 
 def _remove_cells(
-    columns: Columns, kept: list[tuple[str, ...]], share: float, rng: np.random.Generator
+    columns: Columns, kept: list[tuple[str, ...]], missing: float, rng: np.random.Generator
 ) -> pa.Table:
     remaining = {}
     for name, column in columns.items():
-        is_missing = (rng.random(len(column)) < share) & (name != "order_id")
+        is_missing = (rng.random(len(column)) < missing) & (name != "order_id")
         is_missing &= np.array([name not in names for names in kept])
         remaining[name] = pa.array(column, mask=is_missing)
     return pa.table(remaining)

@@ -9,11 +9,7 @@ from imboost.labels import OUTLIER
 
 
 def planted_outliers(
-    n_rows: int = 600,
-    n_features: int = 5,
-    outlier_share: float = 0.05,
-    *,
-    seed: int = 0,
+    n_rows: int = 600, n_features: int = 5, outlier_share: float = 0.05, *, seed: int = 0
 ) -> Dataset:
     """Generate inliers near a two-dimensional manifold, and outliers uniform in its range.
 

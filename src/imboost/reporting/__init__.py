@@ -7,16 +7,11 @@ from imboost.reporting.comparison_charts import (
     dot_plot,
     setting_panels,
 )
+from imboost.reporting.curves import learning_curves, picture, small_multiples, update_curves
 from imboost.reporting.formatting import format_value, percent
-from imboost.reporting.learning_curves import (
-    learning_curves,
-    picture,
-    small_multiples,
-)
 from imboost.reporting.page import render
 from imboost.reporting.report_table import Matrix, Table
 from imboost.reporting.score_charts import score_histogram
-from imboost.reporting.training_curves import update_curves
 
 __all__ = [
     "Mark",

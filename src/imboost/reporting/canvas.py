@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-COLOURS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#56B4E9",
-    "#E69F00",
-    "#000000",
-    "#999999",
-)
-"""Okabe and Ito's colour-blind-safe palette, with grey in place of yellow, which is faint on
-white."""
+# Okabe and Ito's colour-blind-safe palette, with grey in place of yellow, which is faint on white.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999"]
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":")
 
@@ -35,16 +25,13 @@ def dash(number: int) -> str:
     return DASHES[(number + number // len(COLOURS)) % len(DASHES)]
 
 
-def new_figure(width: float, height: float) -> tuple[Any, Any]:
-    """Return a figure of a size in inches, and its axes."""
-    figure, axes_list = new_grid(width, height, 1, 1)
-    return figure, axes_list[0]
-
-
-def new_grid(
-    width: float, height: float, rows: int, columns: int, *, share: bool = True
+def new_figure(
+    width: float, height: float, rows: int = 1, columns: int = 1, *, share: bool = True
 ) -> tuple[Any, list[Any]]:
-    """Return a figure and its axes, row by row; `share` gives all of them the same scales."""
+    """Return a figure of a size in inches and its axes, row by row.
+
+    `share` gives all axes the same scales.
+    """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -66,30 +53,19 @@ def name_rows(axes: Any, names: Sequence[str]) -> None:
     axes.grid(axis="y", visible=False)
 
 
-def label_ends(axes: Any, ends: Mapping[str, tuple[float, float, str]]) -> None:
-    """Write names at the ends of lines, moved apart where they would overlap.
-
-    Parameters
-    ----------
-    axes : Axes
-        Its limits must be final.
-    ends : mapping
-        x and y of the end of each line, and its colour.
-    """
-    low, high = axes.get_ylim()
-    heights = spread([up for _, up, _ in ends.values()], distance=0.07 * (high - low))
-    right = max((across for across, _, _ in ends.values()), default=0.0)
-    for (name, (_, _, colour)), height in zip(ends.items(), heights, strict=True):
-        axes.annotate(
-            name,
-            (right, height),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            color=colour,
-            fontsize=9,
-            annotation_clip=False,
-        )
+def write_beside(axes: Any, text: str, x: float, y: float, distance: float, **style: Any) -> None:
+    """Write text at a `distance` in points to the right of a position, or to the left if < 0."""
+    align = "left" if distance > 0 else "right"
+    axes.annotate(
+        text,
+        (x, y),
+        xytext=(distance, 0),
+        textcoords="offset points",
+        ha=align,
+        va="center",
+        annotation_clip=False,
+        **style,
+    )
 
 
 def spread(values: Sequence[float], distance: float) -> list[float]:
@@ -113,7 +89,7 @@ def spread(values: Sequence[float], distance: float) -> list[float]:
 
 
 def to_svg(figure: Any) -> str:
-    """Return a figure as deterministic SVG, with text as text."""
+    """Return a figure as deterministic SVG; text is not converted to paths."""
     from matplotlib import rc_context
 
     buffer = io.StringIO()

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from imboost.reporting.canvas import marker_style, name_rows, new_figure, new_grid, to_svg
+from imboost.reporting.canvas import marker_style, name_rows, new_figure, to_svg, write_beside
 
 _GREY = "#777777"
+# Style of reference values.
 _RING: dict[str, Any] = {
     "marker": "o",
     "markersize": 8,
     "markerfacecolor": "none",
     "color": _GREY,
 }
-"""Style of reference values."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Mark:
         Ends of the line through the value; no line if NaN.
     family : str
         Determines colour and marker.
-    reference : float, optional
-        A reference value, drawn as a ring.
+    reference : float
+        A reference value, drawn as a ring; none if NaN.
     is_filled : bool
     """
 
@@ -41,7 +41,7 @@ class Mark:
     low: float = math.nan
     high: float = math.nan
     family: str = ""
-    reference: float | None = None
+    reference: float = math.nan
     is_filled: bool = True
 
 
@@ -49,22 +49,28 @@ def dot_plot(
     marks: Sequence[Mark], families: Sequence[str], *, label: str, zero: bool = False
 ) -> str:
     """Draw one labelled point per method, coloured by family; `zero` adds a line at 0."""
-    figure, axes = new_figure(7.6, 0.21 * len(marks) + 1.1)
+    from matplotlib.lines import Line2D
+
+    figure, [axes] = new_figure(7.6, 0.21 * len(marks) + 1.1)
     if zero:
         axes.axvline(0, color="black", linewidth=0.8)
-    for row, mark in enumerate(marks):
-        style = marker_style(families.index(mark.family))
-        if not math.isnan(mark.low):
-            axes.plot([mark.low, mark.high], [row, row], color=style["color"], linewidth=1.6)
+    styles = {family: marker_style(number) for number, family in enumerate(families)}
+    name_rows(axes, [mark.name for mark in marks])
+    for row, (mark, tick) in enumerate(zip(marks, axes.get_yticklabels(), strict=True)):
+        style = styles[mark.family]
+        axes.plot([mark.low, mark.high], [row, row], color=style["color"], linewidth=1.6)
         fill = style["color"] if mark.is_filled else "white"
         axes.plot([mark.value], [row], **style, markersize=6, markerfacecolor=fill)
-        if mark.reference is not None:
-            axes.plot([mark.reference], [row], **_RING)
-    name_rows(axes, [mark.name for mark in marks])
-    for tick, mark in zip(axes.get_yticklabels(), marks, strict=True):
-        tick.set_color(marker_style(families.index(mark.family))["color"])
+        axes.plot([mark.reference], [row], **_RING)
+        tick.set_color(style["color"])
     axes.set_xlabel(label)
-    _add_legend(figure, marks, families)
+    found = {mark.family for mark in marks}
+    shown = {family: style for family, style in styles.items() if family in found}
+    if not all(math.isnan(mark.reference) for mark in marks):
+        shown["the paper's value"] = _RING
+    if len(shown) > 1:
+        handles = [Line2D([], [], linestyle="", label=name, **shown[name]) for name in shown]
+        figure.legend(handles=handles, frameon=False, loc="outside right upper", fontsize=9)
     return to_svg(figure)
 
 
@@ -86,47 +92,36 @@ def critical_difference_diagram(
     half = -(-len(ordered) // 2)
     lowest, highest = 1, len(ordered)
     step, first = 0.2, 0.25 + 0.1 * len(cliques)  # inches between names; from axis to first name
-    height = first + step * half + 0.75
-    figure, axes = new_figure(8.4, height)
+    depth = first + step * half
+    figure, [axes] = new_figure(8.4, depth + 0.75)
     figure.set_layout_engine("none")
     axes.set_position((0.2, 0, 0.6, 1))
     axes.axis("off")
     axes.set_xlim(lowest, highest)
-    axes.set_ylim(-(first + step * half), 0.75)
-    axes.plot([lowest, highest], [0, 0], color="black", linewidth=1, clip_on=False)
+    axes.set_ylim(-depth, 0.75)
+
+    def draw(x: list[float], y: list[float], width: float, color: str = "black") -> None:
+        axes.plot(x, y, color=color, linewidth=width, clip_on=False)
+
+    draw([lowest, highest], [0, 0], 1)
     for tick in range(lowest, highest + 1):
-        axes.plot([tick, tick], [0, 0.06], color="black", linewidth=1, clip_on=False)
+        draw([tick, tick], [0, 0.06], 1)
         axes.text(tick, 0.1, str(tick), ha="center", va="bottom", fontsize=8)
     if critical <= highest - lowest:
-        ends = [lowest, lowest + critical]
-        axes.plot(ends, [0.45, 0.45], color="black", linewidth=2, clip_on=False)
+        draw([lowest, lowest + critical], [0.45, 0.45], 2)
     axes.text(lowest, 0.52, f"critical difference {critical:.2f}", fontsize=8)
     for number, (start, end) in enumerate(cliques):
-        up = -0.1 - 0.1 * number
-        axes.plot([start, end], [up, up], color="black", linewidth=3, clip_on=False)
+        y = -0.1 - 0.1 * number
+        draw([start, end], [y, y], 3)
     # The outermost names are highest, so that lines to names on one side do not cross.
     for number, (name, rank) in enumerate(ordered):
         is_left = number < half
-        row = number if is_left else len(ordered) - 1 - number
-        up = -(first + step * row)
+        y = -(first + step * (number if is_left else len(ordered) - 1 - number))
         edge = lowest if is_left else highest
-        axes.plot([rank, rank, edge], [0, up, up], color=_GREY, linewidth=0.7, clip_on=False)
+        draw([rank, rank, edge], [0, y, y], 0.7, _GREY)
         text = f"{name}  {rank:.1f}" if is_left else f"{rank:.1f}  {name}"
-        _write_next_to(axes, text, edge, up, is_left=is_left)
+        write_beside(axes, text, edge, y, -4 if is_left else 4, fontsize=8)
     return to_svg(figure)
-
-
-def _write_next_to(axes: Any, text: str, across: float, up: float, *, is_left: bool) -> None:
-    axes.annotate(
-        text,
-        (across, up),
-        xytext=(-4 if is_left else 4, 0),
-        textcoords="offset points",
-        ha="right" if is_left else "left",
-        va="center",
-        fontsize=8,
-        annotation_clip=False,
-    )
 
 
 @dataclass(frozen=True)
@@ -149,14 +144,12 @@ def setting_panels(
     # Leave room for the names of methods next to their panel.
     longest = max((len(name) for name in ratios.values), default=0) if ratios else 0
     width = max(2.9, 1.6 + 0.085 * longest) if n_panels == 1 else 2.9
-    figure, axes_list = new_grid(width * columns, 2.5 * rows + 0.3, rows, columns, share=False)
-    everything = [
-        v for panel in panels for v in (*panel.values.values(), *panel.reference.values())
-    ]
+    figure, axes_list = new_figure(width * columns, 2.5 * rows + 0.3, rows, columns, share=False)
+    values = [v for panel in panels for v in (*panel.values.values(), *panel.reference.values())]
     for axes, panel in zip(axes_list, panels, strict=False):
         _draw_setting(axes, panel)
-        margin = 0.06 * (max(everything) - min(everything)) or 0.01
-        axes.set_ylim(min(everything) - margin, max(everything) + margin)
+        margin = 0.06 * (max(values) - min(values)) or 0.01
+        axes.set_ylim(min(values) - margin, max(values) + margin)
     for axes in axes_list[: len(panels) : columns]:
         axes.set_ylabel(label)
     if ratios is not None:
@@ -185,40 +178,19 @@ def _draw_setting(axes: Any, panel: Panel) -> None:
 
 def _draw_ratios(axes: Any, panel: Panel) -> None:
     """Draw ratios as lines from 1, on a logarithmic scale."""
-    from matplotlib.ticker import NullFormatter, NullLocator
+    from matplotlib.ticker import LogLocator
 
-    names, colour = list(panel.values), marker_style(0)["color"]
-    for row, name in enumerate(names):
-        ratio = panel.values[name]
+    colour = marker_style(0)["color"]
+    for row, (name, ratio) in enumerate(panel.values.items()):
         axes.plot([1, ratio], [row, row], color=colour, linewidth=1.6)
         axes.plot([ratio], [row], "o", color=colour, markersize=5)
         if name in panel.reference:
             axes.plot([panel.reference[name]], [row], **_RING)
-    everything = [1.0, *panel.values.values(), *panel.reference.values()]
-    low, high = min(everything) / 1.4, max(everything) * 1.4
-    ticks = [step * 10.0**power for power in range(-4, 5) for step in (1, 2, 5)]
-    shown = [tick for tick in ticks if low <= tick <= high]
-    axes.set_xscale("log")
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xticks(shown, [f"{tick:g}" for tick in shown])
-    axes.set_xlim(low, high)
+    values = [1.0, *panel.values.values(), *panel.reference.values()]
+    axes.set_xscale("log", subs=[])  # no minor ticks
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlim(min(values) / 1.4, max(values) * 1.4)
     axes.axvline(1, color="black", linewidth=0.8)
-    name_rows(axes, [f"{name}  {panel.values[name]:.2f}" for name in names])
+    name_rows(axes, [f"{name}  {ratio:.2f}" for name, ratio in panel.values.items()])
     axes.set_title(panel.title, loc="left", fontsize=10)
-
-
-def _add_legend(figure: Any, marks: Sequence[Mark], families: Sequence[str]) -> None:
-    """Add a legend of the families, and of the rings if there are any."""
-    from matplotlib.lines import Line2D
-
-    found = {mark.family for mark in marks}
-    handles = [
-        Line2D([], [], linestyle="", label=family, **marker_style(number))
-        for number, family in enumerate(families)
-        if family in found
-    ]
-    if any(mark.reference is not None for mark in marks):
-        handles.append(Line2D([], [], linestyle="", label="the paper's value", **_RING))
-    if len(handles) > 1:
-        figure.legend(handles=handles, frameon=False, loc="outside right upper", fontsize=9)

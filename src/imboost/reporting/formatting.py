@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Literal
 
 Value = str | float | None
@@ -11,6 +12,9 @@ Kind = Literal["text", "prose", "count", "figure", "signed", "margin", "number",
 1.23 × (ratio). Text stays on one line; prose may wrap."""
 
 MISSING = "\N{EN DASH}"
+
+# Control characters, surrogates, and marks that change the direction of text.
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def format_value(value: Value, kind: Kind) -> str:
@@ -21,11 +25,9 @@ def format_value(value: Value, kind: Kind) -> str:
     >>> format_value(None, "number")
     '–'
     """
-    if value is None or value == "":
-        return MISSING
     if isinstance(value, str):
-        return value
-    if math.isnan(value):
+        return value or MISSING
+    if value is None or math.isnan(value):
         return MISSING
     if kind == "signed":
         rounded = round(value, 3) or 0.0  # no sign before a zero
@@ -40,25 +42,20 @@ def compact(text: str) -> str:
     >>> [compact(text) for text in ("0.123", "+0.123", "10.5", "1.000")]
     ['.123', '+.123', '10.5', '1.00']
     """
-    if text == "1.000":
-        return "1.00"
-    for sign in ("+", "\N{MINUS SIGN}", ""):
-        if text.startswith(f"{sign}0."):
-            return sign + text.removeprefix(f"{sign}0")
-    return text
+    return "1.00" if text == "1.000" else re.sub(r"^([+\N{MINUS SIGN}]?)0\.", r"\1.", text)
 
 
-def percent(share: float) -> str:
+def percent(fraction: float) -> str:
     """Format a fraction as a percentage, with more digits close to 0% and 100%.
 
-    >>> [percent(share) for share in (1.0, 0.996, 0.4, 0.021, 0.0005, 1e-7)]
+    >>> [percent(part) for part in (1.0, 0.996, 0.4, 0.021, 0.0005, 1e-7)]
     ['100%', '99.6%', '40%', '2.1%', '0.05%', 'under 0.01%']
     """
-    if 0 < share < 0.0001:
+    if 0 < fraction < 0.0001:
         return "under 0.01%"
-    if 0.99 < share < 1:
-        return f"{math.floor(1000 * share) / 10:.1f}%"  # never rounded up to 100%
-    return f"{100 * share:.0f}%" if share >= 0.1 else f"{100 * share:.2g}%"
+    if 0.99 < fraction < 1:
+        return f"{math.floor(1000 * fraction) / 10:.1f}%"  # never rounded up to 100%
+    return f"{100 * fraction:.0f}%" if fraction >= 0.1 else f"{100 * fraction:.2g}%"
 
 
 def count(number: int, noun: str) -> str:
@@ -68,3 +65,12 @@ def count(number: int, noun: str) -> str:
     ('1 row', '2,000 rows')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def printable(text: str) -> str:
+    r"""Return text on one line that cannot control a terminal.
+
+    >>> printable("5\n\x1b[31mred")
+    '5 [31mred'
+    """
+    return UNPRINTABLE.sub("", re.sub(r"\s", " ", text))

@@ -44,10 +44,7 @@ class Table:
     def markdown(self) -> str:
         """Return the table as Markdown."""
         kinds = [kind for _, kind in self.columns]
-        body = [
-            [format_value(value, kind) for value, kind in zip(row, kinds, strict=True)]
-            for row in self.rows
-        ]
+        body = [list(map(format_value, row, kinds)) for row in self.rows]
         return _markdown([list(self.frame.columns), *body])
 
     def csv(self) -> str:
@@ -122,15 +119,14 @@ class Matrix:
         if math.isnan(value):
             return ""
         none, full = self.scale
-        share = min(1.0, max(0.0, (abs(value) - none) / (full - none)))
+        opacity = 0.5 * min(1.0, max(0.0, (abs(value) - none) / (full - none)))
         colour = "0,114,178" if value >= 0 else "213,94,0"
-        return f"rgba({colour},{0.5 * share:.2f})" if share >= 0.02 else ""
+        return f"rgba({colour},{opacity:.2f})" if opacity >= 0.01 else ""
 
 
 def _markdown(rows: Sequence[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(_escape(text) for text in row) + " |" for row in rows]
-    lines.insert(1, "|" + "---|" * len(rows[0]))
-    return "\n".join(lines)
+    header, *body = (f"| {' | '.join(map(_escape, row))} |" for row in rows)
+    return "\n".join([header, "|" + "---|" * len(rows[0]), *body])
 
 
 def _escape(text: str) -> str:

@@ -10,23 +10,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 N_BINS = 80
+# Range shown above the threshold, in multiples of the range below; the last bar has all above.
 WIDEST_TAIL = 30.0
-"""Range shown above the threshold, in multiples of the range below; higher scores share the last
-bar."""
 
 
 def score_histogram(scores: NDArray[Any], threshold: float) -> str:
-    """Draw a histogram of the scores, with another colour above the threshold.
-
-    Parameters
-    ----------
-    scores : array of shape (n_rows,)
-    threshold : float
-        Rows that score above it are called outliers.
-    """
+    """Draw a histogram of the scores; those above the threshold, the outliers, stand out."""
     import numpy as np
 
-    figure, axes = new_figure(8.0, 3.2)
+    figure, [axes] = new_figure(8.0, 3.2)
     low, high = float(min(scores.min(), threshold)), float(max(scores.max(), threshold))
     farthest = threshold + WIDEST_TAIL * (threshold - low)
     is_cut = low < threshold and high > farthest

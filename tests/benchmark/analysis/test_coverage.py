@@ -1,5 +1,5 @@
-from imboost.benchmark.analysis.coverage import failed_runs
 from imboost.benchmark.analysis.result_set import ResultSet
+from imboost.benchmark.report.summary_tables import failure_table
 from result_lines import failed_line, run_lines
 
 
@@ -64,7 +64,7 @@ def test_a_method_with_few_data_sets_is_not_ranked_and_leaves_the_shared_ones_al
         *(li for name in "ab" for li in run_lines(name, 1, 0.9, method="oc/rd")),
     ]
     coverage = coverage_of(lines)
-    assert coverage.too_few == ["oc/rd"]
+    assert coverage.too_few == {"oc/rd": 2}
     assert coverage.shared == list("abcde")
 
 
@@ -77,7 +77,7 @@ def test_failed_runs_are_grouped_by_reason_and_by_methods_with_the_same_data_set
     ]
     lines += [failed_line("wine", seed, "failed", "ValueError: no") for seed in (200, 100)]
     lines += [failed_line("skin", 100, "skipped", limit, method="xgbod/rd")]
-    table = failed_runs(ResultSet([*lines, *run_lines("wine", 1, 0.9)]).failed)
+    table = failure_table(ResultSet([*lines, *run_lines("wine", 1, 0.9)])).frame
     which = "oc/rd, oc/hc on Cover, skin (seed 100); xgbod/rd on skin (seed 100)"
     assert list(table.itertuples(index=False, name=None)) == [
         ("skipped", 5, limit, which),

@@ -2,8 +2,8 @@ import math
 
 import pytest
 
+from imboost.benchmark.analysis.comparison import time_ratios
 from imboost.benchmark.analysis.result_set import ResultSet
-from imboost.benchmark.analysis.running_times import time_ratios
 from result_lines import run_lines
 
 

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from adbench_folder import write_planted
-from imboost.benchmark.analysis.decision_summary import summarize_decisions
-from imboost.benchmark.run.decisions import DecisionResult, evaluate_decisions
+from imboost.benchmark.run.decisions import (
+    DecisionResult,
+    evaluate_decisions,
+    summarize_decisions,
+)
 from imboost.benchmark.run.protocol import RunSpec
 from imboost.datasets import planted_outliers
 from program_running import run_program
@@ -41,12 +44,12 @@ def test_intervals_count_after_the_last_round_and_advice_when_it_first_comes():
         line("b", 1, 2, precision=np.nan, unfound=1.0),
     ]
     summary = summarize_decisions(lines)
-    assert summary.n_runs == 2
-    assert summary.calibration_error == pytest.approx(0.15)
-    assert summary.precision_coverage == 1.0  # of the one run with rows above the threshold
-    assert summary.unfound_coverage == 0.5
-    assert summary.share_found == pytest.approx(0.9)
-    assert summary.stopped_runs == summary.stopped_datasets == 0.5
+    assert summary["n_runs"] == 2
+    assert summary["calibration_error"] == pytest.approx(0.15)
+    assert summary["precision_coverage"] == 1.0  # of the one run with rows above the threshold
+    assert summary["unfound_coverage"] == 0.5
+    assert summary["found_fraction"] == pytest.approx(0.9)
+    assert summary["stopped_runs"] == summary["stopped_datasets"] == 0.5
 
 
 def test_a_run_holds_estimates_and_true_values_after_every_round():

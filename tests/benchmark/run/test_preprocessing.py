@@ -50,8 +50,19 @@ def test_a_scaling_wraps_the_detector():
 
 def test_a_run_with_missing_cells_goes_through():
     settings = Settings.parse(["table__missing=0.2", "n_trees=10", "n_isolation_trees=10"])
-    lines = list(run(RunSpec("stack", "spread", "p", 1, 1, settings=settings), planted_outliers()))
+    spec = RunSpec("stack", "spread", "p", 1, 1, settings=settings)
+    lines = list(run(spec, planted_outliers(1500)))
     assert lines[-1].test_auc > 0.6
+
+
+def test_a_run_with_a_scaling_can_be_repeated():
+    settings = Settings((("table__scaling", "robust"),))
+    spec = RunSpec("stack", "spread", "planted", 100, rounds=1, settings=settings)
+    first, second = (
+        [(line.test_auc, line.test_ap) for line in run(spec, planted_outliers(300))]
+        for _ in range(2)
+    )
+    assert first == second
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from imboost.benchmark.trace.findings import ClaimStatus, check_claims
 from imboost.benchmark.trace.phases import phases_of, trace_frame, true_since
 from imboost.benchmark.trace.recording import PhaseKind
-from synthetic_traces import START, synthetic_trace
+from synthetic_traces import synthetic_trace
 
 CLAIMS = {
     "memorization": 0,
@@ -183,5 +183,8 @@ def test_an_outlier_gradient_that_shrinks_did_not_hold():
     assert "The smallest norm is 0.125, at update 32." in finding.details
 
 
-def test_the_cosine_follows_from_product_and_norms():
-    assert START.cosine == -0.5
+def test_the_cosine_follows_from_product_and_norms_and_is_0_if_a_gradient_vanishes():
+    def vanish(update):
+        return {"outlier_gradient_norm": 0.0, "inner_product": 0.0} if update.update == 2 else {}
+
+    assert trace_frame(synthetic_trace(vanish))["cosine"].tolist()[:3] == [-0.5, 0.0, -0.5]

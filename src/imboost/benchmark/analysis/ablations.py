@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from imboost.benchmark.analysis.aggregate import mean_over_seeds, of_metric
 from imboost.benchmark.analysis.comparison import paired_intervals
-from imboost.benchmark.analysis.coverage import MIN_SHARE
+from imboost.benchmark.analysis.coverage import MIN_FRACTION
 from imboost.benchmark.analysis.method_key import IMBOOST, MethodKey
 from imboost.benchmark.run.ablation import ABLATIONS, Ablation
 from imboost.benchmark.run.settings import Settings
@@ -50,15 +50,7 @@ def changed_value(key: MethodKey) -> tuple[Ablation, float] | None:
 
 
 def ablation_tables(runs: DataFrame, keys: dict[str, MethodKey]) -> list[AblationTable]:
-    """Return a table for every ablation with runs; the default value is plain IMBoost.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        The successful runs.
-    keys : dict
-        The methods by name.
-    """
+    """Return a table for every ablation with successful runs; the default is plain IMBoost."""
     changed = {name: changed_value(key) for name, key in keys.items()}
     tables = []
     for ablation in ABLATIONS.values():
@@ -76,10 +68,10 @@ def _ablation_table(
     default = IMBOOST.name
     runs = runs[runs["method"].isin([*values, default])].set_index(["dataset", "seed"])
     pairs = {name: set(own.index) for name, own in runs.groupby("method")}
-    enough = MIN_SHARE * max(len(pairs[name]) for name in values)
+    enough = MIN_FRACTION * max(len(pairs[name]) for name in values)
     counted = {name: value for name, value in values.items() if len(pairs[name]) >= enough}
     shared = set.intersection(*(pairs[name] for name in counted))
-    if default in pairs and len(pairs[default] & shared) >= MIN_SHARE * len(shared):
+    if default in pairs and len(pairs[default] & shared) >= MIN_FRACTION * len(shared):
         counted[default] = ablation.default
         shared &= pairs[default]
     runs = runs[runs["method"].isin(counted) & runs.index.isin(shared)].reset_index()

@@ -1,4 +1,4 @@
-"""Paired differences with confidence intervals, mean ranks and their significance.
+"""Paired differences with confidence intervals, ranks and their significance, and times.
 
 Data sets are the statistical units: seeds and the parts of a data set are averaged first,
 because they are not independent.
@@ -13,21 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from scipy import stats
 
+from imboost.benchmark.analysis.method_key import MethodKey
+from imboost.benchmark.paper import RUNNING_TIMES
+
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-CONFIDENCE = 0.95
-"""Level of the confidence intervals; tests have the level 1 - CONFIDENCE."""
+CONFIDENCE = 0.95  # level of the confidence intervals; tests have the level 1 - CONFIDENCE
 
 
 def mean_intervals(sample: DataFrame) -> DataFrame:
-    """Return the mean of every column with Student's t interval; NaN for a single value.
-
-    >>> import pandas as pd
-    >>> mean_intervals(pd.DataFrame({"a": [1.0, 2.0, 3.0]})).round(3)
-       n  mean    low   high
-    a  3   2.0 -0.484  4.484
-    """
+    """Return the mean of every column with Student's t interval; NaN for a single value."""
     import pandas as pd
 
     n, mean = sample.count(), sample.mean()
@@ -39,14 +35,6 @@ def paired_intervals(runs: DataFrame, reference: str, metric: str) -> DataFrame:
     """Return the mean difference of every other method to the reference, with its interval.
 
     Runs are paired by data set and seed; the differences of a data set are averaged.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        One row per run.
-    reference : str
-        Name of the method that is subtracted.
-    metric : str
     """
     runs = runs.pivot(index=["group", "dataset", "seed"], columns="method", values=metric)
     differences = runs.drop(columns=reference).sub(runs[reference], axis=0)
@@ -63,12 +51,7 @@ def outcome(interval: Any) -> str:
 
 
 def win_counts(values: DataFrame) -> Series:
-    """Count the rows in which each column is highest; ties share the win.
-
-    >>> import pandas as pd
-    >>> win_counts(pd.DataFrame({"a": [0.9, 0.1], "b": [0.7, 0.2], "c": [0.9, 0.3]})).to_dict()
-    {'a': 0.5, 'b': 0.0, 'c': 1.5}
-    """
+    """Count the rows in which each column is highest; ties share the win."""
     is_best = values.eq(values.max(axis=1), axis=0)
     return is_best.div(is_best.sum(axis=1), axis=0).sum()
 
@@ -131,9 +114,38 @@ class Ranking:
             missing = values.mean() * math.nan
             return cls(missing, missing)
         ranks = values.rank(axis=1, ascending=False)
-        ranking = cls(ranks.mean(), win_counts(values))
-        if n_methods < 3 or n_data_sets < 2 or (ranks.nunique(axis=1) == 1).all():
-            return ranking
-        friedman = float(stats.friedmanchisquare(*ranks.to_numpy().T).pvalue)
-        critical = nemenyi_difference(n_methods, n_data_sets)
-        return cls(ranking.ranks, ranking.wins, friedman, critical)
+        tests = (math.nan, math.nan)
+        if n_methods >= 3 and n_data_sets >= 2 and (ranks.nunique(axis=1) > 1).any():
+            friedman = float(stats.friedmanchisquare(*ranks.to_numpy().T).pvalue)
+            tests = (friedman, nemenyi_difference(n_methods, n_data_sets))
+        return cls(ranks.mean(), win_counts(values), *tests)
+
+
+def time_ratios(runs: DataFrame, reference: str, keys: dict[str, MethodKey]) -> DataFrame:
+    """Compare the running times of methods with the reference's, fastest first on every machine.
+
+    Only runs of the same data set and seed on the same machine are compared. The columns are
+    method, device, host, runs, seconds, reference_seconds, ratio and paper (the ratio of the
+    paper's times, NaN where it has none).
+    """
+    import pandas as pd
+
+    same = ["dataset", "seed", "device", "host"]
+    base = runs.loc[runs["method"] == reference, [*same, "seconds"]]
+    pairs = runs.merge(base, on=same, suffixes=("", "_reference"))
+    times = pairs.groupby(["method", "device", "host"], sort=False, as_index=False).agg(
+        runs=("seconds", "size"),
+        seconds=("seconds", "sum"),
+        reference_seconds=("seconds_reference", "sum"),
+    )
+    times = times[times["reference_seconds"] > 0]
+    papers = {
+        name: RUNNING_TIMES.get((key.detector, key.query)) if key.is_plain else None
+        for name, key in keys.items()
+    }
+    paper = times["method"].map(pd.Series(papers, dtype=float)).astype(float)
+    times = times.assign(
+        ratio=times["seconds"] / times["reference_seconds"],
+        paper=paper / (papers[reference] or float("nan")),
+    )
+    return times.sort_values(["device", "host", "ratio"], kind="stable")

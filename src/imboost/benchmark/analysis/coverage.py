@@ -1,4 +1,4 @@
-"""Data sets for which all methods have results, missing results, and failed runs."""
+"""Data sets for which all methods have results, and missing results."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from imboost.benchmark.analysis.aggregate import reading_order
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MIN_SHARE = 0.5
-"""Methods with results on a smaller fraction of the data sets are not ranked: the comparison is
-restricted to data sets that all ranked methods have."""
+# Methods with results on a smaller fraction of the data sets are not ranked: the comparison is
+# restricted to data sets that all ranked methods have.
+MIN_FRACTION = 0.5
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Coverage:
     ----------
     methods : list of str
         Names of the compared methods.
-    too_few : list of str
-        Methods with results on less than `MIN_SHARE` of the data sets.
+    too_few : dict
+        Number of data sets of the methods with results on less than `MIN_FRACTION` of them.
     shared : list of str
         Data sets of which every compared method has all parts.
     missing : DataFrame
@@ -33,65 +33,28 @@ class Coverage:
     """
 
     methods: list[str]
-    too_few: list[str]
+    too_few: dict[str, int]
     shared: list[str]
     missing: DataFrame
 
 
 def find_coverage(runs: DataFrame, failed: DataFrame) -> Coverage:
-    """Find the data sets on which methods can be compared.
+    """Find the data sets on which the methods of the successful `runs` can be compared.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        The successful runs of all methods that may be compared.
-    failed : DataFrame
-        The runs without a result.
+    The runs without a result, `failed`, say why a method lacks a data set.
     """
     import pandas as pd
 
     n_groups = runs.groupby("method", sort=False)["group"].nunique()
-    is_compared = n_groups >= MIN_SHARE * n_groups.max()
+    is_compared = n_groups >= MIN_FRACTION * n_groups.max()
     methods = list(n_groups.index[is_compared])
     parts = runs[["group", "dataset"]].drop_duplicates()
     wanted = parts.merge(pd.DataFrame({"method": methods}), how="cross")
-    present = pd.MultiIndex.from_frame(runs[["method", "dataset"]])
-    missing = wanted[~pd.MultiIndex.from_frame(wanted[["method", "dataset"]]).isin(present)]
+    found = wanted.merge(runs[["method", "dataset"]].drop_duplicates(), how="left", indicator=True)
+    missing = wanted[(found["_merge"] == "left_only").to_numpy()]
     reasons = failed.drop_duplicates(["method", "dataset"], keep="last")
     missing = missing.merge(reasons[["method", "dataset", "status"]], how="left")
     missing = missing.fillna({"status": "not run"})[["group", "method", "status"]]
     shared = sorted(set(parts["group"]) - set(missing["group"]), key=reading_order)
-    too_few = list(n_groups.index[~is_compared])
+    too_few = n_groups[~is_compared].to_dict()
     return Coverage(methods, too_few, shared, missing.drop_duplicates())
-
-
-def failed_runs(failed: DataFrame) -> DataFrame:
-    """Count the runs without a result by status and reason, the most frequent first.
-
-    The column "which" lists the runs: methods on data sets, with their seeds.
-    """
-    import pandas as pd
-
-    rows = [
-        {"status": status, "runs": len(own), "reason": reason, "which": "; ".join(_which(own))}
-        for (status, reason), own in failed.groupby(["status", "reason"], sort=False)
-    ]
-    table = pd.DataFrame(rows, columns=["status", "runs", "reason", "which"])
-    return table.sort_values("runs", ascending=False, kind="stable")
-
-
-def _which(failed: DataFrame) -> list[str]:
-    """Describe runs; methods that failed on the same data sets and seeds come together."""
-    seeds = failed.groupby(["method", "dataset"], sort=False)["seed"].agg(
-        lambda own: ", ".join(map(str, sorted(set(own))))
-    )
-    datasets = (
-        seeds.reset_index()
-        .groupby(["method", "seed"], sort=False)["dataset"]
-        .agg(lambda own: ", ".join(sorted(own, key=str.lower)))
-    )
-    methods = datasets.reset_index().groupby(["dataset", "seed"], sort=False)["method"]
-    return [
-        f"{methods} on {names} (seed{'s' if ',' in numbers else ''} {numbers})"
-        for (names, numbers), methods in methods.agg(", ".join).items()
-    ]

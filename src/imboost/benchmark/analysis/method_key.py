@@ -1,8 +1,8 @@
-"""Methods of a result file: what tells them apart, their names and their families."""
+"""The methods of a result file: their keys, names and families."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from imboost.benchmark.paper import METHODS, PAPER_ROUNDS
@@ -11,15 +11,11 @@ from imboost.benchmark.run.protocol import RunLine
 
 FAMILIES = {
     "imboost": "IMBoost",
-    "oc": "OC-based",
-    "oc-nce": "OC-based",
-    "sb": "SB-based",
-    "sb-nce": "SB-based",
+    **dict.fromkeys(["oc", "oc-nce"], "OC-based"),
+    **dict.fromkeys(["sb", "sb-nce"], "SB-based"),
     "dsad": "DSAD-based",
     "xgbod": "XGBOD",
-    "aad": "peers",
-    "pine": "peers",
-    "trees": "peers",
+    **dict.fromkeys(["aad", "pine", "trees"], "peers"),
     "stack": "ours",
 }
 """Family of each detector, as in the paper's figure 3, which lacks "peers" and "ours"."""
@@ -29,16 +25,11 @@ FAMILY_ORDER = [*dict.fromkeys(FAMILIES.values()), "others"]
 
 
 class QueryProtocol(NamedTuple):
-    """The questions and the oracle; methods are compared under one protocol."""
+    """Rounds, questions per round and oracle noise; methods are compared under one protocol."""
 
     rounds: int = PAPER_ROUNDS
     budget: str = PAPER
     oracle_noise: float = 0.0
-
-    @property
-    def is_paper(self) -> bool:
-        """Whether it is the paper's protocol."""
-        return self == PAPER_PROTOCOL
 
 
 PAPER_PROTOCOL = QueryProtocol()
@@ -46,17 +37,8 @@ PAPER_PROTOCOL = QueryProtocol()
 
 @dataclass(frozen=True)
 class MethodKey:
-    """A detector, its query strategy, the protocol and the settings.
+    """A detector, its query strategy, the protocol and the settings other than the defaults.
 
-    Parameters
-    ----------
-    detector, query : str
-    protocol : QueryProtocol
-    settings : str
-        Settings that differ from the defaults, as written in the result file.
-
-    Examples
-    --------
     >>> MethodKey("imboost", "mm", QueryProtocol(budget="20rows"), "n_members=5").name
     'imboost/mm · budget 20rows · n_members=5'
     """
@@ -97,10 +79,6 @@ class MethodKey:
     def paper_column(self) -> str | None:
         """The column of the same method in the paper's tables."""
         return METHODS.get((self.detector, self.query)) if self.is_plain else None
-
-    def under(self, protocol: QueryProtocol) -> MethodKey:
-        """Return the same method under another protocol."""
-        return replace(self, protocol=protocol)
 
 
 IMBOOST = MethodKey("imboost", "mm")

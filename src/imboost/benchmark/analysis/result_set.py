@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from imboost.benchmark.analysis.ablations import AblationTable, ablation_tables, changed_value
-from imboost.benchmark.analysis.aggregate import (
-    METRICS,
-    finished_rounds,
-    last_rounds,
-    mean_over_seeds,
-    of_metric,
-    reading_order,
-    results_frame,
-    with_paper_figures,
-)
-from imboost.benchmark.analysis.comparison import Ranking, paired_intervals
+from imboost.benchmark.analysis.aggregate import METRICS, mean_over_seeds, of_metric, reading_order
+from imboost.benchmark.analysis.comparison import Ranking, paired_intervals, time_ratios
 from imboost.benchmark.analysis.coverage import Coverage, find_coverage
 from imboost.benchmark.analysis.method_key import IMBOOST, PAPER_PROTOCOL, MethodKey, QueryProtocol
-from imboost.benchmark.analysis.running_times import time_ratios
+from imboost.benchmark.paper import paper_figures
 from imboost.benchmark.run.protocol import RoundResult
 from imboost.detectors import make_detector
 from imboost.errors import UnknownNameError
@@ -50,18 +42,23 @@ class ResultSet:
 
     @cached_property
     def frame(self) -> DataFrame:
-        """All lines."""
-        return results_frame(self.lines)
+        """All lines, with the name of the method in a column."""
+        import pandas as pd
+
+        names = [MethodKey.of(line).name for line in self.lines]
+        return pd.DataFrame([vars(line) for line in self.lines]).assign(method=names)
 
     @cached_property
     def rounds(self) -> DataFrame:
-        """All rounds of the successful runs."""
-        return finished_rounds(self.frame)
+        """All rounds of the successful runs, without those whose test AUC is missing."""
+        known = self.frame[(self.frame["status"] == "ok") & self.frame["test_auc"].notna()]
+        last = known.groupby(["method", "dataset", "seed"])["round"].transform("max")
+        return known[last == known["rounds"]]
 
     @cached_property
     def runs(self) -> DataFrame:
         """The last round of the successful runs."""
-        return last_rounds(self.rounds)
+        return self.rounds[self.rounds["round"] == self.rounds["rounds"]]
 
     @cached_property
     def failed(self) -> DataFrame:
@@ -77,7 +74,13 @@ class ResultSet:
     @cached_property
     def figures(self) -> DataFrame:
         """Mean and std over seeds by method, data set and metric, and the paper's figures."""
-        return with_paper_figures(mean_over_seeds(self.runs, "method"), self.keys)
+        figures = mean_over_seeds(self.runs, "method")
+        papers = []
+        for method, group, metric in figures.index:
+            column = self.keys[method].paper_column
+            papers.append(paper_figures(metric, column).get(group.lower()) if column else None)
+        figures = figures.assign(paper=papers).astype({"paper": float})
+        return figures.assign(difference=figures["mean"] - figures["paper"])
 
     def table(self, metric: str, column: str = "mean") -> DataFrame:
         """Return a column of `figures` as a table of data sets by methods."""
@@ -97,11 +100,8 @@ class ResultSet:
     @cached_property
     def protocol(self) -> QueryProtocol:
         """The protocol under which methods are compared."""
-        protocols = self.runs["method"].map({name: k.protocol for name, k in self.keys.items()})
-        counts = protocols.value_counts()
-        return (
-            PAPER_PROTOCOL if PAPER_PROTOCOL in counts.index else QueryProtocol(*counts.index[0])
-        )
+        counts = Counter(self.keys[name].protocol for name in self.runs["method"])
+        return PAPER_PROTOCOL if PAPER_PROTOCOL in counts else counts.most_common(1)[0][0]
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -148,11 +148,13 @@ class ResultSet:
 
         It is the one named by `against`; otherwise IMBoost if present, otherwise the best.
         """
-        known = {self.keys[name].under(PAPER_PROTOCOL).name: name for name in self.methods}
+        plain = {replace(self.keys[n], protocol=PAPER_PROTOCOL).name: n for n in self.methods}
         if self.against is None:
-            return known.get(IMBOOST.name, self.methods[0])
-        known |= {name: name for name in self.methods}
-        name = self.against if self.against in known else _with_query(self.against)
+            return plain.get(IMBOOST.name, self.methods[0])
+        known = plain | {name: name for name in self.methods}
+        name = self.against
+        if name not in known and "/" not in name:
+            name = f"{name}/{make_detector(name).default_query}"
         if name not in known:
             raise UnknownNameError("compared method", name, known)
         return known[name]
@@ -205,11 +207,6 @@ class ResultSet:
         return [name for name in self.methods if name in {*best.values(), self.reference}]
 
     @cached_property
-    def variants(self) -> list[str]:
-        """Methods under another protocol."""
-        return [name for name, key in self.keys.items() if key.protocol != self.protocol]
-
-    @cached_property
     def ablations(self) -> list[AblationTable]:
         """IMBoost with one setting changed."""
         return ablation_tables(self.runs, self.keys)
@@ -218,16 +215,3 @@ class ResultSet:
     def times(self) -> DataFrame:
         """Running times as ratios to the reference's."""
         return time_ratios(self.compared_runs, self.reference, self.keys)
-
-    def n_data_sets(self, method: str) -> int:
-        """Return the number of data sets with results of a method."""
-        return int(self.runs.loc[self.runs["method"] == method, "group"].nunique())
-
-    def runs_by(self, column: str) -> dict[str, int]:
-        """Count the successful runs by a column of the results, such as the version."""
-        return dict(self.runs.groupby(column, sort=False).size())
-
-
-def _with_query(method: str) -> str:
-    """Add its own query strategy to a detector named alone."""
-    return method if "/" in method else f"{method}/{make_detector(method).default_query}"

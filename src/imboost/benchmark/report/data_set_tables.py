@@ -22,8 +22,7 @@ PAPER_TABLES = {
 def figure_matrix(results: ResultSet, metric: str) -> Matrix:
     """Return our figures, with means, ranks and wins on the shared data sets below."""
     methods = [*results.methods, *results.coverage.too_few]
-    figures, ranking = results.table(metric), results.rankings[metric]
-    means = results.means(metric) if results.shared else results.means(metric) * float("nan")
+    means, ranking = _shared_means(results, metric), results.rankings[metric]
     below: dict[str, tuple[Kind, pd.Series]] = {
         "mean": ("figure", means["mean"]),
         "std over seeds": ("figure", means["std"]),
@@ -36,50 +35,32 @@ def figure_matrix(results: ResultSet, metric: str) -> Matrix:
         for name, (kind, values) in below.items()
         if values.reindex(results.methods).notna().any()
     }
+    frame = results.table(metric).reindex(index=results.groups, columns=methods)
     hints = [[_hint(results, m, group, metric) for m in methods] for group in results.groups]
     scale = (0.5, 1.0) if metric.endswith("auc") else (0.0, 1.0)  # chance to perfect
-    return Matrix(
-        _named_rows(results, figures, results.groups, methods),
-        summary,
-        scale,
-        hints=pd.DataFrame(hints),
-    )
+    return Matrix(_name_rows(results, frame), summary, scale, hints=pd.DataFrame(hints))
 
 
 def difference_matrix(results: ResultSet, metric: str) -> Matrix | None:
-    """Return our figures minus the paper's; None if it has none of these methods."""
+    """Return our figures minus the paper's; None if the paper has none of these methods."""
     methods = [method for method in results.methods if results.keys[method].paper_column]
     figures = results.table(metric, "difference").reindex(columns=methods).dropna(how="all")
     groups = [group for group in results.groups if group in figures.index]
     if not groups:
         return None
-    means = results.means(metric)["difference"].reindex(methods)
-    if not results.shared:
-        means *= float("nan")
+    means = _shared_means(results, metric)["difference"].reindex(methods)
+    summary: dict[str, tuple[Kind, list[float]]] = {"mean": ("signed", means.tolist())}
     largest = 0.3  # the difference with full shade
-    return Matrix(
-        _named_rows(results, figures, groups, methods),
-        {"mean": ("signed", means.tolist())},
-        (0.0, largest),
-        kind="signed",
-    )
+    return Matrix(_name_rows(results, figures.loc[groups]), summary, (0.0, largest), kind="signed")
 
 
 def tidy_table(results: ResultSet) -> Table:
     """Return all figures in long form: one row per method, data set and metric."""
-    names = {
-        "method": "method",
-        "group": "data set",
-        "n_parts": "parts",
-        "metric": "metric",
-        "mean": "mean",
-        "std": "std",
-        "n_seeds": "seeds",
-        "paper": "paper",
-        "difference": "difference",
-        "seconds": "seconds per run",
-    }
-    return Table(results.figures.reset_index()[list(names)].rename(columns=names))
+    columns = ["method", "group", "n_parts", "metric", "mean", "std", "n_seeds"]
+    columns += ["paper", "difference", "seconds"]
+    names = {"group": "data set", "n_parts": "parts", "n_seeds": "seeds"}
+    names["seconds"] = "seconds per run"
+    return Table(results.figures.reset_index()[columns].rename(columns=names))
 
 
 def row_names(results: ResultSet, groups: Sequence[str]) -> list[str]:
@@ -93,11 +74,13 @@ def row_names(results: ResultSet, groups: Sequence[str]) -> list[str]:
     return names
 
 
-def _named_rows(
-    results: ResultSet, figures: pd.DataFrame, groups: Sequence[str], methods: Sequence[str]
-) -> pd.DataFrame:
-    names = pd.Index(row_names(results, groups), name="data set")
-    return figures.reindex(index=groups, columns=methods).set_axis(names)
+def _name_rows(results: ResultSet, frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.set_axis(pd.Index(row_names(results, frame.index), name="data set"))
+
+
+def _shared_means(results: ResultSet, metric: str) -> pd.DataFrame:
+    """Return the means over the shared data sets; NaN without any."""
+    return results.means(metric) if results.shared else results.means(metric) * float("nan")
 
 
 def _hint(results: ResultSet, method: str, group: str, metric: str) -> str:

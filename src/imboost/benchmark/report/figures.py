@@ -41,24 +41,16 @@ def _mean_figure(results: ResultSet) -> str:
     marks = []
     for name in sorted(families, key=lambda name: best_first.index(families[name])):
         mean, std, paper, _ = means.loc[name]
-        reference = None if math.isnan(paper) else paper
-        marks.append(Mark(name, mean, mean - std, mean + std, families[name], reference))
+        marks.append(Mark(name, mean, mean - std, mean + std, families[name], paper))
     return dot_plot(marks, FAMILY_ORDER, label="mean test AUC")
 
 
 def _gain_figure(results: ResultSet) -> str:
     """Draw the difference of each method to the reference, with its interval."""
-    marks = [
-        Mark(
-            gain.Index,
-            gain.mean,
-            gain.low,
-            gain.high,
-            results.keys[gain.Index].family,
-            is_filled=outcome(gain) in ("better", "worse"),
-        )
-        for gain in results.gains.itertuples()
-    ]
+    marks = []
+    for gain in results.gains.itertuples():
+        family, differs = results.keys[gain.Index].family, outcome(gain) in ("better", "worse")
+        marks.append(Mark(gain.Index, gain.mean, gain.low, gain.high, family, is_filled=differs))
     label = f"test AUC minus that of {results.reference}"
     return dot_plot(marks, FAMILY_ORDER, label=label, zero=True)
 
@@ -69,9 +61,8 @@ def _rank_figure(results: ResultSet) -> str:
     if math.isnan(ranking.critical):
         return ""
     ranks = ranking.ranks.to_dict()
-    return critical_difference_diagram(
-        ranks, indistinguishable(ranks.values(), ranking.critical), ranking.critical
-    )
+    cliques = indistinguishable(ranks.values(), ranking.critical)
+    return critical_difference_diagram(ranks, cliques, ranking.critical)
 
 
 def _query_figure(results: ResultSet) -> str:
@@ -105,14 +96,10 @@ def _setting_figure(results: ResultSet) -> str:
     panels = []
     for table in results.ablations:
         values = table.values.set_axis([f"{value:g}" for value in table.values.index])
-        panels.append(
-            Panel(
-                f"{table.ablation.symbol} ({table.ablation.setting.rpartition('__')[2]})",
-                values["mean"].dropna().to_dict(),
-                values["paper"].dropna().to_dict(),
-                f"{table.ablation.default:g}",
-            )
-        )
+        own, papers = (values[column].dropna().to_dict() for column in ("mean", "paper"))
+        ablation = table.ablation
+        title = f"{ablation.symbol} ({ablation.setting.rpartition('__')[2]})"
+        panels.append(Panel(title, own, papers, f"{ablation.default:g}"))
     times = time_panel(results)
     return setting_panels(panels, times, label="mean test AUC") if panels or times else ""
 

@@ -1,7 +1,4 @@
-"""Tables of single rounds.
-
-They show means, differences to the reference, waiting times and rounds in which the AUC fell.
-"""
+"""Tables by round: means, differences to the reference, waiting times, decreases of the AUC."""
 
 from __future__ import annotations
 
@@ -26,20 +23,17 @@ def round_tables(results: ResultSet) -> dict[str, Table]:
     columns = _round_columns(rounds)
     tables = {}
     for name in ("auc", "ap"):
-        tables[f"round_by_round_{name}"] = _mean_table(results, columns, f"test_{name}")
-        tables[f"round_by_round_{name}_differences"] = _difference_table(
-            results, columns, f"test_{name}"
-        )
-    reference = rounds[rounds["method"] == results.reference]
-    return {
-        **tables,
-        "waiting_times": _waiting_table(reference),
+        metric = f"test_{name}"
+        tables[f"round_by_round_{name}"] = _mean_table(results, columns, metric)
+        tables[f"round_by_round_{name}_differences"] = _difference_table(results, columns, metric)
+    return tables | {
+        "waiting_times": _waiting_table(rounds[rounds["method"] == results.reference]),
         "clearly_worse_rounds": _worse_round_table(results, rounds),
     }
 
 
 def _round_columns(rounds: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the runs after each round that all of them have, and their mean from round 1 on."""
+    """Return results after each round that all runs have, and their mean from round 1 on."""
     n_runs = rounds.groupby("round").size()
     numbers = sorted(n_runs.index[n_runs == len(rounds[_RUN].drop_duplicates())])
     columns = {f"round {number}": rounds[rounds["round"] == number] for number in numbers}
@@ -53,15 +47,12 @@ def _round_columns(rounds: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _mean_table(results: ResultSet, columns: dict[str, pd.DataFrame], metric: str) -> Table:
     means = {
-        name: of_metric(mean_over_seeds(runs, "method"), metric)["mean"]
+        name: of_metric(mean_over_seeds(runs, "method"), metric)["mean"].groupby("method").mean()
         for name, runs in columns.items()
     }
-    table = pd.DataFrame(
-        {name: own.groupby("method").mean() for name, own in means.items()},
-        index=pd.Index(results.methods if means else [], name="method"),
-    )
+    index = pd.Index(results.methods if means else [], name="method")
     kinds: dict[str, Kind] = dict.fromkeys(means, "figure")
-    return Table(table.reset_index(), kinds, marked=results.reference)
+    return Table(pd.DataFrame(means, index).reset_index(), kinds, marked=results.reference)
 
 
 def _difference_table(results: ResultSet, columns: dict[str, pd.DataFrame], metric: str) -> Table:
@@ -86,26 +77,21 @@ def _waiting_table(rounds: pd.DataFrame) -> Table:
         first=rounds["seconds"].where(rounds["round"] == 0),
         wait=by_run["seconds"].diff().where(by_run["round"].diff() == 1),
     )
-    table = waits.groupby("dataset").agg(
+    names = ["rows", "columns", "before the first question", "between rounds", "longest"]
+    by_data_set = waits.groupby("dataset")
+    table = by_data_set.agg(
         n_rows=("n_train", "last"),
         n_columns=("n_features", "last"),
-        n_runs=("seed", "nunique"),
-        n_first=("first", "count"),
         first=("first", "mean"),
         mean=("wait", "mean"),
         longest=("wait", "max"),
-    )
-    table = table[(table["n_first"] == table["n_runs"]) & table["mean"].notna()]
-    names = {
-        "n_rows": "rows",
-        "n_columns": "columns",
-        "first": "before the first question",
-        "mean": "between rounds",
-        "longest": "longest",
-    }
-    kinds: dict[str, Kind] = dict.fromkeys(list(names.values())[2:], "number")
-    table = table[list(names)].rename(columns=names).reset_index(names="data set")
-    return Table(table, {"rows": "count", "columns": "count", **kinds})
+    ).set_axis(names, axis=1)
+    # Leave out data sets with runs whose first round or waits are not known.
+    has_first = by_data_set["first"].count() == by_data_set["seed"].nunique()
+    table = table[has_first & table["between rounds"].notna()]
+    kinds: dict[str, Kind] = {"rows": "count", "columns": "count"}
+    kinds |= dict.fromkeys(names[2:], "number")
+    return Table(table.reset_index(names="data set"), kinds)
 
 
 def _worse_round_table(results: ResultSet, rounds: pd.DataFrame) -> Table:
@@ -116,10 +102,9 @@ def _worse_round_table(results: ResultSet, rounds: pd.DataFrame) -> Table:
     is_complete = rounds.groupby(by_round)["seed"].transform("nunique") == n_runs
     curves = rounds[is_complete].groupby(by_round)["test_auc"].mean()
     changes = curves.groupby(["method", "dataset"]).diff().dropna()
-    is_worse = (changes < -CLEARLY_WORSE).groupby("method")
-    table = is_worse.agg(["size", "sum", "mean"])
+    table = (changes < -CLEARLY_WORSE).groupby("method").agg(["size", "sum", "mean"])
+    table = table.set_axis(["data sets and rounds", "clearly worse", "share"], axis=1)
     table = table.reindex([name for name in results.methods if name in table.index])
-    names = {"size": "data sets and rounds", "sum": "clearly worse", "mean": "share"}
-    kinds: dict[str, Kind] = {"share": "figure", **dict.fromkeys([*names.values()][:2], "count")}
-    table = table.rename(columns=names).reset_index(names="method")
-    return Table(table, kinds, marked=results.reference)
+    kinds: dict[str, Kind] = {"data sets and rounds": "count", "clearly worse": "count"}
+    kinds["share"] = "figure"
+    return Table(table.reset_index(names="method"), kinds, marked=results.reference)

@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from imboost.benchmark.analysis.ablations import AblationTable
 from imboost.benchmark.analysis.aggregate import is_tabular, of_metric
 from imboost.benchmark.analysis.comparison import outcome, paired_intervals
-from imboost.benchmark.analysis.coverage import failed_runs
 from imboost.benchmark.analysis.result_set import ResultSet
-from imboost.benchmark.paper import paper_round_deviations, paper_rounds
+from imboost.benchmark.paper import paper_rounds
 from imboost.benchmark.report.data_set_tables import row_names
 from imboost.reporting import Table
 from imboost.reporting.formatting import Kind
 
 METRIC_NAMES = {"AUC": "test_auc", "AP": "test_ap"}
-CI_LOW, CI_HIGH = "95% CI low", "95% CI high"
+CI_LOW, CI_HIGH, TO_MAIN = "95% CI low", "95% CI high", "difference to the main protocol"
+INTERVAL_NAMES = {"n": "data sets", "low": CI_LOW, "high": CI_HIGH}
+
+_FIGURES = ["test AUC", "test AP", "paper AUC", "paper AP", "AUC, tables", "AUC, embeddings"]
+_STDS = ["std", "AUC std", "AP std", "paper std"]
+_COLUMNS: dict[Kind, list[str]] = {
+    "count": ["data sets", "seeds", "round", "runs"],
+    "figure": [*_FIGURES, *_STDS, "paper"],
+    "signed": ["difference", "AUC difference", "AP difference", TO_MAIN, CI_LOW, CI_HIGH],
+    "number": ["mean rank", "wins", "seconds", "seconds per run"],
+    "prose": ["skipped", "failed", "not run", "reason", "which"],
+}
+KINDS = {name: kind for kind, names in _COLUMNS.items() for name in names}
+"""Format of every column of these tables that is not plain text."""
 
 
 def summary_table(results: ResultSet) -> Table:
     """Return one row per method, the best first; the paper's columns only if it has figures."""
     methods, ranking = results.methods, results.rankings["test_auc"]
     runs = results.runs.groupby("method")
-    n_seeds = results.figures["n_seeds"].groupby("method")
     table = pd.DataFrame(index=pd.Index(methods, name="method"))
     table["data sets"] = runs["group"].nunique()
-    table["seeds"] = n_seeds.agg(
-        lambda own: f"{own.min()} to {own.max()}" if own.nunique() > 1 else f"{own.min()}"
+    table["seeds"] = (
+        results.figures["n_seeds"]
+        .groupby("method")
+        .agg(lambda own: f"{own.min()} to {own.max()}" if own.nunique() > 1 else f"{own.min()}")
     )
-    kinds: dict[str, Kind] = {"data sets": "count", "seeds": "count"}
     for name, metric in METRIC_NAMES.items():
         means = results.means(metric)
         table[f"test {name}"] = means["mean"]
@@ -47,16 +60,13 @@ def summary_table(results: ResultSet) -> Table:
             table["wins"] = ranking.wins
     table["seconds per run"] = runs["seconds"].mean()
     table[f"AUC vs {results.reference}"] = _outcomes(results)
-    for name in table.columns[2:-1]:
-        is_number = name in ("mean rank", "wins", "seconds per run")
-        kinds[name] = "signed" if "difference" in name else "number" if is_number else "figure"
-    return Table(table.reset_index(), kinds, marked=results.reference)
+    return Table(table.reset_index(), KINDS, marked=results.reference)
 
 
 def difference_table(results: ResultSet) -> Table:
     """Return the paired difference of every method to the reference, with its interval."""
-    table = _with_interval_names(results.gains, "difference").assign(outcome=_outcomes(results))
-    return Table(table.reset_index(names="method"), _interval_kinds("difference"))
+    table = results.gains.rename(columns=INTERVAL_NAMES | {"mean": "difference"})
+    return Table(table.assign(outcome=_outcomes(results)).reset_index(names="method"), KINDS)
 
 
 def query_table(results: ResultSet) -> Table:
@@ -65,34 +75,23 @@ def query_table(results: ResultSet) -> Table:
     curves = results.curves(results.queries, results.query_groups)
     for name in results.queries if results.query_groups else []:
         key = results.keys[name]
-        means = paper_rounds(key.query) if key.is_plain else {}
-        deviations = paper_round_deviations(key.query) if key.is_plain else {}
-        for number, curve in curves.loc[name].iterrows():
-            rows.append(
-                {
-                    "query": key.query,
-                    "round": number,
-                    "test AUC": curve["mean"],
-                    "std": curve["std"],
-                    "paper": means.get(number),
-                    "paper std": deviations.get(number),
-                }
-            )
+        means, stds = (
+            paper_rounds(key.query, of) if key.is_plain else {} for of in ("mean", "std")
+        )
+        rows += [
+            (key.query, number, mean, std, means.get(number), stds.get(number))
+            for number, mean, std in curves.loc[name].itertuples(name=None)
+        ]
     columns = ["query", "round", "test AUC", "std", "paper", "paper std"]
     table = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], float))
-    table["difference"] = table["test AUC"] - table["paper"]
-    kinds: dict[str, Kind] = {"round": "count", **dict.fromkeys(columns[2:], "figure")}
-    return Table(table, {**kinds, "difference": "signed"})
+    return Table(table.assign(difference=table["test AUC"] - table["paper"]), KINDS)
 
 
 def ablation_table(ablation: AblationTable) -> Table:
     """Return the test AUC for every value of a setting (tables C.8 to C.12)."""
-    names = {"mean": "test AUC", "low": CI_LOW, "high": CI_HIGH}
-    table = ablation.values.drop(columns="n").rename(columns=names)
+    table = ablation.values.drop(columns="n").rename(columns=INTERVAL_NAMES | {"mean": "test AUC"})
     table.insert(0, ablation.ablation.symbol, [f"{value:g}" for value in table.index])
-    kinds: dict[str, Kind] = {"test AUC": "figure", "std": "figure", "paper": "figure"}
-    kinds |= _interval_kinds("difference")
-    return Table(table, kinds, marked=f"{ablation.ablation.default:g}")
+    return Table(table, KINDS, marked=f"{ablation.ablation.default:g}")
 
 
 def time_table(results: ResultSet) -> Table:
@@ -102,8 +101,8 @@ def time_table(results: ResultSet) -> Table:
     table = results.times.rename(columns=names)
     if len(table[["device", "machine"]].drop_duplicates()) < 2:
         table = table.drop(columns="machine")
-    kinds: dict[str, Kind] = {"runs": "count", "seconds": "number", reference_seconds: "number"}
-    return Table(table, {**kinds, "ratio": "ratio", "paper": "ratio"}, marked=results.reference)
+    kinds: dict[str, Kind] = {reference_seconds: "number", "ratio": "ratio", "paper": "ratio"}
+    return Table(table, KINDS | kinds, marked=results.reference)
 
 
 def reference_table(results: ResultSet) -> Table:
@@ -112,7 +111,6 @@ def reference_table(results: ResultSet) -> Table:
     groups = [group for group in results.groups if group in figures.index]
     own = of_metric(figures, "test_auc").loc[groups]
     table = pd.DataFrame({"data set": row_names(results, groups), "seeds": own["n_seeds"]})
-    kinds: dict[str, Kind] = {"seeds": "count", "seconds per run": "number"}
     for name, metric in METRIC_NAMES.items():
         columns = {
             "mean": f"test {name}",
@@ -120,46 +118,61 @@ def reference_table(results: ResultSet) -> Table:
             "paper": f"paper {name}",
             "difference": f"{name} difference",
         }
-        renamed = of_metric(figures, metric).rename(columns=columns)
-        table = table.join(renamed[list(columns.values())])
-        kinds |= dict.fromkeys(columns.values(), "figure")
-        kinds[columns["difference"]] = "signed"
-    return Table(table.assign(**{"seconds per run": own["seconds"]}), kinds)
+        table = table.join(of_metric(figures, metric)[list(columns)].rename(columns=columns))
+    return Table(table.assign(**{"seconds per run": own["seconds"]}), KINDS)
 
 
 def protocol_table(results: ResultSet) -> Table:
-    """Return methods under other protocols, compared with the main protocol."""
-    difference = "difference to the main protocol"
+    """Return the methods run under other protocols, and their differences to the main one."""
     means = results.means("test_auc", list(results.figures.index.unique("group")))["mean"]
     rows = []
-    for name in results.variants:
+    for name, key in results.keys.items():
+        if key.protocol == results.protocol:
+            continue
         row = {"method": name, "test AUC": means[name]}
-        main = results.keys[name].under(results.protocol).name
+        main = replace(key, protocol=results.protocol).name
         if main in results.keys:
             runs = results.runs[results.runs["method"].isin([name, main])]
             gains = paired_intervals(runs, main, "test_auc")
-            row |= _with_interval_names(gains, difference).loc[name].to_dict()
+            row |= gains.rename(columns=INTERVAL_NAMES | {"mean": TO_MAIN}).loc[name].to_dict()
         rows.append(row)
-    columns = ["method", "test AUC", "data sets", difference, CI_LOW, CI_HIGH]
-    table = pd.DataFrame(rows, columns=columns)
-    return Table(table, {"test AUC": "figure", **_interval_kinds(difference)})
+    columns = ["method", "test AUC", "data sets", TO_MAIN, CI_LOW, CI_HIGH]
+    return Table(pd.DataFrame(rows, columns=columns), KINDS)
 
 
 def missing_table(results: ResultSet) -> Table:
     """Return the data sets left out of the comparison and the methods that lack them."""
-    reasons = ["skipped", "failed", "not run"]
     missing = results.coverage.missing.groupby(["group", "status"], sort=False)["method"]
-    names = missing.agg(lambda own: _named(list(own), results.methods))
-    table = names.unstack("status").reindex(columns=reasons)
+    names = missing.agg(lambda own: _list_methods(list(own), results.methods))
+    table = names.unstack("status").reindex(columns=["skipped", "failed", "not run"])
     table = table.reindex([group for group in results.groups if group in table.index])
-    kinds: dict[str, Kind] = dict.fromkeys(reasons, "prose")
-    return Table(table.reset_index(names="data set"), kinds)
+    return Table(table.reset_index(names="data set"), KINDS)
 
 
 def failure_table(results: ResultSet) -> Table:
-    """Return the runs without a result, grouped by reason."""
-    kinds: dict[str, Kind] = {"runs": "count", "reason": "prose", "which": "prose"}
-    return Table(failed_runs(results.failed), kinds)
+    """Count the runs without a result by status and reason, the most frequent first.
+
+    The column "which" lists the runs: methods on data sets, with their seeds.
+    """
+    rows = [
+        (status, len(own), reason, "; ".join(_describe_runs(own)))
+        for (status, reason), own in results.failed.groupby(["status", "reason"], sort=False)
+    ]
+    table = pd.DataFrame(rows, columns=["status", "runs", "reason", "which"])
+    return Table(table.sort_values("runs", ascending=False, kind="stable"), KINDS)
+
+
+TABLES = {
+    "summary": summary_table,
+    "paired_differences": difference_table,
+    "c6_c7_queries": query_table,
+    "c13_running_times": time_table,
+    "reference": reference_table,
+    "other_protocols": protocol_table,
+    "missing_results": missing_table,
+    "failed_runs": failure_table,
+}
+"""Tables of every report by file name; those of ablations are added where there are any."""
 
 
 def _outcomes(results: ResultSet) -> pd.Series:
@@ -167,18 +180,26 @@ def _outcomes(results: ResultSet) -> pd.Series:
     return pd.Series(outcomes, dtype=object)
 
 
-def _with_interval_names(intervals: pd.DataFrame, name: str) -> pd.DataFrame:
-    names = {"n": "data sets", "mean": name, "low": CI_LOW, "high": CI_HIGH}
-    return intervals.rename(columns=names)
-
-
-def _interval_kinds(name: str) -> dict[str, Kind]:
-    return {"data sets": "count", name: "signed", CI_LOW: "signed", CI_HIGH: "signed"}
-
-
-def _named(methods: Sequence[str], compared: Sequence[str], most: int = 4) -> str:
-    """List methods; more than `most` by those that are not among them, if these are fewer."""
+def _list_methods(methods: Sequence[str], compared: Sequence[str], most: int = 4) -> str:
+    """List methods; a list of more than `most` is written "all but ..." if that is shorter."""
     others = [name for name in compared if name not in methods]
     if len(methods) > most and len(others) < len(methods):
         return f"all but {', '.join(others)}" if others else "all"
     return ", ".join(name for name in compared if name in methods)
+
+
+def _describe_runs(failed: pd.DataFrame) -> list[str]:
+    """Describe runs; methods that failed on the same data sets and seeds are grouped."""
+    seeds = failed.groupby(["method", "dataset"], sort=False)["seed"].agg(
+        lambda own: ", ".join(map(str, sorted(set(own))))
+    )
+    datasets = (
+        seeds.reset_index()
+        .groupby(["method", "seed"], sort=False)["dataset"]
+        .agg(lambda own: ", ".join(sorted(own, key=str.lower)))
+    )
+    methods = datasets.reset_index().groupby(["dataset", "seed"], sort=False)["method"]
+    return [
+        f"{methods} on {names} (seed{'s' if ',' in numbers else ''} {numbers})"
+        for (names, numbers), methods in methods.agg(", ".join).items()
+    ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from imboost.benchmark.analysis.method_key import PAPER_PROTOCOL
 from imboost.benchmark.analysis.result_set import ResultSet
 from imboost.benchmark.report import summary_tables
 from imboost.benchmark.report.data_set_tables import (
@@ -40,57 +41,40 @@ def write_report(folder: Path, against: str | None = None) -> list[Path]:
     """
     results = ResultSet(ResultFile(folder / "results.csv", RoundResult).read(), against)
     if results.runs.empty:
-        raise ResultsError(f"{folder / 'results.csv'} has no finished run.{_failures(results)}")
+        failures = ""
+        if n_failed := len(results.failed):
+            reason = results.failed["reason"].value_counts().index[0]  # the most frequent one
+            failures = f" {count(n_failed, 'run')} failed or exceeded the time limit: {reason}"
+        raise ResultsError(f"{folder / 'results.csv'} has no finished run.{failures}")
+    tables = {name: table(results) for name, table in summary_tables.TABLES.items()}
+    tables |= round_tables(results)
+    ablations = [(own, summary_tables.ablation_table(own)) for own in results.ablations]
+    figures = {metric: figure_matrix(results, metric) for metric in PAPER_TABLES}
+    differences = {metric: difference_matrix(results, metric) for metric in PAPER_TABLES}
     context = {
         "results": results,
         "findings": find_sentences(results),
         "facts": _facts(results),
-        "tables": _tables(results),
-        "ablations": _ablations(results),
-        "matrices": {metric: _matrices(results, metric) for metric in PAPER_TABLES},
+        "tables": tables,
+        "ablations": ablations,
+        "matrices": figures,
+        "differences": differences,
         "paper_tables": PAPER_TABLES,
+        "paper_protocol": PAPER_PROTOCOL,
         "format_p": format_p,
     }
-    page, markdown, tables = folder / "report.html", folder / "report.md", folder / "tables"
-    figures = {"figures": draw_figures(results)}
-    page.write_text(render("report.html.j2", context | figures), encoding="utf-8")
+    page, markdown = folder / "report.html", folder / "report.md"
+    html = render("report.html.j2", context | {"figures": draw_figures(results)})
+    page.write_text(html, encoding="utf-8")
     markdown.write_text(render("report.md.j2", context), encoding="utf-8")
-    _write_tables(tables, results, context)
-    return [page, markdown, tables]
-
-
-def _tables(results: ResultSet) -> dict[str, Table]:
-    """Return the tables by file name."""
-    return {
-        "summary": summary_tables.summary_table(results),
-        "paired_differences": summary_tables.difference_table(results),
-        **round_tables(results),
-        "c6_c7_queries": summary_tables.query_table(results),
-        "c13_running_times": summary_tables.time_table(results),
-        "reference": summary_tables.reference_table(results),
-        "other_protocols": summary_tables.protocol_table(results),
-        "missing_results": summary_tables.missing_table(results),
-        "failed_runs": summary_tables.failure_table(results),
-    }
-
-
-def _ablations(results: ResultSet) -> dict[str, dict[str, Any]]:
-    """Return the tables of the ablations by file name."""
     names = {ablation.table: name for name, ablation in ABLATIONS.items()}
-    return {
-        f"{_file_name(own.ablation.table)}_{names[own.ablation.table]}": {
-            "own": own,
-            "table": summary_tables.ablation_table(own),
-        }
-        for own in results.ablations
-    }
-
-
-def _matrices(results: ResultSet, metric: str) -> dict[str, Matrix]:
-    """Return our figures and, where the paper has any, the differences to it."""
-    differences = difference_matrix(results, metric)
-    found = {"": figure_matrix(results, metric)}
-    return found if differences is None else found | {"_minus_paper": differences}
+    sheets: dict[str, Table | Matrix | None] = {**tables, "all_figures": tidy_table(results)}
+    sheets |= {f"{own.ablation.table}_{names[own.ablation.table]}": t for own, t in ablations}
+    for metric, (number, _) in PAPER_TABLES.items():
+        sheets[f"{number}_{metric}"] = figures[metric]
+        sheets[f"{number}_{metric}_minus_paper"] = differences[metric]
+    _write_tables(folder / "tables", sheets)
+    return [page, markdown, folder / "tables"]
 
 
 def _facts(results: ResultSet) -> list[str]:
@@ -98,38 +82,19 @@ def _facts(results: ResultSet) -> list[str]:
     facts = [count(len(results.runs), "finished run")]
     facts += [f"{n} {status}" for status, n in results.failed.groupby("status").size().items()]
     for column in ("device", "version"):
-        counts = {name or "unknown": n for name, n in results.runs_by(column).items()}
+        counts = results.runs[column].replace("", "unknown").value_counts(sort=False)
         listed = ", ".join(f"{name} ({count(n, 'run')})" for name, n in counts.items())
-        one = f"{column} {next(iter(counts))}"
+        one = f"{column} {counts.index[0]}"
         facts.append(f"{column}s {listed}" if len(counts) > 1 else one)
     return facts
 
 
-def _write_tables(folder: Path, results: ResultSet, context: dict[str, Any]) -> None:
+def _write_tables(folder: Path, tables: Mapping[str, Table | Matrix | None]) -> None:
     """Write every table as CSV, in place of those of an earlier report."""
-    tables: dict[str, Table | Matrix] = {
-        **context["tables"],
-        "all_figures": tidy_table(results),
-    }
-    tables |= {name: found["table"] for name, found in context["ablations"].items()}
-    for metric, found in context["matrices"].items():
-        number = _file_name(PAPER_TABLES[metric][0])
-        tables |= {f"{number}_{metric}{suffix}": matrix for suffix, matrix in found.items()}
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.csv"):
         old.unlink()
     for name, table in tables.items():
-        if not table.frame.empty:
-            (folder / f"{name}.csv").write_text(table.csv(), encoding="utf-8")
-
-
-def _file_name(table: str) -> str:
-    return table.lower().replace(".", "")
-
-
-def _failures(results: ResultSet) -> str:
-    """Return a sentence about the most frequent failure."""
-    if results.failed.empty:
-        return ""
-    reason = results.failed["reason"].value_counts().index[0]
-    return f" {count(len(results.failed), 'run')} failed or exceeded the time limit: {reason}"
+        if table is not None and not table.frame.empty:
+            file_name = name.replace("C.", "c") + ".csv"  # "c4_test_auc.csv" for table C.4
+            (folder / file_name).write_text(table.csv(), encoding="utf-8")

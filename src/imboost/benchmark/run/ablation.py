@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from imboost.benchmark.run.plan import Method
@@ -23,7 +24,7 @@ class Ablation:
         Name in `Settings`, with the prefix if it belongs to the query strategy.
     default : float
         Its default value.
-    paper : dict
+    paper : mapping
         Mean test AUC over the paper's 57 data sets, by value.
     """
 
@@ -31,55 +32,27 @@ class Ablation:
     table: str
     setting: str
     default: float
-    paper: dict[float, float]
-
-    def method(self, value: float) -> Method:
-        """Return IMBoost with that value."""
-        changed = Settings() if value == self.default else Settings(((self.setting, value),))
-        return Method.named("imboost", "mm", changed)
+    paper: Mapping[int, float] | Mapping[float, float]
 
     @property
     def methods(self) -> list[Method]:
         """IMBoost with each of the values."""
-        return [self.method(value) for value in self.paper]
+        changes = [() if v == self.default else ((self.setting, v),) for v in self.paper]
+        return [Method.named("imboost", "mm", Settings(change)) for change in changes]
 
+
+_INLIER_WEIGHTS = {0: 0.685, 1: 0.827, 2: 0.847, 3: 0.829, 5: 0.818, 7: 0.809, 10: 0.804}
+_OUTLIER_WEIGHTS = {0: 0.758, 1: 0.847, 2: 0.826, 3: 0.794, 5: 0.752, 7: 0.739, 10: 0.725}
+_THRESHOLD_MIXES = {0.0: 0.836, 0.2: 0.840, 0.4: 0.847, 0.6: 0.832, 0.8: 0.838, 1.0: 0.835}
+_ALPHAS = {0.3: 0.843, 0.4: 0.847, 0.5: 0.841, 0.6: 0.842, 0.7: 0.842}
+_TRIMMED_EPOCHS = {10: 0.824, 20: 0.840, 30: 0.836, 40: 0.847, 50: 0.829}
 
 ABLATIONS: dict[str, Ablation] = {
-    "lambda1": Ablation(
-        "λ₁",
-        "C.8",
-        "inlier_weight",
-        2,
-        {0: 0.685, 1: 0.827, 2: 0.847, 3: 0.829, 5: 0.818, 7: 0.809, 10: 0.804},
-    ),
-    "lambda2": Ablation(
-        "λ₂",
-        "C.9",
-        "outlier_weight",
-        1,
-        {0: 0.758, 1: 0.847, 2: 0.826, 3: 0.794, 5: 0.752, 7: 0.739, 10: 0.725},
-    ),
-    "xi": Ablation(
-        "ξ",
-        "C.10",
-        "threshold_mix",
-        0.4,
-        {0.0: 0.836, 0.2: 0.840, 0.4: 0.847, 0.6: 0.832, 0.8: 0.838, 1.0: 0.835},
-    ),
-    "alpha": Ablation(
-        "α",
-        "C.11",
-        "query__alpha",
-        0.4,
-        {0.3: 0.843, 0.4: 0.847, 0.5: 0.841, 0.6: 0.842, 0.7: 0.842},
-    ),
-    "T1": Ablation(
-        "T₁",
-        "C.12",
-        "trimmed_epochs",
-        40,
-        {10: 0.824, 20: 0.840, 30: 0.836, 40: 0.847, 50: 0.829},
-    ),
+    "lambda1": Ablation("λ₁", "C.8", "inlier_weight", 2, _INLIER_WEIGHTS),
+    "lambda2": Ablation("λ₂", "C.9", "outlier_weight", 1, _OUTLIER_WEIGHTS),
+    "xi": Ablation("ξ", "C.10", "threshold_mix", 0.4, _THRESHOLD_MIXES),
+    "alpha": Ablation("α", "C.11", "query__alpha", 0.4, _ALPHAS),
+    "T1": Ablation("T₁", "C.12", "trimmed_epochs", 40, _TRIMMED_EPOCHS),
 }
 
 

@@ -10,7 +10,6 @@ from imboost.session import questions_per_round
 from imboost.validation import check_number
 
 PAPER = "paper"
-_ROWS = re.compile(r"(\d+) ?rows")
 
 
 @dataclass(frozen=True)
@@ -35,21 +34,15 @@ class Budget:
 
     @classmethod
     def parse(cls, text: str) -> Budget:
-        """Parse "paper", a fraction such as "0.002", or a number such as "20rows".
-
-        Raises
-        ------
-        SettingError
-            If it is none of these.
-        """
+        """Parse "paper", a fraction such as "0.002", or a number such as "20rows"."""
         if text == PAPER:
             return cls()
-        rows = _ROWS.fullmatch(text)
+        rows = re.fullmatch(r"(\d+) ?rows", text)
         try:
             budget = cls(rows=int(rows.group(1))) if rows else cls(share=float(text))
         except ValueError:
             raise SettingError(
-                f"budget must be '{PAPER}', a share of the rows such as 0.002, or a number "
+                f"budget must be '{PAPER}', a fraction of the rows such as 0.002, or a number "
                 f"such as 20rows; got '{text}'."
             ) from None
         budget.check()
@@ -58,7 +51,7 @@ class Budget:
     def check(self) -> None:
         """Raise if a number is out of range, or both are set."""
         if self.share is not None and self.rows is not None:
-            raise SettingError("A budget is a share of the rows or a number of rows, not both.")
+            raise SettingError("A budget is a fraction of the rows or a number of rows, not both.")
         if self.share is not None:
             check_number("budget", self.share, above=0.0, maximum=1.0)
         if self.rows is not None:

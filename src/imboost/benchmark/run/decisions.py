@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from imboost.benchmark.run.metrics import calibration_error
-from imboost.benchmark.run.protocol import RunLine, RunSpec
+from imboost.benchmark.run.protocol import RunLine, RunSpec, open_session
 from imboost.datasets.dataset import Dataset
-from imboost.datasets.split import split_dataset
-from imboost.detectors import make_detector
 from imboost.detectors.device import resolve_device
 from imboost.labels import OUTLIER, UNLABELLED
-from imboost.query import make_strategy
-from imboost.session import Oracle, Session, run_rounds
+
+AUDIT_FRACTION = 0.1  # fraction of the questions drawn at random
 
 
 @dataclass(frozen=True)
@@ -33,11 +32,11 @@ class DecisionResult(RunLine):
     unfound, unfound_low, unfound_high : float
         Unlabelled outliers below the threshold, and their estimated interval.
     n_found : int
-        Outliers that are labelled or above the threshold.
+        Outliers that are found: labelled or above the threshold.
     estimated_share : float
-        Estimated fraction of all outliers that are found.
+        Estimated recall: fraction of all outliers that are found.
     share_found : float
-        Outliers found so far, as a fraction of those found after the last round.
+        Of the outliers found after the last round, the fraction that is found after this one.
     advises_stop : bool
     """
 
@@ -56,27 +55,15 @@ class DecisionResult(RunLine):
 
 
 def evaluate_decisions(
-    spec: RunSpec, dataset: Dataset, device: str = "cpu", audit_share: float = 0.1
+    spec: RunSpec, dataset: Dataset, device: str = "cpu"
 ) -> list[DecisionResult]:
-    """Run a session and compare its estimates with the truth after every round.
-
-    `audit_share` is the fraction of the questions drawn at random.
-    """
-    split = split_dataset(dataset, spec.seed)
-    detector = make_detector(spec.detector, **spec.settings.of_detector)
-    seed = spec.seed_of("detector")
-    detector.set_params(random_state=seed, contamination="auto", device=device)
-    session = Session(
-        detector,
-        split.train_X,
-        query=make_strategy(spec.query, **spec.settings.of_query),
-        audit_share=audit_share,
-        random_state=spec.seed_of("strategy"),
+    """Run a session and compare its estimates with the truth after every round."""
+    split, session, rounds = open_session(
+        spec, dataset, device, audit_share=AUDIT_FRACTION, contamination="auto"
     )
     is_outlier = split.train_y == OUTLIER
     lines, found = [], []
-    n_questions = spec.budget.questions(len(is_outlier))
-    for _ in run_rounds(session, Oracle(split.train_y), spec.rounds, n_questions):
+    for round_number in rounds:
         fitted = session.detector
         is_above = fitted.labels_ == OUTLIER
         is_unlabelled = session.labels == UNLABELLED
@@ -88,7 +75,7 @@ def evaluate_decisions(
             DecisionResult.of(
                 spec,
                 dataset.group,
-                round=session.round,
+                round=round_number,
                 n_labelled=int((~is_unlabelled).sum()),
                 calibration_error=calibration_error(
                     np.concatenate([split.train_y[is_unlabelled], split.test_y]),
@@ -106,7 +93,45 @@ def evaluate_decisions(
                 device=resolve_device(device).type,
             )
         )
-    shares = [(now & found[-1]).sum() / max(found[-1].sum(), 1) for now in found]
+    n_last = max(found[-1].sum(), 1)
     return [
-        replace(line, share_found=float(share)) for line, share in zip(lines, shares, strict=True)
+        replace(line, share_found=float((now & found[-1]).sum() / n_last))
+        for line, now in zip(lines, found, strict=True)
     ]
+
+
+def summarize_decisions(lines: Iterable[DecisionResult]) -> dict[str, float]:
+    """Summarize the lines of all successful runs.
+
+    Returns
+    -------
+    dict
+        n_runs; calibration_error after the last round; the fractions of the runs whose interval
+        contains the true value after the last round (precision_coverage, unfound_coverage);
+        found_fraction, which is `DecisionResult.share_found` at the first advice to stop, or
+        after the last round without such advice; the fraction of the runs with advice to stop
+        before the last round (stopped_runs), and the fraction of the data sets in which at least
+        half of the runs have it (stopped_datasets). calibration_error and found_fraction are
+        averaged over runs, then over data sets.
+    """
+    import pandas as pd
+
+    rounds = pd.DataFrame([vars(line) for line in lines if line.status == "ok"])
+    run = ["dataset", "seed"]
+    last = rounds.groupby(run, as_index=False).nth(-1)
+    advised = rounds[rounds["advises_stop"] & (rounds["round"] > 0)]
+    stop = pd.concat([advised, last]).groupby(run, as_index=False).nth(0)
+    is_early = stop.set_index("dataset").eval("round < rounds")
+    known = last.dropna(subset="precision")
+    is_covered = known["precision"].between(known["precision_low"], known["precision_high"])
+    return {
+        "n_runs": len(last),
+        "calibration_error": last.groupby("dataset")["calibration_error"].mean().mean(),
+        "precision_coverage": is_covered.mean(),
+        "unfound_coverage": last["unfound"]
+        .between(last["unfound_low"], last["unfound_high"])
+        .mean(),
+        "found_fraction": stop.groupby("dataset")["share_found"].mean().mean(),
+        "stopped_runs": is_early.mean(),
+        "stopped_datasets": (is_early.groupby("dataset").mean() >= 0.5).mean(),
+    }

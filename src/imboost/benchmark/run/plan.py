@@ -17,8 +17,7 @@ from imboost.errors import SettingError, UnknownNameError
 from imboost.query import make_strategy
 from imboost.validation import check_number
 
-SEEDS = (100, 200, 300)
-"""The paper's seeds."""
+SEEDS = (100, 200, 300)  # the paper's
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,7 @@ class Plan:
         Data sets by name.
     specs : tuple of RunSpec
         All runs, finished or not.
-    device : str
-        "auto", "cpu" or "cuda".
+    device : {"auto", "cpu", "cuda"}
     jobs : int
         Worker processes.
     time_limit : float, optional
@@ -100,22 +98,12 @@ def make_plan(
         Methods to compare.
     datasets : sequence of str
         Names of data sets, or of groups such as "MVTec-AD"; all in `data` if empty.
-    seeds : sequence of int
     large_seeds : sequence of int, optional
         Seeds for the data sets of more than `large_rows` rows; `seeds` if not given.
-    large_rows : int
-    rounds : int
-        Rounds of questions.
-    budget : Budget, optional
-        Questions per round; the paper's if not given.
-    oracle_noise : float
-        Share of the rows that the oracle labels wrongly.
-    device : str
-        "auto", "cpu" or "cuda".
-    jobs : int
-        Worker processes.
-    time_limit : float, optional
-        Seconds after which a run is stopped and skipped.
+    seeds, rounds, budget, oracle_noise
+        As in `RunSpec`.
+    device, jobs, time_limit
+        As in `Plan`.
     """
     budget = budget or Budget()
     budget.check()
@@ -129,32 +117,21 @@ def make_plan(
     wanted = [part for name in datasets for part in _matching(name, files)] or files
     # Largest first, so that no worker is left with a long run at the end.
     chosen = sorted(dict.fromkeys(wanted), key=lambda name: -files[name].path.stat().st_size)
-
     methods = list(dict.fromkeys(methods))
-
-    def seeds_for(name: str) -> Sequence[int]:
-        if large_seeds is None or count_rows(files[name]) <= large_rows:
-            return seeds
-        return large_seeds
-
-    specs = tuple(
-        RunSpec(
-            method.detector,
-            method.query,
-            name,
-            seed,
-            rounds,
-            budget,
-            float(oracle_noise),
-            method.settings,
-        )
-        for name in chosen
-        for seed in dict.fromkeys(seeds_for(name))
-        for method in methods
-    )
+    noise = float(oracle_noise)
+    specs = []
+    for name in chosen:
+        own_seeds = seeds
+        if large_seeds is not None and count_rows(files[name]) > large_rows:
+            own_seeds = large_seeds
+        specs += [
+            RunSpec(one.detector, one.query, name, seed, rounds, budget, noise, one.settings)
+            for seed in dict.fromkeys(own_seeds)
+            for one in methods
+        ]
     if not specs:
         raise SettingError("Nothing to run: name at least one method, one data set and one seed.")
-    return Plan(files, specs, device, jobs, time_limit)
+    return Plan(files, tuple(specs), device, jobs, time_limit)
 
 
 def _matching(name: str, files: dict[str, ADBenchFile]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from imboost.datasets.split import Split
+from imboost.datasets.dataset import Split
 from imboost.errors import UnknownNameError
 from imboost.tables.number_scaling import SCALINGS
 from imboost.validation import check_number
@@ -17,7 +17,7 @@ IMPUTATIONS = ("none", "mean")
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """What happens to the table before a run; nothing by default.
+    """Preprocessing of the table before a run; none by default.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Preprocessing:
         Wrap the detector in a `TableDetector` with this scaling of numbers. Without it, and
         without missing values, detectors scale numbers themselves, as in the paper.
     missing : float
-        Share of the cells removed at random.
+        Fraction of the cells removed at random.
     imputation : {"none", "mean"}
         Whether removed cells stay missing or become the training mean of their column.
     """
@@ -68,4 +68,5 @@ class Preprocessing:
             scaling=self.scaling or "robust",
             roles={str(number): "numeric" for number in range(n_columns)},
             contamination=None,
+            random_state=detector.random_state,
         )

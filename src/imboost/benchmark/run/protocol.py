@@ -6,7 +6,7 @@ import hashlib
 import platform
 import time
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from importlib.metadata import version
 from typing import Any, Self
 
@@ -15,8 +15,7 @@ from imboost.benchmark.run.budget import Budget
 from imboost.benchmark.run.metrics import auc_and_ap
 from imboost.benchmark.run.preprocessing import Preprocessing
 from imboost.benchmark.run.settings import Settings
-from imboost.datasets.dataset import Dataset
-from imboost.datasets.split import split_dataset
+from imboost.datasets.dataset import Dataset, Split, split_dataset
 from imboost.detectors import make_detector
 from imboost.detectors.device import resolve_device
 from imboost.labels import OUTLIER, UNLABELLED
@@ -26,16 +25,12 @@ from imboost.session import Oracle, Session, run_rounds
 
 @dataclass(frozen=True)
 class RunSpec:
-    """What identifies a run; runs with equal specifications give equal results.
+    """The specification of a run; runs with equal specifications give equal results.
 
     Parameters
     ----------
-    detector : str
-        Name in the detector registry.
-    query : str
-        Name in the strategy registry.
-    dataset : str
-        Name of the data set.
+    detector, query, dataset : str
+        Names of the detector, the query strategy and the data set.
     seed : int
         Seed of the split. The other seeds are derived from it, see `seed_of`.
     rounds : int
@@ -43,7 +38,7 @@ class RunSpec:
     budget : Budget
         Questions per round.
     oracle_noise : float
-        Share of the rows that the oracle labels wrongly.
+        Fraction of the rows that the oracle labels wrongly.
     settings : Settings
         Settings of detector, strategy and table that differ from the defaults.
     """
@@ -69,13 +64,15 @@ class RunSpec:
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) // 2
 
     def __str__(self) -> str:
-        extras = [] if self.rounds == PAPER_ROUNDS else [f"rounds {self.rounds}"]
-        extras += [] if self.budget == Budget() else [f"budget {self.budget}"]
-        extras += [f"oracle noise {self.oracle_noise:g}"] if self.oracle_noise else []
-        extras += [str(self.settings)] if self.settings.values else []
-        return ", ".join(
-            [f"{self.detector}/{self.query} on {self.dataset}", f"seed {self.seed}", *extras]
-        )
+        parts = [f"{self.detector}/{self.query} on {self.dataset}", f"seed {self.seed}"]
+        parts += [] if self.rounds == PAPER_ROUNDS else [f"rounds {self.rounds}"]
+        parts += [] if self.budget == Budget() else [f"budget {self.budget}"]
+        parts += [f"oracle noise {self.oracle_noise:g}"] if self.oracle_noise else []
+        parts += [str(self.settings)] if self.settings.values else []
+        return ", ".join(parts)
+
+
+_SPEC_COLUMNS = [field.name for field in fields(RunSpec)]
 
 
 @dataclass(frozen=True)
@@ -107,49 +104,23 @@ class RunLine:
 
     @classmethod
     def of(cls, spec: RunSpec, group: str, **values: Any) -> Self:
-        """Return a line of a run; `values` are the columns that are not known from it."""
-        return cls(
-            detector=spec.detector,
-            query=spec.query,
-            dataset=spec.dataset,
-            group=group,
-            seed=spec.seed,
-            rounds=spec.rounds,
-            budget=str(spec.budget),
-            oracle_noise=spec.oracle_noise,
-            settings=str(spec.settings),
-            host=platform.node(),
-            version=version("imboost"),
-            **values,
-        )
+        """Return a line of a run; `values` are the columns that `spec` and `group` do not give."""
+        known = {name: getattr(spec, name) for name in _SPEC_COLUMNS}
+        known |= {"budget": str(spec.budget), "settings": str(spec.settings), "group": group}
+        return cls(**known, host=platform.node(), version=version("imboost"), **values)
 
     @property
     def spec(self) -> RunSpec:
         """The run that the line belongs to."""
-        return RunSpec(
-            self.detector,
-            self.query,
-            self.dataset,
-            self.seed,
-            self.rounds,
-            Budget.parse(self.budget),
-            self.oracle_noise,
-            Settings.from_line(self.settings),
-        )
+        columns: dict[str, Any] = dict(zip(_SPEC_COLUMNS, self.identity, strict=True))
+        columns["budget"] = Budget.parse(self.budget)
+        columns["settings"] = Settings.from_line(self.settings)
+        return RunSpec(**columns)
 
     @property
     def identity(self) -> tuple[object, ...]:
         """The columns that make up the specification, unparsed."""
-        return (
-            self.detector,
-            self.query,
-            self.dataset,
-            self.seed,
-            self.rounds,
-            self.budget,
-            self.oracle_noise,
-            self.settings,
-        )
+        return tuple(getattr(self, name) for name in _SPEC_COLUMNS)
 
     @property
     def ends_run(self) -> bool:
@@ -171,26 +142,38 @@ class RoundResult(RunLine):
     test_ap: float = float("nan")
 
 
+def open_session(
+    spec: RunSpec, dataset: Dataset, device: str, *, audit_share: float = 0.0, **params: Any
+) -> tuple[Split, Session, Iterator[int]]:
+    """Return the split, a session on its training rows, and the iterator that runs its rounds.
+
+    `params` are further parameters of the detector.
+    """
+    preprocessing = Preprocessing(**spec.settings.of_table)  # type: ignore[arg-type]
+    split = preprocessing.remove_cells(split_dataset(dataset, spec.seed), spec.seed_of("table"))
+    detector = make_detector(spec.detector, **spec.settings.of_detector)
+    detector.set_params(random_state=spec.seed_of("detector"), device=device, **params)
+    session = Session(
+        preprocessing.wrap(detector, dataset.n_features),
+        split.train_X,
+        query=make_strategy(spec.query, **spec.settings.of_query),
+        audit_share=audit_share,
+        random_state=spec.seed_of("strategy"),
+    )
+    oracle = Oracle(split.train_y, noise=spec.oracle_noise, random_state=spec.seed_of("oracle"))
+    n_questions = spec.budget.questions(len(split.train_y))
+    return split, session, run_rounds(session, oracle, spec.rounds, n_questions)
+
+
 def run(spec: RunSpec, dataset: Dataset, device: str = "cpu") -> Iterator[RoundResult]:
     """Run one experiment and yield a result after every round.
 
     `seconds` counts the work of the detector and the strategy since the start, without the
     computation of the metrics.
     """
-    preprocessing = Preprocessing(**spec.settings.of_table)  # type: ignore[arg-type]
-    split = preprocessing.remove_cells(split_dataset(dataset, spec.seed), spec.seed_of("table"))
-    detector = make_detector(spec.detector, **spec.settings.of_detector)
-    detector.set_params(random_state=spec.seed_of("detector"), device=device)
-    session = Session(
-        preprocessing.wrap(detector, dataset.n_features),
-        split.train_X,
-        query=make_strategy(spec.query, **spec.settings.of_query),
-        random_state=spec.seed_of("strategy"),
-    )
-    oracle = Oracle(split.train_y, noise=spec.oracle_noise, random_state=spec.seed_of("oracle"))
-    n_questions = spec.budget.questions(len(split.train_y))
+    split, session, rounds = open_session(spec, dataset, device)
     spent, started = 0.0, time.perf_counter()
-    for round_number in run_rounds(session, oracle, spec.rounds, n_questions):
+    for round_number in rounds:
         spent += time.perf_counter() - started
         train_auc, train_ap = auc_and_ap(split.train_y, session.detector.decision_scores_)
         test_scores = session.detector.decision_function(split.test_X)

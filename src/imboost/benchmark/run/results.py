@@ -7,7 +7,7 @@ import io
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -46,13 +46,7 @@ class ResultFile(Generic[Line]):
         self._header = (",".join(self._parsers) + "\n").encode()
 
     def read(self) -> list[Line]:
-        """Return the lines of all runs, the latest where a run was repeated.
-
-        Raises
-        ------
-        ResultsError
-            If the file is missing or not a result file.
-        """
+        """Return the lines of all runs, the latest where a run was repeated."""
         if self._is_empty():
             raise ResultsError(f"No results at {self.path}. Run 'imboost bench run' first.")
         self._check_header()
@@ -85,9 +79,13 @@ class ResultFile(Generic[Line]):
     def append(self, lines: Sequence[Line]) -> None:
         """Write the lines of one run; they are on disk when this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        text = self._format(lines)
+        buffer = io.StringIO(newline="")  # the lines reach the file in one write
+        writer = csv.DictWriter(buffer, list(self._parsers), lineterminator="\n")
+        if self._is_empty():
+            writer.writeheader()
+        writer.writerows(map(_format, lines))
         with self.path.open("a", newline="", encoding="utf-8") as file:
-            file.write(text)
+            file.write(buffer.getvalue())
             file.flush()
             os.fsync(file.fileno())
 
@@ -117,29 +115,22 @@ class ResultFile(Generic[Line]):
         """Whether there is no file yet, or one whose writer died before the first line."""
         return not self.path.is_file() or self.path.stat().st_size == 0
 
-    def _format(self, lines: Sequence[Line]) -> str:
-        buffer = io.StringIO(newline="")
-        writer = csv.DictWriter(buffer, list(self._parsers), lineterminator="\n")
-        if self._is_empty():
-            writer.writeheader()
-        for line in lines:
-            values: dict[str, Any] = asdict(line)
-            # Values that identify a run are written in full, metrics with six digits.
-            exact = {"oracle_noise"} | ({"seconds"} if line.status == "skipped" else set())
-            for name, value in values.items():
-                if isinstance(value, float) and name not in exact:
-                    values[name] = f"{value:.6g}"
-            values["reason"] = " ".join(line.reason.split())
-            writer.writerow(values)
-        return buffer.getvalue()
-
     def _parse(self, row: dict[str | Any, str | Any]) -> Line | None:
         """Return a line, or None if it is incomplete."""
         if None in row or None in row.values():
             return None
         try:
-            return self.line_type(
-                **{name: parse(row[name]) for name, parse in self._parsers.items()}
-            )
-        except (TypeError, ValueError, KeyError):
+            values = {name: parse(row[name]) for name, parse in self._parsers.items()}
+        except ValueError:
             return None
+        return self.line_type(**values)
+
+
+def _format(line: RunLine) -> dict[str, Any]:
+    """Return the values of a line; floats that do not identify the run have six digits."""
+    exact = {"oracle_noise"} | ({"seconds"} if line.status == "skipped" else set())
+    values = {
+        name: f"{value:.6g}" if isinstance(value, float) and name not in exact else value
+        for name, value in vars(line).items()
+    }
+    return values | {"reason": " ".join(line.reason.split())}

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 
 from imboost.errors import SettingError
 
-QUERY_PREFIX = "query__"
-"""Prefix of the query strategy's settings, like scikit-learn's for a nested estimator."""
-
-TABLE_PREFIX = "table__"
-"""Prefix of the settings of `Preprocessing`."""
+# Prefixes of the settings of the query strategy and of `Preprocessing`, like scikit-learn's for
+# a nested estimator.
+QUERY_PREFIX, TABLE_PREFIX = "query__", "table__"
 
 Value = int | float | bool | str | tuple[int | float, ...] | None
 
@@ -34,13 +32,7 @@ class Settings:
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Settings:
-        """Parse settings such as "inlier_weight=0"; the last value of a name counts.
-
-        Raises
-        ------
-        SettingError
-            If a name or a value is missing.
-        """
+        """Parse settings such as "inlier_weight=0"; the last value of a name counts."""
         values: dict[str, Value] = {}
         for text in texts:
             name, equals, value = (part.strip() for part in text.partition("="))
@@ -71,11 +63,8 @@ class Settings:
         return self._with(TABLE_PREFIX)
 
     def _with(self, prefix: str) -> dict[str, Value]:
-        return {
-            name.removeprefix(prefix): value
-            for name, value in self.values
-            if name.startswith(prefix)
-        }
+        own = {name: value for name, value in self.values if name.startswith(prefix)}
+        return {name.removeprefix(prefix): value for name, value in own.items()}
 
     def __str__(self) -> str:
         return ";".join(f"{name}={value}" for name, value in self.values)
@@ -87,5 +76,4 @@ def _parse_value(text: str) -> Value:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
-    is_value = isinstance(value, int | float | bool | tuple | None)
-    return value if is_value else text
+    return value if isinstance(value, int | float | bool | tuple | None) else text

@@ -7,22 +7,19 @@ from imboost.benchmark.run.plan import Method
 from imboost.benchmark.run.settings import Settings
 from imboost.errors import UnknownNameError
 
+# Active detectors that the paper does not compare, with their typical query strategies.
 PEERS = (("aad", "rd"), ("aad", "hc"), ("pine", "rd"), ("pine", "hc"), ("trees", "mix"))
-"""Active detectors that the paper does not compare, with their typical query strategies."""
 
+# The paper's comparison of query strategies (tables C.6 and C.7).
 QUERIES = (("imboost", "rd"), ("imboost", "cp"), ("imboost", "mm"))
-"""The paper's comparison of query strategies (tables C.6 and C.7)."""
 
+# `stack`, the paper's method and the strongest other methods.
 LEADERS = (
-    ("stack", "spread"),
-    ("imboost", "mm"),
-    ("trees", "mix"),
-    ("trees", "rd"),
-    ("aad", "rd"),
-    ("xgbod", "rd"),
+    *(("stack", "spread"), ("imboost", "mm"), ("trees", "mix")),
+    *(("trees", "rd"), ("aad", "rd"), ("xgbod", "rd")),
 )
-"""`stack`, the paper's method and the strongest other methods."""
 
+# Settings of `stack` that each remove one component.
 STACK_SETTINGS = (
     "unsupervised_scores=('knn', 'pca', 'cells')",
     "unsupervised_scores=('isolation_forest', 'pca', 'cells')",
@@ -38,14 +35,6 @@ STACK_SETTINGS = (
     "query__patience=1e9",
     "query__uncertainty_power=0",
 )
-"""Settings of `stack` that each remove one component."""
-
-STACK_ABLATION = (
-    ("stack", "spread"),
-    *(("stack", "spread", setting) for setting in STACK_SETTINGS),
-    ("stack", "rd"),
-)
-"""`stack`, `stack` with one component removed at a time, and `stack` with random questions."""
 
 SUITES: dict[str, tuple[tuple[str, ...], ...]] = {
     "paper": tuple(METHODS),
@@ -53,7 +42,11 @@ SUITES: dict[str, tuple[tuple[str, ...], ...]] = {
     "peers": PEERS,
     "all": tuple(dict.fromkeys([*METHODS, *QUERIES, *PEERS])),
     "leaders": LEADERS,
-    "stack-ablation": STACK_ABLATION,
+    "stack-ablation": (
+        ("stack", "spread"),
+        *(("stack", "spread", setting) for setting in STACK_SETTINGS),
+        ("stack", "rd"),  # random questions
+    ),
 }
 """Detector, query strategy and settings of every method, by suite."""
 

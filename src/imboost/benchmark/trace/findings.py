@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 from imboost.benchmark.trace.phases import (
     Phase,
-    kept_outlier_share,
+    fraction,
+    fraction_error,
     phases_of,
     quarters,
-    share_error,
-    share_of_outliers_kept,
     trace_frame,
     true_since,
 )
@@ -29,10 +28,8 @@ from imboost.reporting import percent
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MOST = 0.5
-"""Fraction of the updates above which a claim counts as true for most of them."""
-N_ERRORS = 2.0
-"""Standard errors that a change in the fraction of sampled rows must exceed to count."""
+MOST = 0.5  # fraction of the updates above which a claim counts as true for most of them
+N_ERRORS = 2.0  # standard errors that a change of a fraction of sampled rows must exceed
 
 
 class ClaimStatus(StrEnum):
@@ -45,18 +42,7 @@ class ClaimStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim of the paper, its outcome, and the numbers behind it.
-
-    Parameters
-    ----------
-    source, claim : str
-        Where the paper makes the claim, and the claim.
-    outcome : ClaimStatus
-    figures : str
-        The main numbers, for a table.
-    details : str
-        All numbers, in sentences.
-    """
+    """A claim of the paper, its outcome, its main numbers, and all numbers in sentences."""
 
     source: str
     claim: str
@@ -75,10 +61,10 @@ def check_claims(trace: Trace) -> list[Finding]:
     polarization = Phase("polarization", rounds[0].before, updates)
     return [
         _memorization(frame, trimmed),
-        _inlier_risk_falls("Proposition 1", "warm-up", trimmed),
+        _risk_moves("Proposition 1", "inlier", "fell", "warm-up", trimmed),
         _outliers_leave(trace, trimmed, rounds[-1]),
-        _inlier_risk_falls("Proposition 2", "polarization", polarization),
-        _outlier_risk_rises(polarization),
+        _risk_moves("Proposition 2", "inlier", "fell", "polarization", polarization),
+        _risk_moves("Proposition 2", "outlier", "rose", "polarization", polarization),
         _both_at_once(polarization, rounds),
         _gradients_oppose(frame, phases),
         _outlier_gradient_stays(frame),
@@ -102,94 +88,91 @@ def _memorization(frame: DataFrame, trimmed: Phase) -> Finding:
     return Finding("Assumption 1", claim, outcome, f"from update {since} on", text)
 
 
-def _inlier_risk_falls(source: str, where: str, phase: Phase) -> Finding:
-    start, end = phase.before, phase.last
-    share = phase.updates["inlier_fell"].mean()
-    lowest = phase.updates["inlier_risk"].idxmin()
-    text = (
-        f"From the start to the end of the {phase.name} the mean loss of inliers "
-        f"{_went(start['inlier_risk'], end['inlier_risk'])}; it fell at {percent(share)} of the "
-        f"updates. Its minimum, {_number(phase.updates['inlier_risk'].min())}, is at update "
-        f"{lowest} ({phase.first['update']} to {end['update']}). The median, which is robust to "
-        f"a few rows, {_went(start['inlier_median'], end['inlier_median'])}."
+def _risk_moves(source: str, kind: str, verb: str, where: str, phase: Phase) -> Finding:
+    """Check that the risk of a `kind` of rows "fell" or "rose" in a phase."""
+    risks, medians = (
+        (phase.before[f"{kind}_{of}"], phase.last[f"{kind}_{of}"]) for of in ("risk", "median")
     )
-    figures = f"{_change(start['inlier_risk'], end['inlier_risk'])}, fell at {percent(share)}"
-    outcome = _grade(end["inlier_risk"] < start["inlier_risk"], share > MOST)
-    return Finding(source, f"The inlier risk falls in the {where}.", outcome, figures, text)
-
-
-def _outlier_risk_rises(phase: Phase) -> Finding:
-    start, end = phase.before, phase.last
-    share = phase.updates["outlier_rose"].mean()
+    in_updates = phase.updates[f"{kind}_{verb}"].mean()
     text = (
-        f"From the start to the end of the {phase.name} the mean loss of outliers "
-        f"{_went(start['outlier_risk'], end['outlier_risk'])}; it rose at {percent(share)} of "
-        f"the updates. The median {_went(start['outlier_median'], end['outlier_median'])}."
+        f"From the start to the end of the {phase.name} the mean loss of {kind}s "
+        f"{_describe_change(*risks)}; it {verb} at {percent(in_updates)} of the updates."
     )
-    claim = "The outlier risk rises in the polarization."
-    figures = f"{_change(start['outlier_risk'], end['outlier_risk'])}, rose at {percent(share)}"
-    outcome = _grade(end["outlier_risk"] > start["outlier_risk"], share > MOST)
-    return Finding("Proposition 2", claim, outcome, figures, text)
+    median = "The median"
+    if verb == "fell":
+        of_updates = phase.updates[f"{kind}_risk"]
+        text += (
+            f" Its minimum, {_number(of_updates.min())}, is at update {of_updates.idxmin()} "
+            f"({phase.first['update']} to {phase.last['update']})."
+        )
+        median += ", which is robust to a few rows,"
+    text += f" {median} {_describe_change(*medians)}."
+    claim = f"The {kind} risk {'falls' if verb == 'fell' else 'rises'} in the {where}."
+    outcome = _grade(_direction(*risks) == verb, in_updates > MOST)
+    figures = f"{_change(*risks)}, {verb} at {percent(in_updates)}"
+    return Finding(source, claim, outcome, figures, text)
 
 
 def _both_at_once(polarization: Phase, rounds: Sequence[Phase]) -> Finding:
-    good = [phase.name for phase in rounds if _risks_parted(phase)]
-    overall = _risks_parted(polarization)
-    share = polarization.updates["both"].mean()
+    good = [phase.name for phase in rounds if _risks_diverged(phase)]
+    overall = _risks_diverged(polarization)
+    in_updates = polarization.updates["both"].mean()
     outcome = _grade(overall, len(good) == len(rounds))
     if outcome is ClaimStatus.FAILED and good:
         outcome = ClaimStatus.PARTLY
-    rounds_text = f"{len(good)} of {len(rounds)} rounds"
+    n_good = f"{len(good)} of {len(rounds)} rounds"
     text = (
-        f"Both are true of {rounds_text}, from the update before the round to its last"
+        f"Both are true of {n_good}, from the update before the round to its last"
         f"{': ' + ', '.join(good) if good else ''}. They are {'' if overall else 'not '}true of "
-        f"the polarization from start to end, and true of {percent(share)} of the updates."
+        f"the polarization from start to end, and true of {percent(in_updates)} of the updates."
     )
     claim = "Both at once: the inlier risk falls and the outlier risk rises."
-    return Finding(
-        "Proposition 2", claim, outcome, f"{rounds_text}; {percent(share)} of updates", text
-    )
+    figures = f"{n_good}; {percent(in_updates)} of updates"
+    return Finding("Proposition 2", claim, outcome, figures, text)
 
 
 def _outliers_leave(trace: Trace, trimmed: Phase, last_round: Phase) -> Finding:
     early, late = quarters(trimmed.updates)
-    start, end = kept_outlier_share(early), kept_outlier_share(late)
-    error = N_ERRORS * share_error(early, late)
+    start, end = (fraction(part, "kept_outliers", "kept") for part in (early, late))
+    error = N_ERRORS * fraction_error(early, late)
+    kept_early, kept_late, kept_last = (
+        percent(fraction(updates, "kept_outliers", "batch_outliers"))
+        for updates in (early, late, last_round.updates)
+    )
     m1 = (trimmed.updates["kept_inliers"] / trimmed.updates["batch_size"]).min()
     m2 = trimmed.updates["kept_outliers"].max() / trace.updates[0].batch_size
     text = (
         f"In the first quarter of the trimmed warm-up {percent(start)} of the rows kept by "
         f"trimming are outliers, in the last quarter {percent(end)}; the change is "
         f"{'more' if abs(end - start) > error else 'not more'} than two standard errors "
-        f"({percent(error)}). {percent(trace.outlier_share)} of the training rows are outliers. "
-        f"{percent(share_of_outliers_kept(early))} of the outliers in the batches are kept by "
-        f"trimming in the first quarter, {percent(share_of_outliers_kept(late))} in the last "
-        f"quarter and {percent(share_of_outliers_kept(last_round.updates))} in the last round. "
+        f"({percent(error)}). {percent(trace.contamination)} of the training rows are outliers. "
+        f"{kept_early} of the outliers in the batches are kept by trimming in the first quarter, "
+        f"{kept_late} in the last quarter and {kept_last} in the last round. "
         f"The constants of the lemma in the trimmed warm-up: M1 = {m1:.2f} (minimum fraction of a "
         f"batch that is inliers kept by trimming) and M2 = {m2:.2f} (maximum number of outliers "
         f"kept by trimming, divided by the first batch size)."
     )
     claim = "During the warm-up, outliers are a decreasing fraction of the rows kept by trimming."
-    figures = f"{percent(start)} → {percent(end)}; {percent(trace.outlier_share)} of all rows"
-    outcome = _grade(start - end > error, end < trace.outlier_share)
+    figures = f"{percent(start)} → {percent(end)}; {percent(trace.contamination)} of all rows"
+    outcome = _grade(start - end > error, end < trace.contamination)
     return Finding("Lemma 4", claim, outcome, figures, text)
 
 
 def _gradients_oppose(frame: DataFrame, phases: Sequence[Phase]) -> Finding:
     apart = frame[frame["outlier_risk_is_higher"]]
-    share = float(apart["is_opposed"].sum() / max(len(apart), 1))
+    in_updates = float(apart["is_opposed"].sum() / max(len(apart), 1))
     since = true_since(frame["is_opposed"])
     when = "is not negative" if since is None else f"has been negative since update {since}"
     by_phase = "; ".join(f"{p.name}: {percent(p.updates['is_opposed'].mean())}" for p in phases)
     text = (
         f"The assumption is about models whose outlier risk is above the inlier risk. "
-        f"{percent(share)} of the {len(apart)} updates that lead to such a model have a negative "
-        f"inner product. At the last update it {when}. Share of negative inner products by "
-        f"phase – {by_phase}."
+        f"{percent(in_updates)} of the {len(apart)} updates that lead to such a model have a "
+        f"negative inner product. At the last update it {when}. Fraction of updates with a "
+        f"negative inner product by phase – {by_phase}."
     )
     claim = "The gradients of the two risks oppose each other: a negative inner product."
-    outcome = _grade(share > MOST, share == 1.0)
-    return Finding("Assumption 4", claim, outcome, f"negative at {percent(share)}", text)
+    outcome = _grade(in_updates > MOST, in_updates == 1.0)
+    return Finding("Assumption 4", claim, outcome, f"negative at {percent(in_updates)}", text)
 
 
 def _outlier_gradient_stays(frame: DataFrame) -> Finding:
@@ -205,11 +188,11 @@ def _outlier_gradient_stays(frame: DataFrame) -> Finding:
     return Finding("Assumption 4", claim, outcome, f"smallest norm {_change(early, late)}", text)
 
 
-def _risks_parted(phase: Phase) -> bool:
+def _risks_diverged(phase: Phase) -> bool:
     """Whether the inlier risk fell and the outlier risk rose from start to end."""
     start, end = phase.before, phase.last
-    fell, rose = (end[f"{kind}_risk"] - start[f"{kind}_risk"] for kind in ("inlier", "outlier"))
-    return bool(fell < 0 < rose)
+    fell = end["inlier_risk"] < start["inlier_risk"]
+    return bool(fell and end["outlier_risk"] > start["outlier_risk"])
 
 
 def _grade(one: bool, other: bool) -> ClaimStatus:
@@ -218,9 +201,14 @@ def _grade(one: bool, other: bool) -> ClaimStatus:
     return ClaimStatus.PARTLY if one or other else ClaimStatus.FAILED
 
 
-def _went(start: float, end: float) -> str:
-    verb = "fell" if end < start else "rose" if end > start else "stayed,"
-    return f"{verb} from {_number(start)} to {_number(end)}"
+def _direction(start: float, end: float) -> str:
+    return "fell" if end < start else "rose" if end > start else "stayed"
+
+
+def _describe_change(start: float, end: float) -> str:
+    if start == end:
+        return f"stayed at {_number(start)}"
+    return f"{_direction(start, end)} from {_number(start)} to {_number(end)}"
 
 
 def _change(start: float, end: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from imboost.benchmark.trace.recording import PhaseKind, Trace
@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 class Phase:
     """Successive updates: a part of the warm-up, a round, or several rounds.
 
-    Parameters
-    ----------
-    name : str
-    before : Series
-        The update before the phase; the first update itself at the start of a trace.
-    updates : DataFrame
-        Rows of `trace_frame`.
+    `before` is the update before the phase; the first update itself at the start of a trace.
     """
 
     name: str
@@ -45,32 +39,30 @@ def trace_frame(trace: Trace) -> DataFrame:
 
     The columns inlier_fell, outlier_rose and both compare the risks with the previous update
     and are NaN for the first one. `outlier_risk_is_higher` is assumption 1,
-    `is_opposed` assumption 4.
+    `is_opposed` assumption 4. The cosine of the gradients is 0 if one of them vanishes.
     """
     import pandas as pd
 
-    frame = pd.DataFrame(
-        [{**asdict(u), "cosine": u.cosine, "kept": u.kept} for u in trace.updates]
-    )
+    frame = pd.DataFrame([vars(update) for update in trace.updates])
+    lengths = frame["inlier_gradient_norm"] * frame["outlier_gradient_norm"]
+    frame["cosine"] = (frame["inner_product"] / lengths.where(lengths > 0)).fillna(0.0)
+    frame["kept"] = frame["kept_inliers"] + frame["kept_outliers"]
     names = {PhaseKind.PLAIN: "plain warm-up", PhaseKind.TRIMMED: "trimmed warm-up"}
     frame["name"] = [names.get(u.phase, f"round {u.round}") for u in trace.updates]
     frame["outlier_risk_is_higher"] = frame["outlier_risk"] > frame["inlier_risk"]
     frame["is_opposed"] = frame["inner_product"] < 0
-    frame["inlier_fell"] = frame["inlier_risk"].diff() < 0
-    frame["outlier_rose"] = frame["outlier_risk"].diff() > 0
-    frame["both"] = frame["inlier_fell"] & frame["outlier_rose"]
-    changes = ["inlier_fell", "outlier_rose", "both"]
-    frame = frame.astype(dict.fromkeys(changes, float))
-    frame.loc[0, changes] = math.nan
+    frame["inlier_fell"] = (frame["inlier_risk"].diff() < 0).astype(float)
+    frame["outlier_rose"] = (frame["outlier_risk"].diff() > 0).astype(float)
+    frame["both"] = frame["inlier_fell"] * frame["outlier_rose"]
+    frame.loc[0, ["inlier_fell", "outlier_rose", "both"]] = math.nan
     return frame.set_index("update", drop=False)
 
 
 def phases_of(frame: DataFrame) -> list[Phase]:
     """Return the phases in order."""
-    groups = frame.groupby("name", sort=False)
     return [
         Phase(str(name), frame.loc[max(own.index[0] - 1, frame.index[0])], own)
-        for name, own in groups
+        for name, own in frame.groupby("name", sort=False)
     ]
 
 
@@ -86,22 +78,17 @@ def quarters(frame: DataFrame) -> tuple[DataFrame, DataFrame]:
     return frame.iloc[:size], frame.iloc[-size:]
 
 
-def kept_outlier_share(updates: DataFrame) -> float:
-    """Return the fraction of outliers among the rows kept by trimming."""
-    return float(updates["kept_outliers"].sum() / max(updates["kept"].sum(), 1))
+def fraction(updates: DataFrame, part: str, whole: str) -> float:
+    """Return the sum of a column of counts as a fraction of that of another."""
+    return float(updates[part].sum() / max(updates[whole].sum(), 1))
 
 
-def share_of_outliers_kept(updates: DataFrame) -> float:
-    """Return the fraction of the outliers in the batches that are kept by trimming."""
-    return float(updates["kept_outliers"].sum() / max(updates["batch_outliers"].sum(), 1))
-
-
-def share_error(first: DataFrame, second: DataFrame) -> float:
-    """Return the standard error of the difference between two outlier shares.
+def fraction_error(first: DataFrame, second: DataFrame) -> float:
+    """Return the standard error of the difference between two fractions of kept outliers.
 
     The rows kept by trimming count as independent draws from one population.
     """
     sizes = [max(updates["kept"].sum(), 1) for updates in (first, second)]
     n_outliers = first["kept_outliers"].sum() + second["kept_outliers"].sum()
-    share = n_outliers / max(first["kept"].sum() + second["kept"].sum(), 1)
-    return math.sqrt(share * (1 - share) * sum(1 / size for size in sizes))
+    pooled = n_outliers / max(first["kept"].sum() + second["kept"].sum(), 1)
+    return math.sqrt(pooled * (1 - pooled) * sum(1 / size for size in sizes))

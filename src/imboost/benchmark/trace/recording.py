@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from imboost.benchmark.run.protocol import RunSpec
-from imboost.datasets.dataset import Dataset
-from imboost.datasets.split import split_dataset
+from imboost.datasets.dataset import Dataset, split_dataset
 from imboost.detectors import IMBoost
 from imboost.labels import INLIER, OUTLIER, Labels, unlabelled
 from imboost.models.backbone import Backbone
@@ -42,26 +41,12 @@ class PhaseKind(StrEnum):
 
 @dataclass(frozen=True)
 class Update:
-    """One update: its batch, and the risks of the model after it.
+    """One update: its batch, and the risks of the model after the update.
 
-    Parameters
-    ----------
-    update, epoch, phase, round
-        `update` counts from 1, `epoch` from 0, `round` is 0 in the warm-up.
-    batch_size, batch_outliers : int
-        Rows of the batch, and the true outliers among them.
-    kept_inliers, kept_outliers : int
-        Rows of the batch inside the trimmed loss (lemma 4); all rows if untrimmed.
-    answered_inliers, answered_outliers : int
-        Answers known at the update.
-    inlier_risk, outlier_risk : float
-        R_i and R_o, the mean losses of the model after the update.
-    inlier_median, outlier_median : float
-        The median losses.
-    inner_product : float
-        Inner product of the gradients of the two risks (assumption 4).
-    inlier_gradient_norm, outlier_gradient_norm : float
-        Norms of these gradients.
+    `update` counts from 1, `epoch` from 0, and `round` is 0 in the warm-up. The kept rows are
+    those in the trimmed loss (lemma 4), or all rows if the loss is not trimmed. The risks R_i and
+    R_o are the mean losses of true inliers and outliers after the update. The inner product
+    and the norms are those of the gradients of the two risks (assumption 4).
     """
 
     update: int
@@ -82,17 +67,6 @@ class Update:
     inlier_gradient_norm: float
     outlier_gradient_norm: float
 
-    @property
-    def cosine(self) -> float:
-        """Cosine of the angle between the gradients; 0 if one of them vanishes."""
-        length = self.inlier_gradient_norm * self.outlier_gradient_norm
-        return self.inner_product / length if length else 0.0
-
-    @property
-    def kept(self) -> int:
-        """Rows inside the trimmed loss."""
-        return self.kept_inliers + self.kept_outliers
-
 
 @dataclass(frozen=True)
 class Trace:
@@ -104,8 +78,8 @@ class Trace:
     updates: tuple[Update, ...]
 
     @property
-    def outlier_share(self) -> float:
-        """Share of outliers in the training rows."""
+    def contamination(self) -> float:
+        """Fraction of outliers in the training rows."""
         return self.n_outliers / (self.n_inliers + self.n_outliers)
 
 
@@ -115,28 +89,19 @@ def trace(
     device: str = "cpu",
     on_update: Callable[[int, int], None] | None = None,
 ) -> Trace:
-    """Run IMBoost as the benchmark does, and record every update.
+    """Run IMBoost with its default settings as the benchmark does, and record every update.
 
-    Parameters
-    ----------
-    spec : RunSpec
-        The run, of the detector "imboost" with its default settings.
-    dataset : Dataset
-        The data, with all labels.
-    device : str
-        "auto", "cpu" or "cuda".
-    on_update : callable, optional
-        Called with the number of updates so far and in total.
+    `on_update` is called with the number of updates so far and in total.
     """
     split = split_dataset(dataset, spec.seed)
     detector = TracedIMBoost(random_state=spec.seed_of("detector"), device=device)
     seed = spec.seed_of("strategy")
     session = Session(detector, split.train_X, query=spec.query, random_state=seed)
-    traced = cast("TracedIMBoost", session.detector)  # the session trains a copy
+    traced = cast("TracedIMBoost", session.detector)
     total = traced.count_updates(spec.rounds)
     traced.set_true_labels(split.train_y, on_update and (lambda done: on_update(done, total)))
     for _ in run_rounds(session, Oracle(split.train_y), spec.rounds):
-        pass
+        traced = cast("TracedIMBoost", session.detector)  # every round trains a copy
     n_outliers = int((split.train_y == OUTLIER).sum())
     n_inliers = len(split.train_y) - n_outliers
     return Trace(spec, n_inliers, n_outliers, tuple(traced.updates))
@@ -165,10 +130,9 @@ class TracedIMBoost(IMBoost):
         rows = super()._start(X)
         self._round, self._known = 0, unlabelled(len(X))
         rng = np.random.default_rng(self._seed)
-        self._measured = {
-            kind: self._rows(X[sample_of_kind(self._truth, kind, rng)])
-            for kind in (INLIER, OUTLIER)
-        }
+        self._measured = [
+            self._rows(X[sample_of_kind(self._truth, kind, rng)]) for kind in (INLIER, OUTLIER)
+        ]
         return rows
 
     def _polarize(self, rows: ScaledRows, labels: Labels, n_epochs: int) -> None:
@@ -200,9 +164,8 @@ class TracedIMBoost(IMBoost):
     def _measure(self, step: Step[Backbone]) -> Update:
         """Return the record of the update of `step`."""
         noise = self._noise.to(self._device)
-        inliers, inlier_gradient = losses_and_gradient(self._model, self._measured[INLIER], noise)
-        outliers, outlier_gradient = losses_and_gradient(
-            self._model, self._measured[OUTLIER], noise
+        (inliers, inlier_gradient), (outliers, outlier_gradient) = (
+            losses_and_gradient(self._model, rows, noise) for rows in self._measured
         )
         is_outlier = self._truth[step.rows] == OUTLIER
         return Update(
@@ -228,17 +191,15 @@ class TracedIMBoost(IMBoost):
     def _phase_of(self, epoch: int) -> PhaseKind:
         if epoch < self.plain_epochs:
             return PhaseKind.PLAIN
-        return (
-            PhaseKind.TRIMMED if epoch < self._schedule.warmup_epochs else PhaseKind.POLARIZATION
-        )
+        is_warmup = epoch < self._schedule.warmup_epochs
+        return PhaseKind.TRIMMED if is_warmup else PhaseKind.POLARIZATION
 
 
 def sample_of_kind(y: NDArray[np.int8], kind: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the rows of a class, or a random sample of `MAX_MEASURED_ROWS`, in order."""
     rows = np.flatnonzero(y == kind)
-    if len(rows) <= MAX_MEASURED_ROWS:
-        return rows
-    return np.sort(rng.choice(rows, MAX_MEASURED_ROWS, replace=False))
+    is_small = len(rows) <= MAX_MEASURED_ROWS
+    return rows if is_small else np.sort(rng.choice(rows, MAX_MEASURED_ROWS, replace=False))
 
 
 def losses_and_gradient(

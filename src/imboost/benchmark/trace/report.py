@@ -8,20 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from imboost.benchmark.trace.findings import Finding
-from imboost.benchmark.trace.phases import (
-    Phase,
-    kept_outlier_share,
-    phases_of,
-    share_of_outliers_kept,
-    trace_frame,
-)
+from imboost.benchmark.trace.phases import Phase, fraction, phases_of, trace_frame
 from imboost.benchmark.trace.recording import MAX_MEASURED_ROWS, PhaseKind, Trace, Update
 from imboost.reporting import render, update_curves
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-Spans = dict[str, tuple[int, int]]
 
 
 def write_trace(trace: Trace, findings: Sequence[Finding], folder: Path) -> list[Path]:
@@ -31,82 +23,59 @@ def write_trace(trace: Trace, findings: Sequence[Finding], folder: Path) -> list
     frame = trace_frame(trace)
     columns = [*(field.name for field in fields(Update)), "cosine"]
     frame[columns].to_csv(table, index=False, float_format="%.9g")
-    page.write_text(_page(trace, frame, findings, table.name), encoding="utf-8")
-    return [table, page]
-
-
-def _page(trace: Trace, frame: DataFrame, findings: Sequence[Finding], table: str) -> str:
     phases = phases_of(frame)
-    spans = {
-        phase.name.replace(" warm-up", "\nwarm-up"): (phase.first["update"], phase.last["update"])
-        for phase in phases
-    }
-    n_measured = (
-        min(trace.n_inliers, MAX_MEASURED_ROWS),
-        min(trace.n_outliers, MAX_MEASURED_ROWS),
-    )
+    measured = [min(n, MAX_MEASURED_ROWS) for n in (trace.n_inliers, trace.n_outliers)]
     context = {
         "trace": trace,
         "last": trace.updates[-1],
         "findings": findings,
         "rows": [_phase_row(phase) for phase in phases],
-        "n_measured": n_measured,
-        "is_sampled": n_measured != (trace.n_inliers, trace.n_outliers),
-        "table": table,
-        "risks_svg": _risks(frame, spans),
-        "shares_svg": _shares(trace, frame, spans),
-        "cosine_svg": update_curves(
-            {"cosine": frame["cosine"].to_dict()}, spans, label="cosine of the gradients"
-        ),
-        "norms_svg": update_curves(
-            {
-                "inlier risk": frame["inlier_gradient_norm"].to_dict(),
-                "outlier risk": frame["outlier_gradient_norm"].to_dict(),
-            },
-            spans,
-            label="norm of the gradient",
-            scale="log",
-        ),
+        "n_measured": measured,
+        "is_sampled": measured != [trace.n_inliers, trace.n_outliers],
+        "table": table.name,
+        **_figures(trace, frame, phases),
     }
-    return render("trace.html.j2", context)
+    page.write_text(render("trace.html.j2", context), encoding="utf-8")
+    return [table, page]
 
 
-def _risks(frame: DataFrame, spans: Spans) -> str:
-    return update_curves(
-        {
-            "inliers, mean": frame["inlier_risk"].to_dict(),
-            "outliers, mean": frame["outlier_risk"].to_dict(),
-            "inliers, median": frame["inlier_median"].to_dict(),
-            "outliers, median": frame["outlier_median"].to_dict(),
-        },
-        spans,
-        label="loss",
-        scale="symlog",
-        # Linear up to the largest inlier risk; the outlier risk may be many times larger.
-        linear_up_to=float(frame["inlier_risk"].abs().max()) or 1.0,
-    )
+def _figures(trace: Trace, frame: DataFrame, phases: Sequence[Phase]) -> dict[str, str]:
+    """Draw the figures of the page, by name."""
+    spans = {
+        phase.name.replace(" warm-up", "\nwarm-up"): (phase.first["update"], phase.last["update"])
+        for phase in phases
+    }
 
+    def draw(names: dict[str, str], label: str, **scale: Any) -> str:
+        curves = {name: frame[column].to_dict() for name, column in names.items()}
+        return update_curves(curves, spans, label=label, **scale)
 
-def _shares(trace: Trace, frame: DataFrame, spans: Spans) -> str:
-    """Draw the fractions of outliers by epoch, since a single batch has too few of them."""
-    totals = frame.groupby("epoch").agg(
-        {
-            "update": "last",
-            "kept_outliers": "sum",
-            "kept": "sum",
-            "batch_outliers": "sum",
-            "batch_size": "sum",
-        }
-    )
-    totals = totals.set_index("update")
-    inside = 100 * totals["kept_outliers"] / totals["kept"].clip(lower=1)
+    losses = {
+        "inliers, mean": "inlier_risk",
+        "outliers, mean": "outlier_risk",
+        "inliers, median": "inlier_median",
+        "outliers, median": "outlier_median",
+    }
+    norms = {"inlier risk": "inlier_gradient_norm", "outlier risk": "outlier_gradient_norm"}
+    # Linear up to the largest inlier risk; the outlier risk may be many times larger.
+    linear_up_to = float(frame["inlier_risk"].abs().max()) or 1.0
+    # Fractions of outliers are drawn by epoch, since a single batch has too few outliers.
+    columns = ["kept_outliers", "kept", "batch_outliers", "batch_size"]
+    by_epoch = frame.groupby("epoch")
+    totals = by_epoch[columns].sum().set_axis(by_epoch["update"].last())
+    kept = 100 * totals["kept_outliers"] / totals["kept"].clip(lower=1)
     drawn = 100 * totals["batch_outliers"] / totals["batch_size"].clip(lower=1)
-    curves = {
-        "kept by trimming": inside.to_dict(),
+    fractions = {
+        "kept by trimming": kept.to_dict(),
         "in the batch": drawn.to_dict(),
-        "in all training rows": dict.fromkeys(totals.index, 100 * trace.outlier_share),
+        "in all training rows": dict.fromkeys(totals.index, 100 * trace.contamination),
     }
-    return update_curves(curves, spans, label="outliers, % of rows")
+    return {
+        "risks_svg": draw(losses, "loss", scale="symlog", linear_up_to=linear_up_to),
+        "fractions_svg": update_curves(fractions, spans, label="outliers, % of rows"),
+        "cosine_svg": draw({"cosine": "cosine"}, "cosine of the gradients"),
+        "norms_svg": draw(norms, "norm of the gradient", scale="log"),
+    }
 
 
 def _phase_row(phase: Phase) -> dict[str, Any]:
@@ -122,8 +91,8 @@ def _phase_row(phase: Phase) -> dict[str, Any]:
         "fell": updates["inlier_fell"].mean(),
         "rose": updates["outlier_rose"].mean(),
         "both": updates["both"].mean(),
-        "kept": share_of_outliers_kept(updates) if is_trimmed else None,
-        "inside": kept_outlier_share(updates),
+        "kept": fraction(updates, "kept_outliers", "batch_outliers") if is_trimmed else None,
+        "inside": fraction(updates, "kept_outliers", "kept"),
         "opposed": updates["is_opposed"].mean(),
         "cosine": updates["cosine"].mean(),
     }
