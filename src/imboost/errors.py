@@ -46,5 +46,9 @@ class SessionError(IMBoostError):
     """A question or an answer that does not fit the state of a session."""
 
 
+class StoreError(IMBoostError):
+    """A session store that cannot be read or written; what it acknowledged is kept."""
+
+
 class ResultsError(IMBoostError):
     """A benchmark result file that is missing, damaged or of another layout."""

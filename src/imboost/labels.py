@@ -20,8 +20,7 @@ INLIER: Final = 0
 OUTLIER: Final = 1
 UNLABELLED: Final = -1
 
-Labels = NDArray[np.int8]
-"""One label per row: INLIER, OUTLIER or UNLABELLED."""
+Labels = NDArray[np.int8]  # one label per row: INLIER, OUTLIER or UNLABELLED
 
 
 def unlabelled(n_rows: int) -> Labels:
@@ -37,10 +36,7 @@ def has_both_classes(labels: Labels) -> bool:
 def check_labels(y: Any, n_rows: int) -> Labels:
     """Return `y` as labels of `n_rows` rows, or all unlabelled if `y` is None.
 
-    Raises
-    ------
-    ValueError
-        If `y` has another length than `n_rows` or holds anything but -1, 0 and 1.
+    Raises a ValueError if `y` has another length or holds anything but -1, 0 and 1.
     """
     if y is None:
         return unlabelled(n_rows)
@@ -79,37 +75,24 @@ def from_sklearn(labels: NDArray[Any]) -> Labels:
     return np.where(labels == -1, OUTLIER, INLIER).astype(np.int8)
 
 
-TEXT_LABELS: Final = {
-    **dict.fromkeys(
-        ("1", "yes", "y", "true", "t", "outlier", "anomaly", "anomalous", "abnormal"), OUTLIER
-    ),
-    **dict.fromkeys(("0", "no", "n", "false", "f", "inlier", "normal"), INLIER),
-    **dict.fromkeys(
-        ("", "-1", "?", "n/a", "open", "pending", "unlabelled", "unlabeled", "unknown", "unsure"),
-        UNLABELLED,
-    ),
+_SPELLINGS = {
+    OUTLIER: "1 yes y true t outlier anomaly anomalous abnormal",
+    INLIER: "0 no n false f inlier normal",
+    UNLABELLED: "-1 ? n/a open pending unlabelled unlabeled unknown unsure",
 }
-"""Spellings of the three labels, in any case."""
+TEXT_LABELS: Final = {"": UNLABELLED} | {
+    text: label for label, texts in _SPELLINGS.items() for text in texts.split()
+}
+"""Labels by their spellings, in lower case."""
 
 
 def from_text(values: Iterable[str | None], outlier_label: str | None = None) -> Labels:
     """Convert a column of labels written as text to 0, 1 and -1; None is not labelled.
 
-    Parameters
-    ----------
-    values : iterable of str or None
-        One per row.
-    outlier_label : str, optional
-        The text that means outlier. All others then mean inlier, except for the spellings of an
-        unlabelled row.
+    If an `outlier_label` is given, all other values mean inlier, except for the spellings of an
+    unlabelled row. Raises a DataError if the meaning of a value is unknown, or if no row has the
+    `outlier_label`.
 
-    Raises
-    ------
-    DataError
-        If the meaning of a value is unknown, or no row has the `outlier_label`.
-
-    Examples
-    --------
     >>> from_text(["yes", "No", None])
     array([ 1,  0, -1], dtype=int8)
     >>> from_text(["1.0", "0.0", None])
@@ -119,9 +102,8 @@ def from_text(values: Iterable[str | None], outlier_label: str | None = None) ->
     """
     texts = [_clean(value) for value in values]
     counts = Counter(texts)
-    found = (
-        f"got {_list_counts(Counter({repr(text): counts[text] for text in counts if text}), 5)}"
-    )
+    named = Counter({repr(text): n for text, n in counts.items() if text})
+    found = f"got {_list_counts(named, 5)}"
     hint = "Give the label that means outlier (on the command line with --outlier-label)."
     lower = {text.lower() for text in counts}
     if outlier_label is not None:
@@ -150,15 +132,13 @@ def describe_labels(values: Iterable[str | None], labels: Labels) -> str:
     >>> describe_labels(values, from_text(values, outlier_label="fraud"))
     "outlier: 'fraud' (1 row); inlier: 'fine' (2 rows); unlabelled: empty (1 row)"
     """
-    names = {OUTLIER: "outlier", INLIER: "inlier", UNLABELLED: "unlabelled"}
-    counts: dict[int, Counter[str]] = {label: Counter() for label in names}
-    for value, label in zip(values, labels.tolist(), strict=True):
-        counts[label][repr(_clean(value)) if _clean(value) else "empty"] += 1
-    return "; ".join(
-        f"{name}: {_list_counts(counts[label], 3)}"
-        for label, name in names.items()
-        if counts[label]
-    )
+    texts = [repr(text) if (text := _clean(value)) else "empty" for value in values]
+    described = []
+    for label, name in ((OUTLIER, "outlier"), (INLIER, "inlier"), (UNLABELLED, "unlabelled")):
+        counts = Counter(texts[row] for row in np.flatnonzero(labels == label))
+        if counts:
+            described.append(f"{name}: {_list_counts(counts, 3)}")
+    return "; ".join(described)
 
 
 def _clean(value: str | None) -> str:

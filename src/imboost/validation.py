@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from operator import ge, gt, le
 from typing import Any
 
 from imboost.errors import SettingError
@@ -18,34 +19,22 @@ def check_number(
     above: float | None = None,
     whole: bool = False,
 ) -> None:
-    """Raise unless `value` is a number in a range.
+    """Raise unless the setting `name` is a number, or an integer if `whole`, in a range.
 
-    Parameters
-    ----------
-    name : str
-        Name of the setting.
-    value : object
-    minimum, maximum : float, optional
-        Inclusive bounds.
-    above : float, optional
-        Exclusive lower bound.
-    whole : bool
-        Whether the number must be an integer.
+    `minimum` and `maximum` are inclusive bounds, `above` is an exclusive one.
     """
     kind, expected = ("an integer", numbers.Integral) if whole else ("a number", numbers.Real)
     if isinstance(value, bool) or not isinstance(value, expected):
         raise TypeError(f"{name} must be {kind}, got {value!r}.")
     number = float(value)
-    limits = []
-    if minimum is not None:
-        limits.append((f"at least {minimum:g}", number >= minimum))
-    if above is not None:
-        limits.append((f"above {above:g}", number > above))
-    if maximum is not None:
-        limits.append((f"at most {maximum:g}", number <= maximum))
-    if not (math.isfinite(number) and all(holds for _, holds in limits)):
-        required = " and ".join(text for text, _ in limits) or "finite"
-        raise SettingError(f"{name} must be {required}, got {value!r}.")
+    limits = {"at least": (ge, minimum), "above": (gt, above), "at most": (le, maximum)}
+    given = {
+        f"{text} {bound:g}": holds(number, bound)
+        for text, (holds, bound) in limits.items()
+        if bound is not None
+    }
+    if not (math.isfinite(number) and all(given.values())):
+        raise SettingError(f"{name} must be {' and '.join(given) or 'finite'}, got {value!r}.")
 
 
 def check_numbers(name: str, values: Any, **limits: Any) -> None:

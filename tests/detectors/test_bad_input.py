@@ -6,7 +6,7 @@ import pytest
 from conftest import make_quick
 from imboost.detectors import DETECTORS
 from imboost.detectors.shallow.base import ShallowDetector
-from imboost.detectors.shallow.coniferest_forest import ConiferestDetector
+from imboost.detectors.shallow.coniferest_forests import ConiferestDetector
 
 GOOD = np.random.default_rng(0).normal(size=(40, 3))
 

@@ -15,17 +15,17 @@ from imboost.explain.reference_values import (
     fit_reference_values,
 )
 from imboost.tables.category_parser import to_categories
-from imboost.tables.datetime_parser import parse_datetimes
-from imboost.tables.number_parser import parse_numbers
+from imboost.tables.datetime_parser import DatetimeParser
+from imboost.tables.number_parser import NumberParser
 from imboost.tables.schema import Schema
 
 
 def numbers(*values):
-    return parse_numbers(pa.chunked_array([values]))
+    return NumberParser().parse(pa.chunked_array([values]))
 
 
 def times(*values):
-    return parse_datetimes(pa.chunked_array([values]))
+    return DatetimeParser().parse(pa.chunked_array([values]))
 
 
 def categories(*values):
@@ -144,6 +144,7 @@ def test_a_time_is_located_by_its_time_of_day_if_that_is_rarer_than_its_date():
 
 def test_a_time_without_a_date_is_located_once():
     hours = [f"{8 + hour % 9}:30" for hour in range(300)]
-    reference = ReferenceTimes.fit(parse_datetimes(pa.chunked_array([hours]), "HH:MM"))
-    asked = parse_datetimes(pa.chunked_array([["03:12"]]), "HH:MM")
+    parser = DatetimeParser("HH:MM")
+    reference = ReferenceTimes.fit(parser.parse(pa.chunked_array([hours])))
+    asked = parser.parse(pa.chunked_array([["03:12"]]))
     assert reference.locate(asked) == [(0.0, "below all reference rows")]

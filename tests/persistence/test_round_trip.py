@@ -108,7 +108,7 @@ def test_a_loaded_detector_can_be_saved_but_not_refined(case, saved, orders, ans
     assert first.keys() == again.keys()
     for name in first:
         np.testing.assert_array_equal(first[name], again[name])
-    with pytest.raises(SettingError, match="lacks what further training needs; fit it again"):
+    with pytest.raises(SettingError, match="lacks the state that further training needs"):
         loaded.refine(orders.table, answers)
 
 

@@ -21,11 +21,10 @@ from imboost.tables.datetime_parser import (
     FORMATS,
     MONTHS,
     DatetimeParser,
-    parse_datetimes,
 )
 from imboost.tables.encoder import TableEncoder
 from imboost.tables.frames import to_arrow
-from imboost.tables.number_parser import NumberParser, parse_numbers
+from imboost.tables.number_parser import NumberParser
 from imboost.tables.schema import Schema
 
 N = 60
@@ -120,7 +119,7 @@ def test_all_cells_decide_about_the_thousands_separator(cells, read, note):
     ],
 )
 def test_numbers_are_read_as_people_write_them(text, number):
-    np.testing.assert_array_equal(parse_numbers(column(text)), [number])
+    np.testing.assert_array_equal(NumberParser().parse(column(text)), [number])
 
 
 @pytest.mark.parametrize(
@@ -177,7 +176,10 @@ def test_a_clock_is_read_from_text_as_from_a_stored_time():
     assert parsers[0] == parsers[1]
     assert parsers[0].parse(text).tolist() == parsers[0].parse(stored).tolist() == [32_700, 77_415]
     for unit in ("us", "ns"):
-        assert parse_datetimes(stored.cast(pa.time64(unit)), CLOCK).tolist() == [32_700, 77_415]
+        assert DatetimeParser(CLOCK).parse(stored.cast(pa.time64(unit))).tolist() == [
+            32_700,
+            77_415,
+        ]
     values = parsers[0].parse(text)
     encoder = DatetimeEncoder.fit(values, "robust")
     assert encoder.describe(encoder.transform(values)[0]) == ["09:05", "21:30"]
@@ -186,7 +188,7 @@ def test_a_clock_is_read_from_text_as_from_a_stored_time():
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_durations_are_seconds_whatever_they_are_stored_as(unit):
     cells = column(timedelta(seconds=90), None).cast(pa.duration(unit))
-    np.testing.assert_array_equal(parse_numbers(cells), [90.0, np.nan])
+    np.testing.assert_array_equal(NumberParser().parse(cells), [90.0, np.nan])
     assert to_text(cells).to_pylist() == ["90", None]
     assert NumberParser.fit_parse(cells)[0].note == "in seconds"
 
@@ -237,7 +239,7 @@ def test_a_day_that_no_calendar_has_is_missing(form):
         written("0000", "00", "00"),
     )
     np.testing.assert_array_equal(
-        parse_datetimes(cells, form) / SECONDS_OF_A_DAY, [1.0, 789.0, np.nan, np.nan, np.nan]
+        DatetimeParser(form).parse(cells) / SECONDS_OF_A_DAY, [1.0, 789.0, np.nan, np.nan, np.nan]
     )
 
 
@@ -246,13 +248,13 @@ def test_parts_of_a_second_are_those_of_a_stored_time():
     stored = np.array(["2024-05-06T07:08:09.123456", "2024-05-06T07:08:09.5", "2024-05-06"])
     stored = stored.astype("datetime64[us]")
     np.testing.assert_array_equal(
-        parse_datetimes(text), parse_datetimes(pa.chunked_array([stored]))
+        DatetimeParser().parse(text), DatetimeParser().parse(pa.chunked_array([stored]))
     )
 
 
 def test_infinity_is_a_number_in_text_too():
-    text = parse_numbers(column("inf", "-Infinity", "+INF", "1e400", "infinite"))
-    stored = parse_numbers(column(np.inf, -np.inf, np.inf, np.inf, None))
+    text = NumberParser().parse(column("inf", "-Infinity", "+INF", "1e400", "infinite"))
+    stored = NumberParser().parse(column(np.inf, -np.inf, np.inf, np.inf, None))
     np.testing.assert_array_equal(text, stored)
 
 

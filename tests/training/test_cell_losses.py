@@ -11,7 +11,7 @@ from imboost.stats.scaling import MinMaxScaling
 from imboost.tables.layout import Feature, Kind, Layout
 from imboost.training.cell_losses import cell_losses, conditional_means
 from imboost.training.scaled_rows import ScaledRows
-from imboost.training.scoring import mean_losses, scoring_noise
+from imboost.training.scoring import mean_losses
 
 LAYOUT = Layout(
     (
@@ -45,7 +45,7 @@ def model():
 
 @pytest.fixture
 def noise(model):
-    return scoring_noise(model, torch.Generator().manual_seed(1), N_SAMPLES)
+    return model.draw_noise(1, torch.Generator().manual_seed(1), N_SAMPLES)
 
 
 def as_rows(table):

@@ -10,14 +10,14 @@ from imboost.stats.scaling import MinMaxScaling
 from imboost.training.batches import Schedule
 from imboost.training.loop import make_optimiser, train
 from imboost.training.polarization import (
-    PolarizationSettings,
     adaptive_threshold,
     labelled_risks,
     polarization_steps,
     polarized_risk,
+    weight_factor,
 )
 from imboost.training.scaled_rows import ScaledRows
-from imboost.training.scoring import mean_losses, scoring_noise
+from imboost.training.scoring import mean_losses
 from imboost.training.warmup import loss_quantile, plain_risk, trimmed_risk, warmup_steps
 
 
@@ -52,17 +52,31 @@ def test_eq_5_mixes_quantile_and_inlier_risk():
 
 def test_eq_3_adds_inlier_risk_and_subtracts_outlier_risk():
     one, two, three = torch.tensor(1.0), torch.tensor(2.0), torch.tensor(3.0)
-    weights = PolarizationSettings(inlier_weight=2.0, outlier_weight=0.5)
-    assert polarized_risk(one, two, three, weights).item() == pytest.approx(1 + 4 - 1.5)
-    assert polarized_risk(one, two, three, weights, 0.1).item() == pytest.approx(1 + 0.4 - 0.15)
+    assert polarized_risk(one, two, three, 2.0, 0.5).item() == pytest.approx(1 + 4 - 1.5)
 
 
-def test_weights_decay_by_gamma_per_epoch_of_polarization_if_asked():
-    schedule = Schedule()
-    assert PolarizationSettings().factor_at(99, schedule) == 1.0
-    decaying = PolarizationSettings(decay=True)
-    assert decaying.factor_at(50, schedule) == 1.0
-    assert decaying.factor_at(60, schedule) == pytest.approx(1.03**-10)
+def test_weights_decay_by_gamma_per_epoch_of_polarization():
+    assert weight_factor(50, Schedule()) == 1.0
+    assert weight_factor(60, Schedule()) == pytest.approx(1.03**-10)
+
+
+@pytest.mark.parametrize(("decay", "factor"), [(False, 1.0), (True, 1.03**-10)])
+def test_both_weights_decay_only_if_asked(world, decay, factor, monkeypatch):
+    rows, model = world
+    labels = unlabelled(200)
+    labels[:10], labels[100:130] = OUTLIER, INLIER
+    seen = []
+
+    def spy(unlabelled_risk, inlier_risk, outlier_risk, *weights):
+        seen.append(weights)
+        return polarized_risk(unlabelled_risk, inlier_risk, outlier_risk, *weights)
+
+    monkeypatch.setattr("imboost.training.polarization.polarized_risk", spy)
+    rng, generator = np.random.default_rng(0), torch.Generator()
+    steps = polarization_steps(Schedule(), range(60, 61), rows, labels, rng, decay=decay)
+    for _ in train(model, make_optimiser(model, 1e-3, 0.0), rows, steps, generator):
+        pass
+    assert seen == [pytest.approx((2.0 * factor, 1.0 * factor))] * 5
 
 
 def test_plain_epochs_come_before_trimmed_ones():
@@ -90,7 +104,7 @@ def polarize(world, labels, n_epochs=30, **weights):
     """Return every row's loss before and after some epochs of polarization."""
     rows, model = world
     generator = torch.Generator().manual_seed(1)
-    noise = scoring_noise(model, generator, 2)
+    noise = model.draw_noise(1, generator, 2)
     schedule = Schedule()
     optimiser = make_optimiser(model, 1e-3, 0.0)
     rng = np.random.default_rng(2)
@@ -99,9 +113,7 @@ def polarize(world, labels, n_epochs=30, **weights):
     ):
         pass
     before = mean_losses(model, rows, noise)
-    steps = polarization_steps(
-        schedule, range(50, 50 + n_epochs), rows, labels, rng, PolarizationSettings(**weights)
-    )
+    steps = polarization_steps(schedule, range(50, 50 + n_epochs), rows, labels, rng, **weights)
     for _ in train(model, optimiser, rows, steps, generator):
         pass
     return before, mean_losses(model, rows, noise)
@@ -146,9 +158,7 @@ def test_labelled_rows_leave_the_pool(world):
     rows, _ = world
     labels = unlabelled(200)
     labels[:150] = INLIER
-    steps = polarization_steps(
-        Schedule(), range(50, 53), rows, labels, np.random.default_rng(0), PolarizationSettings()
-    )
+    steps = polarization_steps(Schedule(), range(50, 53), rows, labels, np.random.default_rng(0))
     assert all((step.rows >= 150).all() for step in steps)
 
 
@@ -198,9 +208,7 @@ def test_more_labelled_rows_than_a_batch_are_sampled(n_labelled, expected, monke
 
     monkeypatch.setattr("imboost.training.polarization.labelled_risks", spy)
     model = MLPVAE(2, torch.Generator().manual_seed(0))
-    steps = polarization_steps(
-        Schedule(), range(50, 51), rows, labels, np.random.default_rng(0), PolarizationSettings()
-    )
+    steps = polarization_steps(Schedule(), range(50, 51), rows, labels, np.random.default_rng(0))
     generator = torch.Generator()
     for _ in train(model, make_optimiser(model, 1e-3, 0.0), rows, steps, generator):
         pass

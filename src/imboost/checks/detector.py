@@ -101,3 +101,21 @@ def _check_refine(detector: Any, X: Floats, X_new: Floats, y: NDArray[np.int8]) 
     assert np.array_equal(detector.decision_function(X_new), other.decision_function(X_new)), (
         "refining with the same labels must give the same scores"
     )
+    _check_copy(clone(detector).fit(X), detector, X, X_new, y)
+
+
+def _check_copy(fitted: Any, refined: Any, X: Floats, X_new: Floats, y: NDArray[np.int8]) -> None:
+    before, training_before = fitted.decision_function(X_new), fitted.decision_scores_.copy()
+    copied = fitted.copy()
+    if not copied.refine_depends_on_history:
+        copied.refine(X, np.where(y == 1, 0, y))  # labels that must leave no trace
+    copied.refine(X, y)
+    assert np.array_equal(copied.decision_function(X_new), refined.decision_function(X_new)), (
+        "refining a copy must give the scores of refining the detector"
+    )
+    assert np.array_equal(fitted.decision_function(X_new), before), (
+        "refining a copy must leave the detector unchanged"
+    )
+    assert np.array_equal(fitted.decision_scores_, training_before), (
+        "refining a copy must leave decision_scores_ unchanged"
+    )

@@ -14,18 +14,13 @@ from imboost.stats.logistic import fit_map_logistic
 
 Floats = NDArray[np.float64]
 
-PRIOR_MEAN = np.array([0.0, 1.0, 0.0])
-"""Intercept, slope and shift before any answer: the detector's log-odds are used unchanged."""
-
-PRIOR_STD = np.array([0.5, 1.0, 0.4])
-"""Prior standard deviations of intercept, slope and shift: how far answers may move them."""
+MIN_SLOPE = 0.25  # lower bound of the slope, so that probabilities always increase with the score
+PRIOR_MEAN, PRIOR_STD = np.array([0.0, 1.0, 0.0]), np.array([0.5, 1.0, 0.4])
+"""Gaussian prior of intercept, slope and shift; at its mean, log-odds are used unchanged."""
 
 IN_SAMPLE_SHIFT_STD = 3.0
 """Prior standard deviation of the shift if the detector was fitted on the labels: its scores of
 labelled rows then say little about rows without a label."""
-
-MIN_SLOPE = 0.25
-"""Lower bound of the slope, so that probabilities always increase with the score."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +28,9 @@ class Calibration:
     """Logistic calibration (Platt scaling) of log-odds, with a posterior over its coefficients.
 
     Query strategies select rows, so that labelled rows may hold more or fewer outliers than
-    other rows with the same score. The curve of the other rows is therefore shifted against that
-    of the selected rows. Audit answers, about rows drawn at random, identify the shift; without
-    them only its prior is known.
+    other rows with the same score. The curve of the other rows is therefore shifted relative to
+    that of the selected rows. Audit answers, about rows drawn at random, identify the shift;
+    without them only its prior is known.
 
     Parameters
     ----------
@@ -64,15 +59,13 @@ class Calibration:
 
         Parameters
         ----------
-        log_odds : array of shape (n_labelled,)
-            The detector's log-odds of each row.
-        labels : array of shape (n_labelled,)
-            0 for an inlier, 1 for an outlier.
+        log_odds, labels : array of shape (n_labelled,)
+            The detector's log-odds of each row, and 0 for an inlier or 1 for an outlier.
         is_audit : array of bool of shape (n_labelled,)
             Rows that were drawn at random.
         out_of_fold : bool
-            Whether the log-odds are out-of-fold. Otherwise the audit is not used as such, since
-            the detector was fitted on its labels.
+            Whether the log-odds are out-of-fold. Otherwise audit rows count as selected ones,
+            since the detector was fitted on their labels.
         """
         std = PRIOR_STD.copy()
         if not out_of_fold:

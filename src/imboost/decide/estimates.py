@@ -18,15 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimated number with its 90% credible interval.
-
-    Parameters
-    ----------
-    value : float
-        Posterior mean.
-    low, high : float
-        Ends of the interval: the 5% and 95% quantiles of the posterior.
-    """
+    """A posterior mean with its 90% credible interval: the 5% and 95% quantiles."""
 
     value: float
     low: float
@@ -81,28 +73,26 @@ def estimate_outcome(
 
     Parameters
     ----------
-    scores, log_odds : array of shape (n_rows,)
-        Scores of the rows, and the detector's log-odds for them.
-    labels : array of shape (n_rows,)
-        0, 1 or -1.
+    scores, log_odds, labels : array of shape (n_rows,)
+        Scores of the rows, the detector's log-odds for them, and labels: 0, 1 or -1.
     threshold : float
     calibration : Calibration
     seed : int
         Seed of the draws.
     """
-    above, is_open = scores > threshold, labels == UNLABELLED
-    is_outlier = labels == OUTLIER
-    hits, missed = _draw_counts(log_odds[is_open], above[is_open], calibration, seed)
+    above, is_unlabelled, is_outlier = scores > threshold, labels == UNLABELLED, labels == OUTLIER
+    hits, missed = _draw_counts(log_odds[is_unlabelled], above[is_unlabelled], calibration, seed)
     n_above, n_found = int(above.sum()), hits + is_outlier.sum()
     n_outliers = n_found + missed
     recall = np.divide(n_found, n_outliers, out=np.ones(N_DRAWS), where=n_outliers > 0)
+    precision = Estimate(float("nan"), 0.0, 1.0)
+    if n_above:
+        precision = Estimate.from_draws((hits + (is_outlier & above).sum()) / n_above)
     return Outcome(
         n_rows=len(scores),
         n_predicted=int((is_outlier | (above & (labels != INLIER))).sum()),
         n_labelled_outliers=int(is_outlier.sum()),
-        precision=Estimate.from_draws((hits + (is_outlier & above).sum()) / n_above)
-        if n_above
-        else Estimate(float("nan"), 0.0, 1.0),
+        precision=precision,
         n_missed=Estimate.from_draws(missed),
         recall=Estimate.from_draws(recall),
     )
@@ -116,16 +106,10 @@ def _draw_counts(
     curve_seed = rng.integers(2**32)  # both sides are drawn from the same calibration curves
     counts = []
     for side in (log_odds[above], log_odds[~above]):
-        centres, sizes = _bin(side)
+        bins = np.array_split(np.sort(side), min(MAX_BINS, len(side))) if len(side) else []
+        centres = np.array([part.mean() for part in bins])
+        sizes = np.array([len(part) for part in bins], dtype=np.int64)
         curve_rng = np.random.default_rng(curve_seed)
         probability = calibration.sample_probabilities(centres, N_DRAWS, curve_rng)
         counts.append(rng.binomial(sizes, probability).sum(axis=1).astype(np.float64))
     return counts[0], counts[1]
-
-
-def _bin(log_odds: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the means and sizes of bins of similar log-odds."""
-    if len(log_odds) == 0:
-        return log_odds, np.zeros(0, dtype=np.int64)
-    bins = np.array_split(np.sort(log_odds), min(MAX_BINS, len(log_odds)))
-    return np.array([part.mean() for part in bins]), np.array([len(part) for part in bins])

@@ -13,14 +13,7 @@ outliers missed by then are mostly ones that the detector cannot separate from i
 
 @dataclass(frozen=True)
 class Advice:
-    """Whether to stop asking, and why.
-
-    Parameters
-    ----------
-    should_stop : bool
-    reason : str
-        One sentence.
-    """
+    """Whether to stop asking, and why, in one sentence."""
 
     should_stop: bool
     reason: str
@@ -43,13 +36,8 @@ def advise(outcome: Outcome) -> Advice:
     if missed.high < 1:
         return Advice(True, "no outlier seems to be left below the threshold.")
     if outcome.n_labelled_outliers == 0:
-        return Advice(
-            False,
-            "no row is labelled outlier yet, so that the estimate rests on the prior alone: "
-            f"{n_missed}.",
-        )
-    return Advice(
-        recall.value >= SUFFICIENT_RECALL,
-        f"about {recall.value:.0%} of all outliers are found ({recall.low:.0%} to "
-        f"{recall.high:.0%}); {n_missed}.",
-    )
+        why = "no row is labelled outlier yet, so that the estimate rests on the prior alone"
+        return Advice(False, f"{why}: {n_missed}.")
+    interval = f"({recall.low:.0%} to {recall.high:.0%})"
+    found = f"about {recall.value:.0%} of all outliers are found {interval}"
+    return Advice(recall.value >= SUFFICIENT_RECALL, f"{found}; {n_missed}.")

@@ -1,4 +1,4 @@
-"""Where the decision threshold is chosen: the score above which a row is called an outlier."""
+"""Choose the decision threshold: the score above which a row is called an outlier."""
 
 from __future__ import annotations
 
@@ -8,21 +8,13 @@ from numpy.typing import NDArray
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
 from imboost.stats.mixture import fit_two_gaussians
 
-AUTO = "auto"
-"""Contamination that is estimated from the scores and labels of the training rows."""
-
-FALLBACK_CONTAMINATION = 0.1
-"""Used when scores show neither two clusters nor a clear upper tail; PyOD's default."""
-
-MAX_CONTAMINATION = 0.2
-"""Largest contamination estimated without labels; a larger upper cluster is not outlying."""
-
+AUTO = "auto"  # contamination that is estimated from the scores and labels of the training rows
+FALLBACK_CONTAMINATION = 0.1  # if there are neither two clusters nor an upper tail; PyOD's default
+MAX_CONTAMINATION = 0.2  # largest estimate without labels; a larger upper cluster is not outlying
+TAIL_DEVIATIONS = 3.0  # standard deviations above the median from which the upper tail begins
 MIN_SEPARATION = 2.0
 """Two clusters are separate if their means differ by more than this many standard deviations:
 the bound given for Ashman's D (Ashman, Bird and Zepf, 1994)."""
-
-TAIL_DEVIATIONS = 3.0
-"""Rows this many standard deviations above the median count as the upper tail."""
 
 Floats = NDArray[np.float64]
 
@@ -44,10 +36,9 @@ def choose_threshold(
 
     Parameters
     ----------
-    scores, probability : array of shape (n_rows,)
-        Scores of the training rows, and their calibrated probabilities of being outliers.
-    labels : array of shape (n_rows,)
-        Labels of the training rows: 0, 1 or -1.
+    scores, probability, labels : array of shape (n_rows,)
+        Scores of the training rows, their calibrated probabilities of being outliers, and their
+        labels: 0, 1 or -1.
     contamination : float or "auto"
     mixture_scores : array of shape (n_rows,)
         Scores on a scale on which inliers and outliers may form clusters.
@@ -85,12 +76,11 @@ def estimate_contamination(scores: Floats, seed: int = 0) -> float:
     median = np.median(scores)
     below = scores[scores <= median] - median
     tail = scores > median + TAIL_DEVIATIONS * np.sqrt(np.square(below).mean())
-    estimates = [float(tail.mean())]
+    estimates = [float(tail.mean()), FALLBACK_CONTAMINATION]
     if np.ptp(mixture.means) > MIN_SEPARATION * np.sqrt(mixture.variances.mean()):
         is_upper = (mixture.inlier_posterior(scores) < 0.5) & (scores > mixture.means[0])
         estimates.insert(0, float(is_upper.mean()))
-    plausible = (estimate for estimate in estimates if 0 < estimate <= MAX_CONTAMINATION)
-    return next(plausible, FALLBACK_CONTAMINATION)
+    return next(estimate for estimate in estimates if 0 < estimate <= MAX_CONTAMINATION)
 
 
 def contamination_without_outliers(scores: Floats, contamination: float, labels: Labels) -> float:

@@ -1,13 +1,14 @@
 """The base class of all detectors: the estimator contract of the package.
 
 A detector is a scikit-learn estimator with PyOD's methods and attributes. It takes rows and
-their labels; it knows no oracle and no query strategy.
+their labels, and is independent of oracles and query strategies.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from copy import copy, deepcopy
+from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
 from typing import Any, ClassVar, Self
 
@@ -30,18 +31,27 @@ from imboost.labels import UNLABELLED, Labels, check_labels
 from imboost.state import Stateful
 from imboost.stats.log_odds import rank_log_odds
 from imboost.tables.layout import Layout
-from imboost.validation import check_number
+from imboost.validation import check_number, check_numbers
 
 N_FINGERPRINT_ROWS = 64  # training rows kept to recognise the table, spread evenly over it
 
 Mask = NDArray[np.bool_]
+
+# Ranges of settings: arguments of `check_number`, stored in the metadata of a field.
+COUNT = {"minimum": 1, "whole": True}
+COUNT_OR_ZERO = {"minimum": 0, "whole": True}
+TWO_OR_MORE = {"minimum": 2, "whole": True}
+POSITIVE = {"above": 0.0}
+NOT_NEGATIVE = {"minimum": 0.0}
+FRACTION = {"above": 0.0, "maximum": 1.0}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BaseDetector(Stateful, BaseEstimator, ABC):
     """Base class with fitting, scoring, calibration and thresholds.
 
-    A subclass implements `_fit`, `_score_rows` and, if it uses labels, `_refine`.
+    A subclass implements `_fit`, `_score_rows` and, if it uses labels, `_refine`. Its fields are
+    its settings; a number has its range in the metadata of the field.
     """
 
     default_query: ClassVar[str] = "mm"
@@ -55,6 +65,15 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
 
     allow_nan: ClassVar[bool] = False
     """Whether the rows may have missing values (nan)."""
+
+    has_own_query_scores: ClassVar[bool] = False
+    """Whether training sets `query_scores_`; they are `decision_scores_` otherwise."""
+    refine_depends_on_history: ClassVar[bool] = True
+    """Whether `refine` continues from the last round.
+
+    If False, `refine` computes new attributes from the fit and the labels alone and changes
+    nothing in place: earlier rounds need not be repeated, and `copy` is shallow.
+    """
 
     decision_scores_: NDArray[np.float64] = field(init=False)
     query_scores_: NDArray[np.float64] = field(init=False)
@@ -80,7 +99,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
 
     @abstractmethod
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
-        """Train from scratch; set `query_scores_` if it differs from the scores."""
+        """Train from scratch."""
 
     def _refine(self, X: NDArray[Any], labels: Labels) -> None:
         """Continue training with more labels; does nothing for unsupervised detectors."""
@@ -98,10 +117,14 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         missing = [name for name in self.required_packages if find_spec(name) is None]
         if missing:
             raise MissingPackageError(type(self).__name__, missing)
+        for setting in fields(self):
+            if setting.metadata:
+                check = check_numbers if isinstance(setting.default, tuple) else check_number
+                check(setting.name, getattr(self, setting.name), **setting.metadata)
         self._check_settings()
 
     def _check_settings(self) -> None:
-        """Raise if a setting is invalid."""
+        """Check settings that need more than the range of a number."""
         if isinstance(self.contamination, str) and self.contamination != AUTO:
             raise SettingError(
                 f"contamination must be a number or {AUTO!r}, got {self.contamination!r}."
@@ -125,10 +148,6 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             Which columns encode categories or missing values; all are numbers by default.
         is_audit : array of bool of shape (n_rows,), optional
             Labelled rows that were drawn at random, see `calibrate`.
-
-        Returns
-        -------
-        self
         """
         self.check_settings()
         X = self._validate(X, ensure_min_samples=2)
@@ -150,16 +169,10 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            The same rows, in the same order.
+        X, is_audit
+            As in `fit`: the same rows, in the same order.
         y : array-like of shape (n_rows,)
             All labels known by now: 0, 1 or -1.
-        is_audit : array of bool of shape (n_rows,), optional
-            Labelled rows that were drawn at random, see `calibrate`.
-
-        Returns
-        -------
-        self
         """
         X = self._check_table(X)
         self.check_settings()
@@ -178,6 +191,10 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         self._set_scores(X, labels, is_audit)
         return self
 
+    def copy(self) -> Self:
+        """Return a copy, fitted if this is, whose further training leaves this unchanged."""
+        return deepcopy(self) if self.refine_depends_on_history else copy(self)
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the outlier score of every row; higher is more outlying."""
         return self._score_rows(self._check_table(X))
@@ -195,7 +212,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         return self.scores_to_proba(self.decision_function(X))
 
     def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what `predict_proba` returns for rows with these scores."""
+        """Return the probabilities that `predict_proba` returns for rows with these scores."""
         check_is_fitted(self)
         outlier = self.calibration_.probability(self.log_odds(scores))
         return np.column_stack([1.0 - outlier, outlier])
@@ -206,12 +223,12 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         return rank_log_odds(scores, self.decision_scores_)
 
     def calibrate(self, y: Any, is_audit: Mask | None = None) -> Self:
-        """Fit probabilities and choose the threshold by labels; `fit` and `refine` do so too.
+        """Calibrate probabilities and choose the threshold on labels; `fit` and `refine` call it.
 
         Parameters
         ----------
         y : array-like of shape (n_rows,)
-            All labels known by now: 0, 1 or -1; also ones that were not trained with.
+            All labels known by now: 0, 1 or -1; the detector need not be trained on all of them.
         is_audit : array of bool of shape (n_rows,), optional
             Labelled rows that were drawn at random instead of selected; none by default.
         """
@@ -289,7 +306,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         return self.decision_scores_
 
     def _out_of_fold_log_odds(self, labels: Labels) -> NDArray[np.float64]:
-        """Return log-odds of the training rows, out-of-fold for those with `labels` if known."""
+        """Return log-odds of the training rows; of labelled rows out of fold, if available."""
         return self.log_odds(self.decision_scores_)
 
     def embed(self, X: Any) -> NDArray[np.float64]:
@@ -309,7 +326,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         if not all(hasattr(self, name) for name in self.unsaved_attributes):
             raise SettingError(
                 f"This {type(self).__name__} was loaded from a saved model, which lacks "
-                "what further training needs; fit it again to refine it."
+                "the state that further training needs; fit it again to refine it."
             )
 
     def _check_table(self, X: Any) -> NDArray[Any]:
@@ -337,12 +354,8 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         self._fitted_labels = labels
         self.decision_scores_ = self._score_training_rows(X)
         self.calibrate(labels, is_audit)
-        if not self._has_own_query_scores():
+        if not self.has_own_query_scores:
             self.query_scores_ = self.decision_scores_
-
-    def _has_own_query_scores(self) -> bool:
-        """Whether training itself sets `query_scores_`."""
-        return False
 
     def _report(self, text: str) -> None:
         """Print a line of progress if `verbose` is set."""

@@ -15,8 +15,7 @@ from imboost.detectors.deep.deep_sad import DeepSAD
 from imboost.detectors.deep.deep_svdd import DeepSVDD
 from imboost.detectors.deep.imboost import IMBoost
 from imboost.detectors.deep.odim import ODIM
-from imboost.detectors.shallow.aad import AAD
-from imboost.detectors.shallow.pine import Pine
+from imboost.detectors.shallow.coniferest_forests import AAD, Pine
 from imboost.detectors.shallow.trees import Trees
 from imboost.detectors.shallow.xgbod import XGBOD
 from imboost.detectors.stack.detector import Stack

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
@@ -16,15 +17,21 @@ from imboost.detectors.base import BaseDetector
 from imboost.detectors.registry import make_detector
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, Explanation, Reason, reference_rows
-from imboost.explain.reference_values import ReferenceValues, fit_reference_values
+from imboost.explain.reference_values import fit_reference_values
 from imboost.labels import Labels
 from imboost.state import Stateful
 from imboost.tables.cells import to_text
 from imboost.tables.encoder import TableEncoder
 from imboost.tables.frames import to_arrow
-from imboost.tables.layout import Feature
 from imboost.tables.number_scaling import SCALINGS
-from imboost.tables.schema import Schema
+from imboost.tables.schema import ParsedColumns, Schema
+
+Mask = NDArray[np.bool_]
+
+
+def _delegate(name: str) -> Any:
+    """Return a property that delegates to an attribute of `detector_`."""
+    return property(attrgetter(f"detector_.{name}"))
 
 
 class TableDetector(Stateful, BaseEstimator):
@@ -41,11 +48,12 @@ class TableDetector(Stateful, BaseEstimator):
         How numbers are scaled: by median and quartiles with extreme values compressed, by
         quantiles, or by minimum and maximum, as in the paper.
     contamination : float or "auto", optional
-        Share of the training rows called outliers. With "auto" it is estimated: from two
-        clusters of scores or, once labels of both classes are known, as the rows that are more
-        likely outliers than not. The detector's own if None.
+        Fraction of the training rows called outliers. With "auto" it is estimated from two
+        clusters of scores; once labels of both classes are known, the rows with a probability of
+        at least 0.5 are called outliers. None keeps the
+        setting of `detector`.
     random_state : int, RandomState or None
-        The detector's own if None.
+        None keeps the setting of `detector`.
 
     Attributes
     ----------
@@ -57,8 +65,8 @@ class TableDetector(Stateful, BaseEstimator):
         The trained detector.
     reference_values_ : dict of str to ReferenceValues
         Values of the columns in reference rows, the training rows not called outliers.
-    decision_scores_, query_scores_, labels_, threshold_, calibration_, training_labels_, \
-    out_of_fold_proba_
+    decision_scores_, query_scores_, labels_, threshold_, threshold_is_estimated_, \
+    calibration_, training_labels_, out_of_fold_proba_
         Those of the trained detector.
 
     Examples
@@ -75,6 +83,15 @@ class TableDetector(Stateful, BaseEstimator):
     """
 
     unsaved_attributes = ("_parsed",)
+
+    decision_scores_: NDArray[np.float64] = _delegate("decision_scores_")
+    query_scores_: NDArray[np.float64] = _delegate("query_scores_")
+    labels_: NDArray[np.int64] = _delegate("labels_")
+    threshold_: float = _delegate("threshold_")
+    threshold_is_estimated_: bool = _delegate("threshold_is_estimated_")
+    calibration_: Calibration = _delegate("calibration_")
+    training_labels_: Labels = _delegate("training_labels_")
+    out_of_fold_proba_: NDArray[np.float64] = _delegate("out_of_fold_proba_")
 
     def __init__(
         self,
@@ -96,8 +113,8 @@ class TableDetector(Stateful, BaseEstimator):
         X: Any,
         y: Any = None,
         *,
-        is_audit: NDArray[np.bool_] | None = None,
-        schema: Schema | None = None,
+        is_audit: Mask | None = None,
+        schema: tuple[Schema, ParsedColumns] | None = None,
     ) -> Self:
         """Train on a table and, if given, on labels.
 
@@ -109,25 +126,23 @@ class TableDetector(Stateful, BaseEstimator):
             0 for an inlier, 1 for an outlier, -1 for a row that is not labelled.
         is_audit : array of bool of shape (n_rows,), optional
             Labelled rows that were drawn at random, see `BaseDetector.calibrate`.
-        schema : Schema, optional
-            The schema of `X`, if it is known already; `roles` then has no effect.
+        schema : tuple of Schema and dict, optional
+            What `Schema.fit_parse` returned for `X`, if it is known already; `roles` then has no
+            effect.
         """
         if self.scaling not in SCALINGS:
             raise UnknownNameError("scaling", self.scaling, SCALINGS)
         detector = self._new_detector()
         table = to_arrow(X)
-        if schema is None:
-            schema, parsed = Schema.fit_parse(table, self.roles)
-        else:
-            parsed = schema.parse(table)
-        encoder = TableEncoder.fit(schema, parsed, self.scaling)
+        fitted_schema, parsed = schema or Schema.fit_parse(table, self.roles)
+        encoder = TableEncoder.fit(fitted_schema, parsed, self.scaling)
         matrix = encoder.transform(parsed)
         self.detector_ = detector.fit(matrix, y, layout=encoder.layout, is_audit=is_audit)
-        self.schema_, self.encoder_, self._parsed = schema, encoder, parsed
+        self.schema_, self.encoder_, self._parsed = fitted_schema, encoder, parsed
         self._fit_reference_values()
         return self
 
-    def refine(self, X: Any, y: Any, *, is_audit: NDArray[np.bool_] | None = None) -> Self:
+    def refine(self, X: Any, y: Any, *, is_audit: Mask | None = None) -> Self:
         """Continue training with more labels of the rows given to `fit`."""
         check_is_fitted(self)
         parsed = self.schema_.parse(to_arrow(X))
@@ -136,6 +151,13 @@ class TableDetector(Stateful, BaseEstimator):
         self._fit_reference_values()
         return self
 
+    def copy(self) -> Self:
+        """Return a copy, fitted if this is, whose further training leaves this unchanged."""
+        copied = copy(self)
+        if hasattr(self, "detector_"):
+            copied.detector_ = self.detector_.copy()
+        return copied
+
     def encode(self, X: Any) -> NDArray[np.float64]:
         """Return the matrix that `detector_` takes."""
         check_is_fitted(self)
@@ -143,13 +165,11 @@ class TableDetector(Stateful, BaseEstimator):
 
     def embed(self, X: Any) -> NDArray[np.float64]:
         """Return rows as points without missing values, see `BaseDetector.embed`."""
-        matrix = self.encode(X)
-        return self.detector_.embed(matrix)
+        return self._fitted.embed(self.encode(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the outlier score of every row; higher is more outlying."""
-        matrix = self.encode(X)
-        return self.detector_.decision_function(matrix)
+        return self._fitted.decision_function(self.encode(X))
 
     def explain(self, X: Any) -> list[Explanation]:
         """Attribute the score of every row to its columns, the largest contribution first.
@@ -161,15 +181,27 @@ class TableDetector(Stateful, BaseEstimator):
         parsed = self.schema_.parse(table)
         matrix = self.encoder_.transform(parsed)
         if not hasattr(self.detector_, "attribute"):
-            raise SettingError(f"{type(self.detector_).__name__} cannot explain its scores yet.")
+            raise SettingError(f"{type(self.detector_).__name__} cannot explain its scores.")
         found: Attributions = self.detector_.attribute(matrix)
         scores = found.baseline + found.residual + found.contributions.sum(axis=1)
         layout = self.encoder_.layout
-        starts = {feature.source: feature for feature in reversed(layout.features)}
-        columns = [
-            self._reasons(table.column(name), parsed[name], starts[name], number, found)
-            for number, name in enumerate(layout.sources)
-        ]
+        first = {feature.source: feature.columns for feature in reversed(layout.features)}
+        columns = []
+        for number, name in enumerate(layout.sources):
+            tolerance = float(found.tolerances[number])
+            cells = zip(
+                to_text(table.column(name)).to_pylist(),
+                found.contributions[:, number].tolist(),
+                self.encoder_.encoders[name].describe(found.expected[:, first[name]]),
+                self.reference_values_[name].locate(parsed[name]),
+                strict=True,
+            )
+            columns.append(
+                [
+                    Reason(name, text, contribution, tolerance, expected, *position)
+                    for text, contribution, expected, position in cells
+                ]
+            )
         return [
             Explanation(
                 score=float(scores[row]),
@@ -183,28 +215,23 @@ class TableDetector(Stateful, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return 1 for the rows that score above `threshold_`, 0 for the others."""
-        matrix = self.encode(X)
-        return self.detector_.predict(matrix)
+        return self._fitted.predict(self.encode(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of being an inlier and an outlier, as two columns."""
-        matrix = self.encode(X)
-        return self.detector_.predict_proba(matrix)
+        """Return the probabilities of being an inlier and an outlier, as two columns."""
+        return self._fitted.predict_proba(self.encode(X))
 
     def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what `predict_proba` returns for rows that have these scores."""
-        check_is_fitted(self)
-        return self.detector_.scores_to_proba(scores)
+        """Return the probabilities that `predict_proba` returns for rows with these scores."""
+        return self._fitted.scores_to_proba(scores)
 
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return scores as log-odds, see `BaseDetector.log_odds`."""
-        check_is_fitted(self)
-        return self.detector_.log_odds(scores)
+        return self._fitted.log_odds(scores)
 
-    def calibrate(self, y: Any, is_audit: NDArray[np.bool_] | None = None) -> Self:
-        """Fit probabilities and choose the threshold, see `BaseDetector.calibrate`."""
-        check_is_fitted(self)
-        self.detector_.calibrate(y, is_audit)
+    def calibrate(self, y: Any, is_audit: Mask | None = None) -> Self:
+        """Calibrate probabilities and choose the threshold, see `BaseDetector.calibrate`."""
+        self._fitted.calibrate(y, is_audit)
         self._fit_reference_values()
         return self
 
@@ -221,8 +248,7 @@ class TableDetector(Stateful, BaseEstimator):
         `BaseDetector.set_threshold`. The reference values follow the threshold, except after
         loading: a saved model holds no training table.
         """
-        check_is_fitted(self)
-        self.detector_.set_threshold(score=score, contamination=contamination, precision=precision)
+        self._fitted.set_threshold(score=score, contamination=contamination, precision=precision)
         self._fit_reference_values()
         return self
 
@@ -231,8 +257,8 @@ class TableDetector(Stateful, BaseEstimator):
         X: Any,
         y: Any = None,
         *,
-        is_audit: NDArray[np.bool_] | None = None,
-        schema: Schema | None = None,
+        is_audit: Mask | None = None,
+        schema: tuple[Schema, ParsedColumns] | None = None,
     ) -> NDArray[np.int64]:
         """Train, then return the prediction for every training row."""
         return self.fit(X, y, is_audit=is_audit, schema=schema).labels_
@@ -243,80 +269,25 @@ class TableDetector(Stateful, BaseEstimator):
         return self._new_detector().default_query
 
     @property
-    def decision_scores_(self) -> NDArray[np.float64]:
-        """Scores of the training rows."""
-        return self.detector_.decision_scores_
+    def refine_depends_on_history(self) -> bool:
+        """Whether the detector's `refine` continues from the last round."""
+        return self._new_detector().refine_depends_on_history
 
     @property
-    def query_scores_(self) -> NDArray[np.float64]:
-        """Scores of the training rows that query strategies use."""
-        return self.detector_.query_scores_
-
-    @property
-    def labels_(self) -> NDArray[np.int64]:
-        """Prediction for every training row."""
-        return self.detector_.labels_
-
-    @property
-    def threshold_(self) -> float:
-        """The score above which a row is called an outlier."""
-        return self.detector_.threshold_
-
-    @property
-    def threshold_is_estimated_(self) -> bool:
-        """Whether the threshold is a guess, since no labels of both classes were known."""
-        return self.detector_.threshold_is_estimated_
-
-    @property
-    def calibration_(self) -> Calibration:
-        """Probability of being an outlier by score."""
-        return self.detector_.calibration_
-
-    @property
-    def training_labels_(self) -> Labels:
-        """The labels of the training rows: 0, 1 or -1."""
-        return self.detector_.training_labels_
-
-    @property
-    def out_of_fold_proba_(self) -> NDArray[np.float64]:
-        """Outlier probabilities of training rows, predicted without their own labels."""
-        return self.detector_.out_of_fold_proba_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether `fit` has been called."""
-        return hasattr(self, "detector_")
-
-    def _reasons(
-        self,
-        cells: pa.ChunkedArray,
-        values: Any,
-        first: Feature,
-        number: int,
-        found: Attributions,
-    ) -> list[Reason]:
-        """Return the reason of every row for one column, `first` being its first feature."""
-        name, tolerance = first.source, float(found.tolerances[number])
-        return [
-            Reason(name, text, contribution, tolerance, expected, *position)
-            for text, contribution, expected, position in zip(
-                to_text(cells).to_pylist(),
-                found.contributions[:, number].tolist(),
-                self.encoder_.encoders[name].describe(found.expected[:, first.columns]),
-                self.reference_values_[name].locate(values),
-                strict=True,
-            )
-        ]
+    def _fitted(self) -> BaseDetector:
+        """The trained detector; raises NotFittedError before `fit`."""
+        check_is_fitted(self)
+        return self.detector_
 
     def _fit_reference_values(self) -> None:
         """Describe the reference rows at the current threshold."""
-        if not hasattr(self, "_parsed"):  # loaded: keep those of the threshold it was saved with
+        if not hasattr(self, "_parsed"):  # loaded: keep the saved reference values
             return
+        fitted = self.detector_
         rows = reference_rows(
-            self.decision_scores_, self.threshold_, is_estimated=self.threshold_is_estimated_
+            fitted.decision_scores_, fitted.threshold_, is_estimated=fitted.threshold_is_estimated_
         )
-        self.reference_values_: dict[str, ReferenceValues] = fit_reference_values(
-            self.schema_, self._parsed, rows
-        )
+        self.reference_values_ = fit_reference_values(self.schema_, self._parsed, rows)
 
     def _new_detector(self) -> BaseDetector:
         known = self.detector

@@ -1,4 +1,4 @@
-"""Attribution of a row's score to the columns of a table."""
+"""Attribution of the scores of rows to the columns of a table."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Attributions:
         The score of a typical row.
     residual : array of shape (n_rows,)
         The part of each score that belongs to no column.
-    contributions : array of shape (n_rows, n_sources)
+    contributions : array of shape (n_rows, n_input_columns)
         The part of each score that belongs to each column; near 0 for a typical value.
-    tolerances : array of shape (n_sources,)
+    tolerances : array of shape (n_input_columns,)
         Contributions up to this size also occur in reference rows; 0 where unknown.
     expected : array of shape (n_rows, n_columns)
         Encoded rows with every cell predicted from the other cells of its row; for a category,
@@ -39,3 +39,61 @@ class Attributions:
     tolerances: Floats
     expected: Floats
     is_exact: bool
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Contribution of one column to a row's score.
+
+    Parameters
+    ----------
+    column : str
+    value : str or None
+        The row's value; None if it is missing.
+    contribution, tolerance : float
+        See `Attributions`.
+    expected : str
+        The value predicted from the row's other columns.
+    reference_fraction : float
+        Where the value lies among the reference rows (training rows not called outliers), from
+        0 to 1: for numbers and datetimes the fraction of rows with a smaller value, for a
+        category the fraction with the same value, for a missing value the fraction in which it
+        is missing too.
+    position : str
+        The same as text, such as "above 99.8% of reference rows".
+    """
+
+    column: str
+    value: str | None
+    contribution: float
+    tolerance: float
+    expected: str
+    reference_fraction: float
+    position: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A row's score as the sum of a baseline, a residual and the columns' contributions.
+
+    `reasons` has one entry per column, sorted by how far the contribution exceeds its tolerance.
+    See `Attributions` for the other fields.
+    """
+
+    score: float
+    baseline: float
+    residual: float
+    is_exact: bool
+    reasons: list[Reason]
+
+
+def reference_rows(
+    scores: Floats, threshold: float, *, is_estimated: bool = False
+) -> NDArray[np.bool_]:
+    """Return a mask of the reference rows: the training rows not called outliers.
+
+    The half of the rows with the lowest scores always belongs to them. If the threshold is only
+    estimated, the lowest nine tenths do, so that a bad estimate does not distort them.
+    """
+    minimum = float(np.quantile(scores, 0.9 if is_estimated else 0.5))
+    return np.asarray(~(scores > max(threshold, minimum)))

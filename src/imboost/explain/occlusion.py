@@ -10,11 +10,8 @@ from numpy.typing import NDArray
 from imboost.explain.attributions import Attributions, Floats
 from imboost.tables.layout import Layout
 
-MAX_OCCLUDED = 30
-"""Cells of a row that are occluded, one at a time; bounds the cost for wide tables."""
-
-BATCH_SIZE = 1024
-"""Occluded rows that are scored in one call, since a call has a fixed cost."""
+MAX_OCCLUDED = 30  # cells of a row that are occluded, one at a time; bounds the cost
+BATCH_SIZE = 1024  # occluded rows that are scored in one call, since a call has a fixed cost
 
 
 def occlusion_attributions(
@@ -32,7 +29,7 @@ def occlusion_attributions(
     by its expected value, the other half in proportion to the squared deviation of the cell from
     that value. Occlusion alone fails where several cells are outlying, since replacing only one
     of them changes little. In wide tables only the most deviating cells are occluded. Rows that
-    score below the baseline are treated alike with the signs reversed.
+    score below the baseline are treated the same way, with signs reversed.
 
     Parameters
     ----------
@@ -40,10 +37,9 @@ def occlusion_attributions(
         Returns the scores of encoded rows.
     table, expected : array of shape (n_rows, n_columns)
         Encoded rows, and the expected value of every cell.
-    deviations : array of shape (n_rows, n_sources)
+    deviations : array of shape (n_rows, n_input_columns)
         Standardized deviation of each cell from its expected value; 0 for a typical cell.
     layout : Layout
-        Which encoded columns belong to which column of the table.
     baseline : float
         The score of a typical row.
     """
@@ -71,9 +67,9 @@ def occlusion_attributions(
 
 def _largest_in_row(values: Floats, n: int) -> NDArray[np.bool_]:
     """Return a mask of the `n` largest values of every row."""
-    order = np.argsort(-values, axis=1, kind="stable")
+    largest = np.argsort(-values, axis=1, kind="stable")[:, :n]
     mask = np.zeros(values.shape, dtype=bool)
-    np.put_along_axis(mask, order[:, :n], True, axis=1)
+    np.put_along_axis(mask, largest, True, axis=1)
     return mask
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -17,42 +17,24 @@ from imboost.tables.datetime_parser import DatetimeParser
 from imboost.tables.number_parser import NumberParser
 from imboost.tables.schema import ParsedColumns, Schema
 
-MAX_VALUES = 1001
-"""Maximum number of quantiles of a column that are kept."""
-
+MAX_VALUES = 1001  # maximum number of quantiles of a column that are kept
 RARE = 0.01
-"""Smaller fractions are written as "1 of N reference rows"; a time of day is reported only below
-it."""
+"""Smaller fractions are written "1 of N reference rows". A time of day is reported only if the
+fraction of earlier or later ones is smaller than this."""
 
-Position = tuple[float, str]
-"""The reference fraction and position of a `Reason`."""
-
-
-class ReferenceValues(Protocol):
-    """The values of one column in reference rows."""
-
-    def locate(self, values: Any) -> list[Position]:
-        """Return the positions of parsed values among them."""
-        ...
+Floats = NDArray[np.float64]
+Position = tuple[float, str]  # the reference fraction and position of a `Reason`
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceNumbers:
-    """Numbers of reference rows.
+    """Numbers of reference rows."""
 
-    Parameters
-    ----------
-    values : array
-        Up to `MAX_VALUES` evenly spaced quantiles, from the minimum to the maximum.
-    missing : float
-        Share of the rows in which the value is missing.
-    """
-
-    values: NDArray[np.float64]
-    missing: float
+    values: Floats  # up to `MAX_VALUES` evenly spaced quantiles, from minimum to maximum
+    missing: float  # fraction of the rows in which the value is missing
 
     @classmethod
-    def fit(cls, values: NDArray[np.float64]) -> Self:
+    def fit(cls, values: Floats) -> Self:
         """Keep the quantiles of parsed values; nan is missing.
 
         >>> reference = ReferenceNumbers.fit(np.array([1, 2, 2, 5, np.nan]))
@@ -63,42 +45,33 @@ class ReferenceNumbers:
         kept = np.linspace(0, len(known) - 1, min(len(known), MAX_VALUES)).round()
         return cls(known[kept.astype(np.int64)], 1 - len(known) / max(len(values), 1))
 
-    def locate(self, values: NDArray[np.float64]) -> list[Position]:
+    def locate(self, values: Floats) -> list[Position]:
         """Return the fraction of reference rows with a smaller value."""
         if len(self.values) == 0:
             no_value = (0.0, "no reference row has a value")
-            return [_missing(1.0) if np.isnan(value) else no_value for value in values]
+            return [_missing_position(1.0) if np.isnan(value) else no_value for value in values]
+        missing, tails = _missing_position(self.missing), _tail_fractions(self.values, values)
         return [
-            _missing(self.missing) if np.isnan(value) else (below, _above_or_below(below, above))
-            for value, below, above in zip(
-                values, *_shares_beside(self.values, values), strict=True
-            )
+            missing if np.isnan(value) else (below, _above_or_below(below, above))
+            for value, (below, above) in zip(values, tails, strict=True)
         ]
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceTimes:
-    """Datetimes of reference rows.
+    """Datetimes of reference rows."""
 
-    Parameters
-    ----------
-    moments : ReferenceNumbers
-        Seconds since 1970.
-    times_of_day : array
-        Their seconds since midnight, sorted; empty if all are at midnight.
-    """
-
-    moments: ReferenceNumbers
-    times_of_day: NDArray[np.float64]
+    moments: ReferenceNumbers  # seconds since 1970
+    times_of_day: Floats  # seconds since midnight, sorted; empty if all are at midnight
 
     @classmethod
-    def fit(cls, values: NDArray[np.float64]) -> Self:
+    def fit(cls, values: Floats) -> Self:
         """Keep the quantiles of parsed values; nan is missing."""
         moments = ReferenceNumbers.fit(values)
         times = np.sort(moments.values % DAY)
         return cls(moments, times if (times > 0).any() else times[:0])
 
-    def locate(self, values: NDArray[np.float64]) -> list[Position]:
+    def locate(self, values: Floats) -> list[Position]:
         """Return the fraction of reference rows before, or earlier in the day if that is rarer.
 
         >>> days = np.arange(30) * DAY
@@ -109,29 +82,19 @@ class ReferenceTimes:
         positions = self.moments.locate(values)
         if len(self.times_of_day) == 0:
             return positions
-        shares = zip(
-            *_shares_beside(self.moments.values, values),
-            *_shares_beside(self.times_of_day, values % DAY),
-            strict=True,
-        )
-        return [
-            (earlier, _earlier_or_later(earlier, later))
-            if min(earlier, later) < min(RARE, before, after)
-            else position
-            for position, (before, after, earlier, later) in zip(positions, shares, strict=True)
-        ]
+        by_moment = _tail_fractions(self.moments.values, values)
+        by_time = _tail_fractions(self.times_of_day, values % DAY)
+        for number, (moment, time) in enumerate(zip(by_moment, by_time, strict=True)):
+            if min(time) < min(RARE, *moment):
+                earlier, later = time
+                side, fraction = ("later", earlier) if earlier >= later else ("earlier", later)
+                positions[number] = earlier, f"{side} in the day than {_format_rows(fraction)}"
+        return positions
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceCategories:
-    """Categories of reference rows.
-
-    Parameters
-    ----------
-    counts : dict of str to int
-        Number of rows with each category.
-    n_rows : int
-    """
+    """Categories of reference rows: the number of rows with each, and of all rows."""
 
     counts: Mapping[str, int]
     n_rows: int
@@ -150,28 +113,22 @@ class ReferenceCategories:
     def locate(self, values: pa.ChunkedArray) -> list[Position]:
         """Return the fraction of reference rows with the same category."""
         n_rows = max(self.n_rows, 1)
-        missing = _missing(1 - sum(self.counts.values()) / n_rows)
-        shares = {category: count / n_rows for category, count in self.counts.items()}
+        missing = _missing_position(1 - sum(self.counts.values()) / n_rows)
+        categories = values.to_pylist()
+        fractions = [self.counts.get(category, 0) / n_rows for category in categories]
         return [
-            missing
-            if category is None
-            else (shares.get(category, 0.0), f"in {_rows(shares.get(category, 0.0))}")
-            for category in values.to_pylist()
+            missing if category is None else (fraction, f"in {_format_rows(fraction)}")
+            for category, fraction in zip(categories, fractions, strict=True)
         ]
+
+
+ReferenceValues = ReferenceNumbers | ReferenceTimes | ReferenceCategories
 
 
 def fit_reference_values(
     schema: Schema, parsed: ParsedColumns, is_reference: NDArray[np.bool_]
 ) -> dict[str, ReferenceValues]:
-    """Return the values of reference rows by column.
-
-    Parameters
-    ----------
-    schema : Schema
-    parsed : dict of str to parsed cells
-        The training table as `Schema.parse` returns it.
-    is_reference : bool array of shape (n_rows,)
-    """
+    """Return the values of reference rows by column, given the parsed training table."""
     reference: dict[str, ReferenceValues] = {}
     for name, parser in schema.parsers.items():
         if isinstance(parser, NumberParser):
@@ -183,39 +140,33 @@ def fit_reference_values(
     return reference
 
 
-def _shares_beside(
-    known: NDArray[np.float64], values: NDArray[np.float64]
-) -> tuple[list[float], list[float]]:
-    """Return for each value the shares of sorted known values that are smaller and larger."""
+def _tail_fractions(known: Floats, values: Floats) -> list[list[float]]:
+    """Return for each value the fractions of sorted known values that are smaller and larger."""
     smaller = np.searchsorted(known, values, side="left") / len(known)
     larger = 1 - np.searchsorted(known, values, side="right") / len(known)
-    return smaller.tolist(), np.where(np.isnan(values), np.nan, larger).tolist()
-
-
-def _earlier_or_later(earlier: float, later: float) -> str:
-    side, share = ("later", earlier) if earlier >= later else ("earlier", later)
-    return f"{side} in the day than {_rows(share)}"
+    fractions: list[list[float]] = np.column_stack([smaller, larger]).tolist()
+    return fractions
 
 
 def _above_or_below(below: float, above: float) -> str:
     if below == above == 0.0:
         return "as in all reference rows"
-    side, share = ("above", below) if below >= above else ("below", above)
-    return f"{side} {_rows(share)}"
+    side, fraction = ("above", below) if below >= above else ("below", above)
+    return f"{side} {_format_rows(fraction)}"
 
 
-def _missing(share: float) -> Position:
-    return share, f"missing in {_rows(share)}"
+def _missing_position(fraction: float) -> Position:
+    return fraction, f"missing in {_format_rows(fraction)}"
 
 
-def _rows(share: float) -> str:
-    """Write a fraction of the reference rows.
+def _format_rows(fraction: float) -> str:
+    """Format a fraction of the reference rows.
 
-    >>> [_rows(share) for share in (0.0, 0.002, 0.5, 1.0)]
+    >>> [_format_rows(fraction) for fraction in (0.0, 0.002, 0.5, 1.0)]
     ['no reference row', '1 of 500 reference rows', '50% of reference rows', 'all reference rows']
     """
-    if share in (0.0, 1.0):
-        return "all reference rows" if share else "no reference row"
-    if share < RARE:
-        return f"1 of {1 / share:,.0f} reference rows"
-    return f"{percent(share)} of reference rows"
+    if fraction in (0.0, 1.0):
+        return "all reference rows" if fraction else "no reference row"
+    if fraction < RARE:
+        return f"1 of {1 / fraction:,.0f} reference rows"
+    return f"{percent(fraction)} of reference rows"

@@ -1,7 +1,6 @@
 """Generative models that compute importance log-weights of rows, without labels.
 
-A new backbone is one file with a class like `MLPVAE` (see `Backbone`) and one line in
-`BACKBONES` in `models/registry.py`.
+A new backbone is one file with a class like `MLPVAE` (see `Backbone`) and one line in `BACKBONES`.
 """
 
 from imboost.models.backbone import Backbone, BackboneFactory, CellBackbone, concatenate_members
@@ -9,7 +8,6 @@ from imboost.models.bounds import cubo, iwae
 from imboost.models.flow import NormalisingFlow
 from imboost.models.likelihood import gaussian_log_density
 from imboost.models.mlp_vae import MLPVAE, Widths
-from imboost.models.registry import BACKBONES
 
 __all__ = [
     "BACKBONES",
@@ -24,3 +22,6 @@ __all__ = [
     "gaussian_log_density",
     "iwae",
 ]
+
+BACKBONES: dict[str, BackboneFactory] = {"vae": MLPVAE, "flow": NormalisingFlow}
+"""Backbones by name."""

@@ -1,21 +1,21 @@
 """The interface of a generative model.
 
-A backbone is an ensemble of ``n_members`` models of the same architecture. Every entry of its
-state has the member as first dimension, so that all members train in one batched computation.
-Rows come last: a batch is (features, rows) and hidden units are (members, units, rows), so that
-normalising a unit over the batch runs along memory. All members see the same batch.
+A backbone is an ensemble of ``n_members`` models of the same architecture, in one `nn.Module`.
+Every entry of its state has the member as first dimension, so that all members train in one
+batched computation. Rows come last: a batch is (features, rows) and hidden units are (members,
+units, rows), so that statistics over the batch are computed on contiguous memory. All members see
+the same batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
 from imboost.models.likelihood import CellDensity
-from imboost.tables.layout import Layout
 
 
 class Backbone(Protocol):
@@ -37,7 +37,6 @@ class Backbone(Protocol):
         n_samples : int, optional
             K; the model's own number if not given.
         """
-        ...
 
     def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
         """Return log-weights of shape (members, samples, rows).
@@ -52,49 +51,28 @@ class Backbone(Protocol):
             Whether hidden units are normalised by this batch, and update the running
             averages, or by those averages.
         """
-        ...
 
     def parameters(self) -> Iterator[nn.Parameter]:
-        """Return the trainable parameters."""
-        ...
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return parameters and running averages, members first."""
-        ...
+        """Return the trainable parameters, as every `nn.Module` does."""
 
 
 @runtime_checkable
 class CellBackbone(Backbone, Protocol):
-    """A backbone whose log-weights are sums over the cells of a row and its code."""
+    """A backbone whose log-weights are sums of terms of the cells and of the latent code."""
 
     log_density: CellDensity
 
     def weight_parts(
         self, x: Tensor, seen: Tensor, noise: Tensor, *, batch_statistics: bool
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return log-densities of cells, the part of the latent code, and the decoder's output.
+        """Return log-densities of cells, the term of the latent code, and the decoder's output.
 
         The first two sum to `log_weights`; see `MLPVAE.weight_parts`.
         """
-        ...
 
 
-class BackboneFactory(Protocol):
-    """Builds a backbone: the constructor of an `nn.Module` that is also a `Backbone`."""
-
-    def __call__(
-        self,
-        n_features: int,
-        generator: torch.Generator,
-        *,
-        n_members: int,
-        n_samples: int,
-        logvar_weight: float,
-        layout: Layout | None,
-        fill_values: Tensor | None,
-    ) -> Any:
-        """Return a model for tables of `n_features` columns."""
-        ...
+BackboneFactory = Callable[..., Any]
+"""The constructor of an `nn.Module` that is also a `Backbone`; see `MLPVAE` for its arguments."""
 
 
 def concatenate_members(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:

@@ -36,11 +36,9 @@ def cubo(log_w: Tensor, power: float = 2.0, dim: int = -2) -> Tensor:
 
     Parameters
     ----------
-    log_w : Tensor
-        Importance log-weights with the K samples along `dim`.
+    log_w, dim
+        As in `iwae`.
     power : float
         The exponent v > 1.
-    dim : int
-        The sample dimension.
     """
     return iwae(power * log_w, dim) / power

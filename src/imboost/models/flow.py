@@ -26,22 +26,9 @@ maximising the loss of outliers stays stable."""
 class NormalisingFlow(nn.Module):
     """An ensemble of masked autoregressive flows (zuko's MAF) with a broad Gaussian floor.
 
-    Parameters
-    ----------
-    n_features : int
-        Columns of the table.
-    generator : torch.Generator
-        Source of the initial weights.
-    n_members : int
-        Models of the ensemble.
-    n_samples : int
-        Ignored: there is no latent code to sample.
-    logvar_weight : float
-        Ignored: a flow gives the exact density.
-    layout : Layout, optional
-        Kinds of the columns; all must be numeric.
-    fill_values : Tensor, optional
-        Ignored: a flow takes no missing values.
+    Parameters are those of `MLPVAE`. All columns must be numeric. `n_samples`, `logvar_weight` and
+    `fill_values` are ignored: a flow has no latent code, gives the exact density and takes no
+    missing values.
     """
 
     def __init__(
@@ -66,13 +53,12 @@ class NormalisingFlow(nn.Module):
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
             members = [_MemberDensity(n_features) for _ in range(n_members)]
         parameters, buffers = stack_module_state(cast("list[nn.Module]", members))
-        # Module attributes may not hold dots, hence the other separator.
         self._stacked_parameters = nn.ParameterDict(
-            {_flat(name): nn.Parameter(value.detach()) for name, value in parameters.items()}
+            {_without_dots(name): nn.Parameter(one.detach()) for name, one in parameters.items()}
         )
-        self._buffer_names = [_flat(name) for name in buffers]
+        self._buffer_names = list(buffers)
         for name, value in buffers.items():
-            self.register_buffer(_flat(name), value)
+            self.register_buffer(_without_dots(name), value)
         # The skeleton owns no memory: it gets each member's parameters at every call.
         self._skeleton = [copy.deepcopy(members[0]).to("meta")]
 
@@ -98,18 +84,15 @@ class NormalisingFlow(nn.Module):
         if x.isnan().any():
             raise DataError("The flow backbone takes no missing values; use the backbone 'vae'.")
         rows = x.t()  # (rows, features)
-        parameters = {_dotted(name): p for name, p in self._stacked_parameters.items()}
-        buffers = {_dotted(name): self.get_buffer(name) for name in self._buffer_names}
-        log_density: Tensor = vmap(self._one_member, in_dims=(0, 0, None))(
-            parameters, buffers, rows
-        )
-        return log_density.unsqueeze(1)
+        stacked = self._stacked_parameters
+        parameters = {name.replace("-", "."): stacked[name] for name in stacked}
+        buffers = {name: self.get_buffer(_without_dots(name)) for name in self._buffer_names}
 
-    def _one_member(
-        self, parameters: dict[str, Tensor], buffers: dict[str, Tensor], rows: Tensor
-    ) -> Tensor:
-        density: Tensor = functional_call(self._skeleton[0], (parameters, buffers), (rows,))
-        return density
+        def log_density(*state: dict[str, Tensor]) -> Tensor:
+            density: Tensor = functional_call(self._skeleton[0], state, (rows,))
+            return density
+
+        return vmap(log_density)(parameters, buffers).unsqueeze(1)
 
 
 class _MemberDensity(nn.Module):
@@ -136,9 +119,6 @@ class _MemberDensity(nn.Module):
         return torch.logaddexp(exact + math.log1p(-FLOOR_WEIGHT), floor + math.log(FLOOR_WEIGHT))
 
 
-def _flat(name: str) -> str:
+def _without_dots(name: str) -> str:
+    """Return a name that an attribute of a module may have."""
     return name.replace(".", "-")
-
-
-def _dotted(name: str) -> str:
-    return name.replace("-", ".")

@@ -20,17 +20,7 @@ solution if the centre were there."""
 
 
 class MLPEncoder(nn.Module):
-    """An ensemble of two-layer perceptrons without biases, from rows to latent codes.
-
-    Parameters
-    ----------
-    n_features : int
-        Columns of the table.
-    generator : torch.Generator
-        Source of the initial weights.
-    n_members : int
-        Models of the ensemble.
-    """
+    """An ensemble of two-layer perceptrons without biases, from rows to latent codes."""
 
     def __init__(self, n_features: int, generator: torch.Generator, n_members: int) -> None:
         super().__init__()
@@ -47,10 +37,7 @@ class MLPEncoder(nn.Module):
 
 
 class MLPAutoencoder(nn.Module):
-    """An encoder and a mirrored decoder, for pre-training.
-
-    Parameters are those of `MLPEncoder`.
-    """
+    """An encoder and a mirrored decoder, for pre-training."""
 
     def __init__(self, n_features: int, generator: torch.Generator, n_members: int) -> None:
         super().__init__()
@@ -68,15 +55,7 @@ class MLPAutoencoder(nn.Module):
 
 
 class Hypersphere(nn.Module):
-    """An encoder and the centre of the hypersphere that encloses the codes of inliers.
-
-    Parameters
-    ----------
-    encoder : MLPEncoder
-        Trained as part of an autoencoder.
-    centre : Tensor of shape (members, latent)
-        c, fixed from now on.
-    """
+    """A pre-trained encoder and c, the fixed centre (members, latent) of the codes of inliers."""
 
     centre: Tensor
 

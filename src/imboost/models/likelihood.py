@@ -44,12 +44,7 @@ class CellDensity:
     - Missing-value indicators are Bernoulli. Together they have the weight of one column:
       otherwise values missing at random would dominate the score.
 
-    Parameters
-    ----------
-    layout : Layout or None
-        Kinds of the columns; all numeric if None.
-    logvar_weight : float
-        See `gaussian_log_density`.
+    Without a layout, all columns are numeric.
     """
 
     def __init__(
@@ -68,14 +63,9 @@ class CellDensity:
         return slice(start, start + self._n_indicators)
 
     def __call__(self, x: Tensor, output: Tensor, logvar: Tensor) -> Tensor:
-        """Return log-densities, (members, features, samples, rows).
+        """Return log-densities (members, features, samples, rows) of rows (features, 1, rows).
 
-        Parameters
-        ----------
-        x : Tensor of shape (features, 1, rows)
-            The rows; nan is a missing value.
-        output, logvar : Tensor of shape (members, features, samples, rows)
-            The decoder's output.
+        `output` and `logvar` are the decoder's output and have the shape of the result.
         """
         n = self._n_numeric
         cells = self._numbers(x[:n], output[:, :n], logvar[:, :n])

@@ -132,21 +132,15 @@ class MLPVAE(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the summands of `log_weights`, and the decoder's output.
 
-        Parameters
-        ----------
-        x : Tensor of shape (features, rows)
-            The rows whose density is computed.
-        seen : Tensor of shape (features, rows)
-            The encoder's input: the same rows, with nan in cells hidden from the encoder.
-        noise, batch_statistics
-            As in `log_weights`.
+        `x` (features, rows) are the rows whose density is computed; `seen` is the encoder's input,
+        the same rows with nan in cells hidden from the encoder.
 
         Returns
         -------
         cells : Tensor of shape (members, features, samples, rows)
             The log-density of every cell, ``log p(x_j | z)``.
         code : Tensor of shape (members, samples, rows)
-            ``log p(z) - log q(z | x)``, the part of the latent code.
+            ``log p(z) - log q(z | x)``, the term of the latent code.
         output : Tensor of shape (members, features, samples, rows)
         """
         mean, logvar = self.encode(seen, batch_statistics=batch_statistics)

@@ -27,18 +27,19 @@ if TYPE_CHECKING:
     Inputs = dict[str, NDArray[Any]]
     Categories = dict[str, CategoryEncoder]
 
-TOLERANCE = 1e-5  # of a score, relative to its size or to 1
+TOLERANCE = 1e-5  # maximum error of a score, relative to the score or to 1, if that is larger
 
 
 def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> None:
     """Write a graph from columns, or from a matrix, to the output `score`.
 
-    Before it is written, ONNX Runtime scores rows like the training rows with it.
+    Before the file is written, ONNX Runtime must reproduce the detector's scores of rows that
+    resemble the training rows.
 
     Parameters
     ----------
     detector : TableDetector or BaseDetector
-        With a variational autoencoder: `IMBoost`, `ALTBI` or `ODIM`.
+        A detector with a variational autoencoder: `IMBoost`, `ALTBI` or `ODIM`.
     path : path
         The file to write.
 
@@ -57,18 +58,18 @@ def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> Non
     check_is_fitted(detector)
     from onnx import helper
 
-    encoders = detector.encoder_.encoders if isinstance(detector, TableDetector) else {}
+    scorer: MatrixScorer | TableScorer
+    if isinstance(detector, TableDetector):
+        encoders = detector.encoder_.encoders
+        for name in ("", "score"):
+            if name in encoders:
+                raise SettingError(f"A column called '{name}' cannot be exported; rename it.")
+        scorer = TableScorer(detector.encoder_, MatrixScorer(detector.detector_))
+    else:
+        encoders, scorer = {}, MatrixScorer(detector)
     categories = {
         name: encoder for name, encoder in encoders.items() if isinstance(encoder, CategoryEncoder)
     }
-    for name in ("", "score"):
-        if name in encoders:
-            raise SettingError(f"A column called '{name}' cannot be exported; rename it.")
-    scorer: MatrixScorer | TableScorer
-    if isinstance(detector, TableDetector):
-        scorer = TableScorer(detector.encoder_, MatrixScorer(detector.detector_))
-    else:
-        scorer = MatrixScorer(detector)
     rows = rows_like_training(detector)
     inputs = onnx_inputs(detector, rows)
     model = _export_module(scorer, inputs, categories)
@@ -83,7 +84,7 @@ def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> Non
 def _export_module(
     scorer: MatrixScorer | TableScorer, inputs: Inputs, categories: Categories
 ) -> ModelProto:
-    """Return the graph of a torch module, whose inputs are `inputs`, categories last."""
+    """Return the graph of a torch module; its inputs are numeric columns, then categories."""
     rows = {0: torch.export.Dim("rows")}
     numbers = [torch.from_numpy(cells) for name, cells in inputs.items() if name not in categories]
     columns = [torch.zeros(len(inputs[name]), dtype=torch.int64) for name in categories]
@@ -91,15 +92,14 @@ def _export_module(
     shapes: tuple[Any, ...] = ([rows] * len(numbers), [rows] * len(columns))
     if isinstance(scorer, MatrixScorer):
         arguments, shapes = (numbers[0],), (rows,)
-    logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # names packages that are not needed
+    logging.getLogger("torch.onnx").setLevel(
+        logging.ERROR
+    )  # it warns of missing packages that are not needed
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of torch, about itself
+        warnings.simplefilter("ignore")  # torch's warnings about its own code
         program = torch.export.export(scorer.eval(), arguments, dynamic_shapes=shapes)
         exported: Any = torch.onnx.export(
-            program,
-            dynamo=True,
-            custom_translation_table=_translations(),
-            verbose=False,
+            program, dynamo=True, custom_translation_table=_translations(), verbose=False
         )
     model: ModelProto = exported.model_proto
     return model
@@ -109,7 +109,7 @@ def _translations() -> dict[Any, Any]:
     """Return ONNX operators for functions that torch exports less precisely."""
     from onnxscript import opset18
 
-    op: Any = opset18  # its types do not know numbers
+    op: Any = opset18  # its annotations do not accept numbers
 
     def leaky_relu(x: Any, slope: float = 0.01) -> Any:
         # ONNX Runtime has no LeakyRelu in double precision.
@@ -155,7 +155,7 @@ def _name_inputs(model: ModelProto, inputs: Inputs, categories: Categories) -> N
     nodes.append(helper.make_node("Identity", [graph.output[0].name], ["score"]))
     output = helper.make_tensor_value_info("score", TensorProto.DOUBLE, ["rows"])
     for node in nodes:
-        del node.metadata_props[:]  # torch's record of source files
+        del node.metadata_props[:]  # names of source files, recorded by torch
     for field, new in ((graph.node, nodes), (graph.input, values), (graph.output, [output])):
         copies = list(new)
         del field[:]

@@ -32,7 +32,7 @@ def onnx_inputs(detector: TableDetector | BaseDetector, X: Any) -> dict[str, NDA
     detector : TableDetector or BaseDetector
         The detector that was exported.
     X : table or array
-        What its `decision_function` takes.
+        Rows in a form that its `decision_function` takes.
 
     Returns
     -------
@@ -52,9 +52,10 @@ def onnx_inputs(detector: TableDetector | BaseDetector, X: Any) -> dict[str, NDA
 
 
 def rows_like_training(detector: TableDetector | BaseDetector) -> Any:
-    """Return rows that are encoded about like training rows.
+    """Return rows whose encoding resembles that of training rows.
 
-    Tables get two more rows: one of missing cells, and one of unseen categories and far values.
+    Tables have two more rows: one of missing cells, and one of unseen categories and extreme
+    values.
     """
     if not isinstance(detector, TableDetector):
         return detector._fingerprint_rows.astype(np.float64)

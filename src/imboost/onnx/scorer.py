@@ -32,13 +32,7 @@ from imboost.tables.number_scaling import MAX_SCALED, TAIL_SLOPE, NumberScaling
 
 
 class MatrixScorer(nn.Module):
-    """Scores a matrix (rows, features) of doubles, in which nan is a missing value.
-
-    Parameters
-    ----------
-    detector : BaseDetector
-        A fitted detector with a variational autoencoder.
-    """
+    """Scores a matrix (rows, features) of doubles, in which nan is a missing value."""
 
     noise: Tensor
     offset: Tensor
@@ -72,26 +66,17 @@ class MatrixScorer(nn.Module):
 
 
 class TableScorer(nn.Module):
-    """Scores the columns of a table.
-
-    Parameters
-    ----------
-    encoder : TableEncoder
-    scorer : MatrixScorer
-    """
+    """Scores the columns of a table."""
 
     def __init__(self, encoder: TableEncoder, scorer: MatrixScorer) -> None:
         super().__init__()
         self.scorer = scorer
+        encoders = encoder.encoders.items()
         self._n_categories = [
-            one.blocks[0][1]
-            for one in encoder.encoders.values()
-            if isinstance(one, CategoryEncoder)
+            one.blocks[0][1] for _, one in encoders if isinstance(one, CategoryEncoder)
         ]
         self._numbers = {
-            name: one
-            for name, one in encoder.encoders.items()
-            if isinstance(one, NumberEncoder | DatetimeEncoder)
+            name: one for name, one in encoders if isinstance(one, NumberEncoder | DatetimeEncoder)
         }
         if len(self._numbers) + len(self._n_categories) < len(encoder.encoders):
             raise SettingError("A column with an encoder of another package cannot be exported.")
@@ -102,12 +87,8 @@ class TableScorer(nn.Module):
     def forward(self, numbers: list[Tensor], categories: list[Tensor]) -> Tensor:
         """Return the score of every row.
 
-        Parameters
-        ----------
-        numbers : list of Tensor of shape (rows,)
-            Numeric columns and times in seconds, nan where missing, in the encoder's order.
-        categories : list of Tensor of shape (rows,)
-            For categorical columns, the column of the row's category in the encoded block.
+        `numbers` are numeric columns and times in seconds, nan where missing, in the encoder's
+        order; `categories` the column of each row's category in the encoded block.
         """
         blocks = self._encode_numbers(torch.stack(numbers, 1)) if numbers else []
         for n_columns, column in zip(self._n_categories, categories, strict=True):
@@ -141,7 +122,7 @@ class TableScorer(nn.Module):
 
 
 def scale(scalings: Sequence[NumberScaling], values: Tensor) -> Tensor:
-    """Return what `NumberScaling.transform` returns, for values (rows, columns) without nan.
+    """Compute `NumberScaling.transform` of values (rows, columns) without nan.
 
     All columns of a table have the same kind of scaling.
     """
@@ -159,12 +140,9 @@ def scale(scalings: Sequence[NumberScaling], values: Tensor) -> Tensor:
 
 
 def _interpolate(values: Tensor, quantiles: NDArray[np.float64]) -> Tensor:
-    """Return what `numpy.interp` returns for evenly spaced results from -1 to 1.
+    """Compute `numpy.interp` for evenly spaced results from -1 to 1.
 
-    Parameters
-    ----------
-    values : Tensor of shape (rows, columns)
-    quantiles : array of shape (columns, n_quantiles)
+    `values` is (rows, columns) and `quantiles` (columns, n_quantiles).
     """
     n_columns, n_quantiles = quantiles.shape
     results = np.linspace(-1.0, 1.0, n_quantiles)

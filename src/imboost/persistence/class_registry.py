@@ -38,60 +38,24 @@ from imboost.tables.number_scaling import NumberScaling
 from imboost.tables.roles import Role
 from imboost.tables.schema import ColumnSchema, Schema
 
-DETECTORS: dict[str, type] = {
-    "TableDetector": TableDetector,
-    "Stack": Stack,
-    "Trees": Trees,
-    "IMBoost": IMBoost,
-    "ALTBI": ALTBI,
-    "ODIM": ODIM,
-    "DeepSVDD": DeepSVDD,
-    "DeepSAD": DeepSAD,
-}
+# fmt: off
+_DETECTORS = (TableDetector, Stack, Trees, IMBoost, ALTBI, ODIM, DeepSVDD, DeepSAD)
+_PARTS = (
+    Schema, ColumnSchema, Role, NumberParser, DatetimeParser, CategoryParser, BooleanParser,
+    TableEncoder, NumberEncoder, DatetimeEncoder, CategoryEncoder, NumberScaling,
+    Layout, Feature, Kind,
+    ReferenceNumbers, ReferenceCategories, ReferenceTimes,
+    MinMaxScaling, StandardScaling, RankTransform, Calibration,
+    UnsupervisedScores, NeighborDistances, NeighborScores, CrossFittedPCA, PrincipalComponents,
+    CellModel, ForestConditional, PCAConditional, NumericForest, CategoricalForest,
+    FeatureExtractor, ScoreModel,
+    ScoreLearner, ForestLearner, LinearLearner, GaussianProcessLearner,
+    MLPVAE, NormalisingFlow, Hypersphere,
+)
+# fmt: on
+
+DETECTORS: dict[str, type] = {cls.__name__: cls for cls in _DETECTORS}
 """The detectors that can be saved."""
 
-CLASSES: dict[str, type] = {
-    **DETECTORS,
-    "Schema": Schema,
-    "ColumnSchema": ColumnSchema,
-    "Role": Role,
-    "TableEncoder": TableEncoder,
-    "NumberParser": NumberParser,
-    "DatetimeParser": DatetimeParser,
-    "CategoryParser": CategoryParser,
-    "BooleanParser": BooleanParser,
-    "NumberEncoder": NumberEncoder,
-    "DatetimeEncoder": DatetimeEncoder,
-    "CategoryEncoder": CategoryEncoder,
-    "NumberScaling": NumberScaling,
-    "Layout": Layout,
-    "Feature": Feature,
-    "Kind": Kind,
-    "ReferenceNumbers": ReferenceNumbers,
-    "ReferenceCategories": ReferenceCategories,
-    "ReferenceTimes": ReferenceTimes,
-    "MinMaxScaling": MinMaxScaling,
-    "StandardScaling": StandardScaling,
-    "RankTransform": RankTransform,
-    "UnsupervisedScores": UnsupervisedScores,
-    "NeighborDistances": NeighborDistances,
-    "NeighborScores": NeighborScores,
-    "CrossFittedPCA": CrossFittedPCA,
-    "PrincipalComponents": PrincipalComponents,
-    "CellModel": CellModel,
-    "ForestConditional": ForestConditional,
-    "PCAConditional": PCAConditional,
-    "NumericForest": NumericForest,
-    "CategoricalForest": CategoricalForest,
-    "FeatureExtractor": FeatureExtractor,
-    "ScoreModel": ScoreModel,
-    "ScoreLearner": ScoreLearner,
-    "ForestLearner": ForestLearner,
-    "LinearLearner": LinearLearner,
-    "GaussianProcessLearner": GaussianProcessLearner,
-    "MLPVAE": MLPVAE,
-    "NormalisingFlow": NormalisingFlow,
-    "Hypersphere": Hypersphere,
-    "Calibration": Calibration,
-}
+CLASSES: dict[str, type] = {cls.__name__: cls for cls in (*_DETECTORS, *_PARTS)}
 """Detectors and everything they contain; see `imboost.state` for what a class needs."""

@@ -1,30 +1,30 @@
 """Values as JSON and named arrays, and back.
 
-None, booleans, integers, finite floats, strings and lists are themselves in JSON. Every other
+None, booleans, integers, finite floats, strings and lists are stored as JSON values. Every other
 value is a JSON object whose first key is its kind:
 
-======================================  =====================================================
-``{"float": "nan"}``                    nan, inf or -inf, which JSON does not have
-``{"tuple": [...]}``                    a tuple
-``{"dict": [[key, value], ...]}``       a dictionary, in its order
-``{"scalar": ["int64", 3]}``            a numpy scalar
-``{"strings": [...], "shape": [...]}``  an array of strings
-``{"array": NAME, "order": "C"}``       a numeric array and its memory order
-``{"tensor": NAME}``                    a torch tensor
-``{"forest": NAME}``                    a random forest of scikit-learn
-``{"device": "cpu"}``                   a torch device; loaded detectors are on the CPU
-``{"random_state": {...}}``             a numpy RandomState
-``{"class": NAME, "state": {...}}``     an object of a registered class, see `imboost.state`
-======================================  =====================================================
+=====================================================  ==========================================
+``{"float": "nan"}``                                   nan, inf or -inf, which JSON does not have
+``{"tuple": [...]}``                                   a tuple
+``{"dict": [[key, value], ...]}``                      a dictionary, in its order
+``{"scalar": ["int64", 3]}``                           a numpy scalar
+``{"strings": [...], "shape": [...], "type": "str"}``  a string array; type "str" or "object"
+``{"array": NAME, "order": "C"}``                      a numeric array and its memory order
+``{"tensor": NAME}``                                   a torch tensor
+``{"forest": NAME}``                                   a random forest of scikit-learn
+``{"device": "cpu"}``                                  a torch device; always loaded as the CPU
+``{"random_state": {...}}``                            a numpy RandomState
+``{"class": NAME, "state": {...}}``                    an object, see `imboost.state`
+=====================================================  ==========================================
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -47,19 +47,9 @@ class CannotEncodeError(TypeError):
 
 
 class Encoder:
-    """Turns values into JSON and collects their arrays and forests.
+    """Turns values into JSON and collects their arrays (C-contiguous) and forests by name.
 
-    Parameters
-    ----------
-    classes : dict of str to type
-        The classes of objects that may be encoded, by name.
-
-    Attributes
-    ----------
-    arrays : dict of str to array
-        The arrays of all values encoded so far, C-contiguous.
-    forests : dict of str to estimator
-        Their random forests.
+    Only objects of the given classes are encoded.
     """
 
     def __init__(self, classes: Mapping[str, type]) -> None:
@@ -132,14 +122,8 @@ class Encoder:
 class Decoder:
     """Turns JSON, arrays and forests into values.
 
-    Invalid input raises `KeyError`, `TypeError` or `ValueError`.
-
-    Parameters
-    ----------
-    classes : dict of str to type
-        The only classes of which objects are created, by name.
-    arrays : dict of str to array
-    forests : dict of str to estimator
+    Only objects of the given classes are created. Invalid input raises `KeyError`, `TypeError` or
+    `ValueError`.
     """
 
     def __init__(
@@ -152,50 +136,48 @@ class Decoder:
 
     def decode(self, coded: Any) -> Any:
         """Return the value that was encoded."""
-        if isinstance(coded, list):
-            return [self.decode(part) for part in coded]
-        if not isinstance(coded, dict):
-            return coded
-        kind = next(iter(coded), "")
-        return self._KINDS[kind](self, coded)
+        match coded:
+            case list():
+                return [self.decode(part) for part in coded]
+            case {"float": text}:
+                return float(text)
+            case {"tuple": parts}:
+                return tuple(self.decode(part) for part in parts)
+            case {"dict": pairs}:
+                return {self.decode(key): self.decode(part) for key, part in pairs}
+            case {"scalar": [name, value]}:
+                return self._scalar(name, value)
+            case {"strings": strings, "shape": shape, "type": kind}:
+                types = {"object": object, "str": str}
+                return np.array(strings, dtype=types[kind]).reshape(shape)
+            case {"array": name, "order": order}:
+                return self._array(name, order)
+            case {"tensor": name}:
+                return torch.from_numpy(np.array(self._arrays[name], order="C"))
+            case {"forest": name}:
+                return self._forests[name]
+            case {"device": _}:
+                return torch.device("cpu")
+            case {"random_state": state}:
+                return self._random_state(self.decode(state))
+            case {"class": name, "state": state}:
+                return self._object(name, state)
+            case dict():
+                raise ValueError(f"it holds a value of unknown kind, {str(coded)!r:.40}")
+        return coded
 
-    def _float(self, coded: dict[str, Any]) -> float:
-        return float(coded["float"])
-
-    def _tuple(self, coded: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(self.decode(part) for part in coded["tuple"])
-
-    def _dict(self, coded: dict[str, Any]) -> dict[Any, Any]:
-        return {self.decode(key): self.decode(part) for key, part in coded["dict"]}
-
-    def _scalar(self, coded: dict[str, Any]) -> Any:
-        name, value = coded["scalar"]
+    def _scalar(self, name: str, value: Any) -> Any:
         if name not in NUMBER_TYPES:
             raise ValueError(f"'{name}' is not a numeric type")
         return np.dtype(name).type(self.decode(value))
 
-    def _strings(self, coded: dict[str, Any]) -> NDArray[Any]:
-        kind = {"object": object, "str": str}[coded["type"]]
-        return np.array(coded["strings"], dtype=kind).reshape(coded["shape"])
+    def _array(self, name: str, order: str) -> NDArray[Any]:
+        if (name, order) not in self._decoded:
+            array = np.array(self._arrays[name], order="C")
+            self._decoded[name, order] = array.T if order == "F" else array
+        return self._decoded[name, order]
 
-    def _array(self, coded: dict[str, Any]) -> NDArray[Any]:
-        key = (coded["array"], coded["order"])
-        if key not in self._decoded:
-            array = np.array(self._arrays[key[0]], order="C")
-            self._decoded[key] = array.T if key[1] == "F" else array
-        return self._decoded[key]
-
-    def _tensor(self, coded: dict[str, Any]) -> torch.Tensor:
-        return torch.from_numpy(np.array(self._arrays[coded["tensor"]], order="C"))
-
-    def _forest(self, coded: dict[str, Any]) -> Any:
-        return self._forests[coded["forest"]]
-
-    def _device(self, _coded: dict[str, Any]) -> torch.device:
-        return torch.device("cpu")
-
-    def _random_state(self, coded: dict[str, Any]) -> np.random.RandomState:
-        state = self.decode(coded["random_state"])
+    def _random_state(self, state: dict[str, Any]) -> np.random.RandomState:
         if not 0 <= state["state"]["pos"] <= len(state["state"]["key"]):
             # numpy does not check
             raise ValueError("the saved RandomState is invalid: position out of range")
@@ -203,26 +185,12 @@ class Decoder:
         source.set_state(state)
         return source
 
-    def _object(self, coded: dict[str, Any]) -> Any:
-        name = coded["class"]
+    def _object(self, name: str, state: dict[str, Any]) -> Any:
         if name not in self._classes:
             raise ValueError(f"it names the class '{name}', which models do not contain")
-        state = {field: self.decode(part) for field, part in coded["state"].items()}
-        return _from_state(self._classes[name], state)
-
-    _KINDS: ClassVar[dict[str, Callable[[Any, dict[str, Any]], Any]]] = {
-        "float": _float,
-        "tuple": _tuple,
-        "dict": _dict,
-        "scalar": _scalar,
-        "strings": _strings,
-        "array": _array,
-        "tensor": _tensor,
-        "forest": _forest,
-        "device": _device,
-        "random_state": _random_state,
-        "class": _object,
-    }
+        cls: Any = self._classes[name]
+        parts = {field: self.decode(part) for field, part in state.items()}
+        return cls.from_state(parts) if hasattr(cls, "from_state") else cls(**parts)
 
 
 def _state_of(value: Any) -> dict[str, Any]:
@@ -232,9 +200,3 @@ def _state_of(value: Any) -> dict[str, Any]:
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     state: dict[str, Any] = value.state()
     return state
-
-
-def _from_state(cls: Any, state: dict[str, Any]) -> Any:
-    if hasattr(cls, "from_state"):
-        return cls.from_state(state)
-    return cls(**state)

@@ -22,7 +22,7 @@ from imboost.persistence.model_folder import ARRAYS, COPY_AGAIN, FORESTS, STRUCT
 
 FORMAT = 1  # increased whenever older model folders can no longer be read
 
-TOLERANCE = 1e-5  # of a score, relative to its size or to 1
+TOLERANCE = 1e-5  # maximum error of a score, relative to the score or to 1, if that is larger
 MIN_EQUAL_SCORES = 0.9
 """Fraction of check rows whose scores must agree. Not all: rounding on another processor may
 send a single row to the other side of a tree's split."""
@@ -40,7 +40,7 @@ READ_ERRORS = (
     ValueError,
     zlib.error,
 )
-"""What invalid files raise."""
+"""Exceptions that reading an invalid file may raise."""
 
 Detector = TableDetector | BaseDetector
 
@@ -48,8 +48,8 @@ Detector = TableDetector | BaseDetector
 def load(folder: Path | str) -> Detector:
     """Load a detector, on the CPU.
 
-    It scores and explains as the saved one does. It lacks the training features, so it cannot be
-    refined.
+    It scores and explains as the saved one does. It lacks the state that training needs, so it
+    cannot be refined.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def load(folder: Path | str) -> Detector:
     Returns
     -------
     TableDetector or BaseDetector
-        Of the class that was saved.
+        A detector of the class that was saved.
 
     Raises
     ------

@@ -35,7 +35,7 @@ PACKAGES = ("imboost", "scikit-learn", "torch", "numpy", "safetensors", "skops")
 def save(detector: Detector, folder: Path | str) -> None:
     """Save a trained detector; a model that is already in the folder is replaced.
 
-    The new model is loaded once before it replaces anything, to make sure that it can be.
+    As a check, the new model is loaded once before it replaces the old one.
 
     Parameters
     ----------

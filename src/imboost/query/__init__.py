@@ -1,9 +1,14 @@
 """Query strategies, which select the rows to ask about by their scores.
 
-A new strategy is one file with a class like `RandomRows` and one line in `STRATEGIES` in
-`query/registry.py`; `imboost.checks.check_query_strategy` checks its contract.
+A new strategy is one file with a class like `RandomRows` and one line in `STRATEGIES`;
+`imboost.checks.check_query_strategy` checks its contract.
 """
 
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+from imboost.errors import UnknownNameError
 from imboost.query.adaptive_boundary import AdaptiveBoundary
 from imboost.query.confidence_poles import ConfidencePoles
 from imboost.query.decision_boundary import DecisionBoundary
@@ -11,7 +16,6 @@ from imboost.query.highest_scores import HighestScores
 from imboost.query.mix import Mix
 from imboost.query.mixture_boundary import MixtureBoundary
 from imboost.query.random_rows import RandomRows
-from imboost.query.registry import STRATEGIES, make_strategy
 from imboost.query.spread import Spread
 from imboost.query.strategy import AdaptiveStrategy, EmbeddingStrategy, QueryStrategy
 
@@ -30,3 +34,26 @@ __all__ = [
     "Spread",
     "make_strategy",
 ]
+
+STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
+    "rd": RandomRows,
+    "cp": ConfidencePoles,
+    "mm": MixtureBoundary,
+    "hc": HighestScores,
+    "db": DecisionBoundary,
+    "ab": AdaptiveBoundary,
+    "mix": Mix,
+    "spread": Spread,
+}
+"""Query strategies by name."""
+
+
+def make_strategy(name: str, **settings: Any) -> QueryStrategy:
+    """Return a new strategy; an unknown name raises and suggests the nearest."""
+    if name not in STRATEGIES:
+        raise UnknownNameError("query strategy", name, STRATEGIES)
+    make = STRATEGIES[name]
+    known = signature(make).parameters
+    for setting in settings.keys() - known.keys():
+        raise UnknownNameError(f"setting of {name}", setting, known)
+    return make(**settings)

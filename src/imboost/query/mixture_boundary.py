@@ -17,7 +17,8 @@ class MixtureBoundary:
     """Select the rows whose posterior probability of being an inlier is closest to `alpha`.
 
     A mixture of two Gaussians is fitted to the scores of all rows; the component with the
-    smaller mean are the inliers. If all scores are equal, rows are selected at random. No state.
+    smaller mean represents the inliers. If all scores are equal, rows are selected at random. No
+    state.
 
     Parameters
     ----------

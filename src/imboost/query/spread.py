@@ -1,4 +1,4 @@
-"""SPREAD: a weighted k-means++ draw of rows, far from rows that were asked before."""
+"""SPREAD: a weighted k-means++ draw of rows, far from rows that were queried before."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 MAX_HALVINGS = 100.0  # higher powers of scores would underflow
 MIN_WEIGHT = 1e-6  # every candidate can be drawn, whatever its score
-MAX_PASSES = 20  # of the search for inclusion probabilities; a few are enough
+MAX_PASSES = 20  # iterations of the search for inclusion probabilities; a few are enough
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Spread:
     uncertainty_power : float
         Exponent of the uncertainty.
     max_candidates : int
-        Maximum number of candidates; of more, a sample is drawn by weight.
+        Maximum number of candidates; if there are more, a sample is drawn by weight.
 
     References
     ----------
@@ -95,7 +95,7 @@ class Spread:
         if self._points is None:  # no distances are known
             return rng.choice(candidates, n, replace=False, p=weights / weights.sum())
         kept, weights = _subsample(weights, max(self.max_candidates, 2 * n), rng)
-        queried = np.setdiff1d(np.arange(len(scores)), candidates)
+        queried = np.setdiff1d(np.arange(len(scores)), candidates, assume_unique=True)
         points = self._points[candidates[kept]]
         distances = _distances_to_nearest(points, self._points[queried])
         return candidates[kept[_draw(points, weights, distances, n, rng)]]
@@ -104,7 +104,7 @@ class Spread:
         if {INLIER, OUTLIER} <= self._classes:
             position = _min_max(scores)[candidates]
             return np.asarray((1 - np.abs(2 * position - 1)).clip(0, 1) ** self.uncertainty_power)
-        # Among candidates alone: an answered row far above all others would level the rest.
+        # Scaled among the candidates: one extreme score of an answered row would level the others.
         halvings = 0.0 if OUTLIER in self._classes else self._n_inliers / self.patience
         halvings = min(halvings, MAX_HALVINGS)
         exploration = self.exploration * 0.5**halvings
@@ -150,8 +150,8 @@ def _subsample(weights: Floats, size: int, rng: np.random.Generator) -> tuple[In
     for _ in range(MAX_PASSES):  # rows that are certain to be kept leave room for others
         certain = probability == 1
         room = size - certain.sum()
-        shares = np.minimum(1.0, weights * room / weights[~certain].sum())
-        probability = np.where(certain, 1.0, shares)
+        proportional = np.minimum(1.0, weights * room / weights[~certain].sum())
+        probability = np.where(certain, 1.0, proportional)
     # Systematic sampling: a row is kept where the cumulated probabilities pass an integer.
     ends = np.concatenate([[0.0], np.cumsum(probability)]) + rng.random()
     kept = np.flatnonzero(np.diff(np.floor(ends)))

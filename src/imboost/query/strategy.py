@@ -31,7 +31,6 @@ class QueryStrategy(Protocol):
         rng : numpy Generator
             Source of all randomness.
         """
-        ...
 
 
 @runtime_checkable
@@ -44,11 +43,10 @@ class AdaptiveStrategy(QueryStrategy, Protocol):
         Parameters
         ----------
         round_labels : array
-            Labels of the rows that the strategy selected in this round.
+            Labels of the rows that the strategy selected and that got a label in this round.
         all_labels : array
             All labels that the detector was trained with, in any order; corrections included.
         """
-        ...
 
 
 @runtime_checkable
@@ -57,4 +55,3 @@ class EmbeddingStrategy(QueryStrategy, Protocol):
 
     def set_embedding(self, points: NDArray[np.float64]) -> None:
         """Set the rows as points, of shape (n_rows, n_dimensions), before the first selection."""
-        ...

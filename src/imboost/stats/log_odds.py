@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from imboost.stats.ranks import mid_ranks
-
 Floats = NDArray[np.float64]
 
 MIN_PROBABILITY = 0.005  # probabilities are clipped to [0.005, 0.995], so log-odds to ±5.3
@@ -24,5 +22,7 @@ def logit(probability: Floats) -> Floats:
 
 def rank_log_odds(scores: Floats, training_scores: Floats) -> Floats:
     """Return log-odds that depend only on the ranks of scores among those of the training rows."""
-    quantile = (mid_ranks(scores, np.sort(training_scores)) + 0.5) / (len(training_scores) + 1)
+    known = np.sort(training_scores)
+    n_below, n_not_above = (np.searchsorted(known, scores, side) for side in ("left", "right"))
+    quantile = ((n_below + n_not_above) / 2 + 0.5) / (len(known) + 1)  # ties count half
     return np.asarray(RANK_INTERCEPT + RANK_SLOPE * special.ndtri(quantile))

@@ -26,10 +26,9 @@ def fit_map_logistic(
     inputs : array of shape (n_rows, n_inputs)
     labels : array of shape (n_rows,)
         0 or 1.
-    mean, std : array of shape (n_inputs,)
-        Mean and standard deviation of the Gaussian prior of each coefficient.
-    lower : array of shape (n_inputs,), optional
-        Smallest value allowed for each coefficient.
+    mean, std, lower : array of shape (n_inputs,)
+        Mean and standard deviation of the Gaussian prior of each coefficient, and its smallest
+        value allowed; no bound if `lower` is None.
     """
     lower = np.full(len(mean), -np.inf) if lower is None else lower
 

@@ -17,13 +17,7 @@ are then known to a fraction of a percent, and a larger fit would take longer th
 
 @dataclass(frozen=True)
 class TwoGaussians:
-    """A fitted mixture; component 0 is the one with the smaller mean.
-
-    Attributes
-    ----------
-    means, variances, weights : arrays of shape (2,)
-        Parameters of the two components, in the unit of the scores.
-    """
+    """Parameters of a fitted mixture; component 0 is the one with the smaller mean."""
 
     means: NDArray[np.float64]
     variances: NDArray[np.float64]
@@ -31,26 +25,18 @@ class TwoGaussians:
 
     def inlier_posterior(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
         """Probability that each score comes from the smaller-mean component."""
-        values = np.asarray(scores, dtype=np.float64)
-        log_odds = self._log_joint(values, 1) - self._log_joint(values, 0)
-        np.exp(np.clip(log_odds, -700.0, 700.0, out=log_odds), out=log_odds)
-        return 1.0 / (1.0 + log_odds)
-
-    def _log_joint(self, values: NDArray[np.float64], component: int) -> NDArray[np.float64]:
-        """Log-density of values and component together, up to a constant."""
-        distance: NDArray[np.float64] = values - self.means[component]
-        distance *= distance
-        distance *= -0.5 / float(self.variances[component])
-        distance += np.log(self.weights[component]) - 0.5 * np.log(self.variances[component])
-        return distance
+        squares = np.square(np.asarray(scores, dtype=np.float64) - self.means[:, None])
+        constant = np.log(self.weights) - 0.5 * np.log(self.variances)
+        lower, upper = squares * (-0.5 / self.variances)[:, None] + constant[:, None]
+        return np.asarray(1.0 / (1.0 + np.exp(np.clip(upper - lower, -700.0, 700.0))))
 
 
 def fit_two_gaussians(
     scores: NDArray[np.floating], rng: np.random.Generator
 ) -> TwoGaussians | None:
-    """Fit a mixture of two Gaussians to `scores`; None where they hold no two clusters.
+    """Fit a mixture of two Gaussians to `scores`; return None if all scores are equal.
 
-    Scores are standardised for the fit, so that its regularisation means the same for all.
+    Scores are standardised for the fit, so that its regularisation does not depend on their scale.
     """
     values = np.asarray(scores, dtype=np.float64)
     if len(values) > MAX_FIT_ROWS:

@@ -21,24 +21,14 @@ class RankTransform:
     half. Ranks of other values are interpolated, so that a small change of a value never makes
     a large change of its rank.
 
-    Parameters
-    ----------
-    values, ranks : array
-        The distinct training values of every column in ascending order, and their ranks, one
-        column after the other.
-    starts : array of shape (n_columns + 1,)
-        Where the columns begin in these arrays, and the end.
-
-    Examples
-    --------
     >>> ranks = RankTransform.fit(np.array([[0.0], [1.0], [1.0], [3.0]]))
     >>> ranks.transform(np.array([[-5.0], [1.0], [2.0], [9.0]])).ravel().tolist()
     [0.125, 0.5, 0.6875, 0.875]
     """
 
-    values: Floats
-    ranks: Floats
-    starts: NDArray[np.int64]
+    values: Floats  # distinct training values in ascending order, one column after the other
+    ranks: Floats  # ranks of these values
+    starts: NDArray[np.int64]  # where the columns begin in these arrays, and the end
 
     @classmethod
     def fit(cls, X: Floats) -> RankTransform:
@@ -54,17 +44,8 @@ class RankTransform:
 
     def transform(self, X: Floats) -> Floats:
         """Return the rank of every value, above 0 and below 1."""
-        columns = [slice(*ends) for ends in pairwise(self.starts)]
-        return np.column_stack(
-            [
-                np.interp(values, self.values[column], self.ranks[column])
-                for values, column in zip(X.T, columns, strict=True)
-            ]
-        )
-
-
-def mid_ranks(values: Floats, sorted_values: Floats) -> Floats:
-    """Return how many sorted values are smaller than each value; ties count half."""
-    below = np.searchsorted(sorted_values, values, side="left")
-    not_above = np.searchsorted(sorted_values, values, side="right")
-    return np.asarray((below + not_above) / 2)
+        columns = [
+            np.interp(values, self.values[start:stop], self.ranks[start:stop])
+            for values, (start, stop) in zip(X.T, pairwise(self.starts), strict=True)
+        ]
+        return np.column_stack(columns)

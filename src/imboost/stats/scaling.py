@@ -16,8 +16,8 @@ MAX_STANDARD_SCALED = 10.0  # in standard deviations; larger values are clipped
 class MinMaxScaling:
     """Scale every training column to [0, 1] by ``(x - offset) * factor``.
 
-    A constant column maps to 0, and a later value that differs from the constant by d to d
-    (in units of the constant's own size, where that is larger than 1). Values outside the
+    A constant column maps to 0, and a new value to its difference from the constant (relative to
+    the constant, if its absolute value is larger than 1). Values outside the
     training range stay outside the unit interval and are clipped at `limit`, which keeps the
     arithmetic finite.
     """
@@ -38,24 +38,23 @@ class MinMaxScaling:
         half_range = high / 2 - low / 2
         constant = half_range <= 0
         half_range[constant] = np.maximum(np.abs(low[constant]), 1.0) / 2
-        # So wide that twice the factor is still a float32, see `scale_values`.
+        # The smallest range for which twice the factor is a float32, see `scale_values`.
         narrowest = 1.0 / float(np.finfo(np.float32).max)
         return cls(offset=low, factor=0.5 / np.maximum(half_range, narrowest))
 
     def transform(self, table: NDArray[Any]) -> NDArray[np.float64]:
         """Scale a table of the same columns.
 
-        >>> MinMaxScaling.fit(np.array([[0.0], [10.0]])).transform(np.array([[5.0], [20.0]]))
-        array([[0.5],
-               [2. ]])
+        >>> MinMaxScaling.fit(np.array([[0.0], [10.0]])).transform([[5.0], [20.0]]).ravel()
+        array([0.5, 2. ])
         """
         values = np.asarray(table, dtype=np.float64)
-        with np.errstate(over="ignore"):  # what overflows is beyond the limit anyway
+        with np.errstate(over="ignore"):  # values that overflow are clipped below
             scaled: NDArray[np.float64] = scale_values(values, self.offset, self.factor)
         return np.clip(scaled, -self.limit, self.limit)
 
     def inverse_transform(self, scaled: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the table in its own units."""
+        """Return the table in its original units."""
         return np.asarray(self.offset + scaled / self.factor)
 
 
@@ -80,15 +79,11 @@ class StandardScaling:
     def transform(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scale a table of the same columns.
 
-        >>> StandardScaling.fit(np.array([[1.0], [3.0]])).transform(np.array([[3.0], [99.0]]))
-        array([[ 1.],
-               [10.]])
+        >>> StandardScaling.fit(np.array([[1.0], [3.0]])).transform([[3.0], [99.0]]).ravel()
+        array([ 1., 10.])
         """
-        return np.asarray(
-            np.clip(
-                (table - self.mean) / self.deviation, -MAX_STANDARD_SCALED, MAX_STANDARD_SCALED
-            )
-        )
+        scaled: NDArray[np.float64] = (table - self.mean) / self.deviation
+        return np.clip(scaled, -MAX_STANDARD_SCALED, MAX_STANDARD_SCALED)
 
 
 def scale_values(values: Any, offset: Any, factor: Any) -> Any:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from imboost.tables.cells import is_text, mask_missing, to_floats, to_text
-from imboost.tables.number_parser import parse_numbers
+from imboost.tables.number_parser import NumberParser
 
 TRUE_STRINGS = ("true", "yes", "y", "t")
 FALSE_STRINGS = ("false", "no", "n", "f")
@@ -31,15 +31,7 @@ class CategoryParser:
 
 @dataclass(frozen=True)
 class BooleanParser:
-    """Parses booleans into the spelling of the training table.
-
-    Parameters
-    ----------
-    false, true : str
-        How the training table spells them.
-    note : str
-        What a user should know about how training cells were parsed.
-    """
+    """Parses booleans into `false` and `true`, the spellings of the training table."""
 
     false: str = "false"
     true: str = "true"
@@ -61,7 +53,7 @@ class BooleanParser:
         return parser, parser._spell(values)
 
     def parse(self, cells: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Return text; null where a cell is missing or not a boolean."""
+        """Return `true` or `false` for every cell; null where it is missing or not a boolean."""
         return self._spell(parse_booleans(cells))
 
     def _spell(self, values: NDArray[np.float64]) -> pa.ChunkedArray:
@@ -92,7 +84,7 @@ def parse_booleans(column: pa.ChunkedArray) -> NDArray[np.float64]:
     column = mask_missing(column)
     if pa.types.is_boolean(column.type):
         return to_floats(column)
-    numbers = parse_numbers(column)
+    numbers = NumberParser().parse(column)
     values = np.where(np.isin(numbers, (0.0, 1.0)), numbers, np.nan)
     if not is_text(column.type):
         return values
@@ -105,7 +97,5 @@ def parse_booleans(column: pa.ChunkedArray) -> NDArray[np.float64]:
 
 def _most_common(text: pa.ChunkedArray, default: str) -> str:
     counts = pc.value_counts(text).to_pylist()
-    most = min(
-        counts, key=lambda one: (-one["counts"], one["values"]), default={"values": default}
-    )
-    return str(most["values"])
+    ordered = sorted(counts, key=lambda one: (-one["counts"], one["values"]))
+    return str(ordered[0]["values"]) if ordered else default

@@ -13,14 +13,9 @@ MISSING_STRINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null",
 
 def is_supported(kind: pa.DataType) -> bool:
     """Whether cells of this type hold one number, boolean, time or text each."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(
-        pa.types.is_primitive(kind)
-        or is_text(kind)
-        or pa.types.is_decimal(kind)
-        or pa.types.is_null(kind)
-    )
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    checks = (pa.types.is_primitive, is_text, pa.types.is_decimal, pa.types.is_null)
+    return any(check(kind) for check in checks)
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -39,10 +34,8 @@ def mask_missing(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
     if is_text(column.type):
-        is_missing = pc.is_in(
-            pc.utf8_trim_whitespace(column), pa.array(MISSING_STRINGS, column.type)
-        )
-        column = pc.if_else(is_missing, None, column)
+        strings = pa.array(MISSING_STRINGS, column.type)
+        column = pc.if_else(pc.is_in(pc.utf8_trim_whitespace(column), strings), None, column)
     return column
 
 

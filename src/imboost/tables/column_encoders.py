@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -16,38 +15,14 @@ from numpy.typing import NDArray
 from imboost.tables.layout import Kind
 from imboost.tables.number_scaling import NumberScaling, fit_scaling
 
-MAX_CATEGORIES = 50
-"""Number of categories, the most common ones, with a column of their own."""
-
-FREQUENCY_BIN_BASE = 4
-"""Rarer categories are binned by frequency, one column per bin; bin edges are powers of this."""
-
+MAX_CATEGORIES = 50  # number of categories, the most common ones, with a column of their own
+FREQUENCY_BIN_BASE = 4  # rarer categories share a column by frequency; bin edges are its powers
 MISSING = "(missing)"
-DAY, WEEK = 86_400.0, 7 * 86_400.0
-CYCLES = {"time of day": DAY, "day of the week": WEEK}
-"""Periods, in seconds, that are encoded as sine and cosine."""
+DAY, WEEK = 86_400.0, 7 * 86_400.0  # seconds
+CYCLES = {"time of day": DAY, "day of the week": WEEK}  # periods encoded as sine and cosine
 
 Matrix = NDArray[np.float64]
-Block = tuple[Kind, int, str]
-"""Neighbouring columns of the matrix: their kind, their number and their name."""
-
-
-class ColumnEncoder(Protocol):
-    """Encodes the parsed cells of one column."""
-
-    @property
-    @abstractmethod
-    def blocks(self) -> list[Block]:
-        """The blocks that the column has in the matrix."""
-        ...
-
-    def transform(self, values: Any) -> list[Matrix]:
-        """Return one matrix (rows, columns) for every block."""
-        ...
-
-    def describe(self, columns: Matrix) -> list[str]:
-        """Return readable values for rows of the first block."""
-        ...
+Block = tuple[Kind, int, str]  # adjacent columns of the matrix: their kind, number and name
 
 
 @dataclass(frozen=True)
@@ -64,7 +39,7 @@ class NumberEncoder:
 
     @property
     def blocks(self) -> list[Block]:
-        """The blocks that the column has in the matrix."""
+        """Blocks of the matrix that encode the column."""
         return [(Kind.NUMERIC, 1, ""), *[(Kind.MISSING_INDICATOR, 1, "")] * self.has_missing]
 
     def transform(self, values: Matrix) -> list[Matrix]:
@@ -72,30 +47,18 @@ class NumberEncoder:
         return _columns(self.scaling.transform(values), *[np.isnan(values)] * self.has_missing)
 
     def describe(self, columns: Matrix) -> list[str]:
-        """Return numbers with four significant digits."""
+        """Return the values of encoded rows with four significant digits."""
         return [_four_digits(value) for value in self.scaling.inverse_transform(columns[:, 0])]
 
 
 @dataclass(frozen=True)
 class DatetimeEncoder:
-    """Datetimes as a scaled number, and as sine and cosine of the cycles in which they vary.
+    """Datetimes as a scaled number, and as sine and cosine of the cycles in which they vary."""
 
-    Parameters
-    ----------
-    scaling : NumberScaling
-        Of seconds since 1970.
-    cycles : tuple of str
-        Names in `CYCLES`.
-    has_missing : bool
-        Whether there is a missing indicator.
-    is_clock : bool
-        Whether the column holds times of day without a date.
-    """
-
-    scaling: NumberScaling
-    cycles: tuple[str, ...]
+    scaling: NumberScaling  # scaling of seconds since 1970
+    cycles: tuple[str, ...]  # names in `CYCLES`
     has_missing: bool
-    is_clock: bool = False
+    is_clock: bool = False  # whether the column holds times of day without a date
 
     @classmethod
     def fit(cls, values: Matrix, scaling: str) -> Self:
@@ -112,7 +75,7 @@ class DatetimeEncoder:
 
     @property
     def blocks(self) -> list[Block]:
-        """The blocks that the column has in the matrix."""
+        """Blocks of the matrix that encode the column."""
         names = ["", *(f"{name}, {wave}" for name in self.cycles for wave in ("sine", "cosine"))]
         indicator: list[Block] = [(Kind.MISSING_INDICATOR, 1, "")] * self.has_missing
         return [*((Kind.NUMERIC, 1, name) for name in names), *indicator]
@@ -137,20 +100,12 @@ class DatetimeEncoder:
 class CategoryEncoder:
     """One-hot encoding in which rare categories share columns with equally rare ones.
 
-    A missing cell is a category of its own. A category that training did not have counts as
-    one of the rarest.
-
-    Parameters
-    ----------
-    categories : tuple of str
-        Categories with a column of their own.
-    frequency_bins : dict of str to int
-        The bin of each other category. Bin 0 holds the rarest, and exists even if empty.
-    n_frequency_bins : int
+    A missing cell is a category of its own. A category that did not occur in training is treated
+    as one of the rarest.
     """
 
-    categories: tuple[str, ...]
-    frequency_bins: Mapping[str, int]
+    categories: tuple[str, ...]  # categories with a column of their own
+    frequency_bins: Mapping[str, int]  # bins of other categories; 0, the rarest, may be empty
     n_frequency_bins: int
 
     @classmethod
@@ -167,14 +122,8 @@ class CategoryEncoder:
 
     @property
     def blocks(self) -> list[Block]:
-        """The blocks that the column has in the matrix."""
+        """Blocks of the matrix that encode the column."""
         return [(Kind.CATEGORICAL, len(self.categories) + self.n_frequency_bins, "")]
-
-    @property
-    def names(self) -> list[str]:
-        """What each column of the block stands for."""
-        bounds = [FREQUENCY_BIN_BASE ** (bin_ + 1) - 1 for bin_ in range(self.n_frequency_bins)]
-        return [*self.categories, *(f"(one seen at most {bound:,} times)" for bound in bounds)]
 
     @property
     def column_of_category(self) -> dict[str, int]:
@@ -192,8 +141,16 @@ class CategoryEncoder:
         return [one_hot[np.array(known, dtype=np.int64)[np.asarray(encoded.indices)]]]
 
     def describe(self, columns: Matrix) -> list[str]:
-        """Return names of categories."""
-        return [self.names[column] for column in columns.argmax(axis=1).tolist()]
+        """Return the categories of encoded rows."""
+        bounds = [FREQUENCY_BIN_BASE ** (bin_ + 1) - 1 for bin_ in range(self.n_frequency_bins)]
+        names = [
+            *self.categories,
+            *(f"(a category seen at most {bound:,} times)" for bound in bounds),
+        ]
+        return [names[column] for column in columns.argmax(axis=1).tolist()]
+
+
+ColumnEncoder = NumberEncoder | DatetimeEncoder | CategoryEncoder
 
 
 def _columns(*arrays: NDArray[Any]) -> list[Matrix]:

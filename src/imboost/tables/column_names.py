@@ -12,13 +12,8 @@ def check_columns(
 ) -> None:
     """Raise, naming the columns, unless `names` are the expected ones in any order.
 
-    Parameters
-    ----------
-    names, expected : list of str
-    where : str
-        What has the names: a file, for instance.
-    instead : str, optional
-        What to do if the names cannot be changed.
+    The message begins with `where`, such as a file name, and ends with `instead`: what to do if
+    the names cannot be changed.
     """
     present, wanted = set(names), set(expected)
     missing = [name for name in expected if name not in present]

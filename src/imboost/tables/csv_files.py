@@ -7,9 +7,8 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,52 +16,15 @@ import pyarrow.csv
 
 from imboost.errors import DataError
 from imboost.tables.column_names import check_unique
-from imboost.tables.csv_quotes import check_quotes, stray_quote
 
-BLOCK_BYTES = 1 << 22
-"""Size of the blocks in which a file is read, in bytes; a batch holds the rows of one block."""
-
+BLOCK_BYTES = 1 << 22  # bytes of a file that are read at a time; a batch holds their rows
 DELIMITERS = (",", ";", "\t", "|")
 DELIMITER_LINE = re.compile(r'"?sep=([\t !#-~])"?(?:[\r\n]+|$)', re.IGNORECASE)
 """A line before the header that names the delimiter, as Excel writes it."""
 
-
-@dataclass(frozen=True)
-class CsvFormat:
-    """Column names, delimiter and number of lines before the header."""
-
-    names: list[str]
-    delimiter: str
-    n_skipped: int
-
-    @classmethod
-    def detect(cls, path: Path) -> Self:
-        """Read the header of a file with the delimiter that fits it best."""
-        with pa.input_stream(path) as stream:
-            start = stream.read(BLOCK_BYTES)
-        # Incrementally, because the block may end inside a character.
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
-        header = text.lstrip("\r\n")
-        named = DELIMITER_LINE.match(header)
-        if named:
-            header = header[named.end() :]
-        if not header.strip():
-            raise DataError(f"{path} is empty.")
-        n_skipped = len(text[: len(text) - len(header)].splitlines())
-        # Not by Arrow: its reader aborts the program if names are refused before it is done.
-        try:
-            headers = {
-                delimiter: next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter))
-                for delimiter in (named.groups() if named else DELIMITERS)
-            }
-        except csv.Error as error:  # a name longer than any cell may be
-            raise stray_quote(path, n_skipped + 1) from error
-        # A wrong delimiter may split inside quotes.
-        delimiter = max(
-            headers, key=lambda mark: ('"' not in "".join(headers[mark]), len(headers[mark]))
-        )
-        check_unique(headers[delimiter], str(path))
-        return cls(headers[delimiter], delimiter, n_skipped)
+MIN_DELIMITERS = 10
+"""Minimum number of delimiters in a quoted cell for its lines to be taken as rows of the table;
+each line must also have as many delimiters as a row. An address may contain a few."""
 
 
 def csv_batches(path: Path) -> Iterator[pa.Table]:
@@ -73,11 +35,11 @@ def csv_batches(path: Path) -> Iterator[pa.Table]:
     DataError
         If a quote joins lines that do not belong to one cell.
     """
-    found = CsvFormat.detect(path)
-    names, delimiter, n_skipped = found.names, found.delimiter, found.n_skipped
+    names, delimiter, n_skipped = _read_header(path)
+    check_quotes = partial(_check_quotes, path, delimiter, len(names), n_skipped)
     is_checked = _has_line_break(pa.array(names))
     if is_checked:
-        check_quotes(path, delimiter, len(names), n_skipped)
+        check_quotes()
     try:
         with pa.csv.open_csv(
             path,
@@ -96,12 +58,87 @@ def csv_batches(path: Path) -> Iterator[pa.Table]:
             yield reader.schema.empty_table()
             for batch in reader:
                 if not is_checked and any(map(_has_line_break, batch.columns)):
-                    check_quotes(path, delimiter, len(names), n_skipped)
+                    check_quotes()
                     is_checked = True
                 yield pa.Table.from_batches([batch])
     except pa.ArrowInvalid:
-        check_quotes(path, delimiter, len(names), n_skipped)  # may be why
+        check_quotes()  # a stray quote may be the cause
         raise
+
+
+def _read_header(path: Path) -> tuple[list[str], str, int]:
+    """Return the column names, the delimiter and the number of lines before the header."""
+    with pa.input_stream(path) as stream:
+        start = stream.read(BLOCK_BYTES)
+    # Incrementally, because the block may end inside a character.
+    text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
+    header = text.lstrip("\r\n")
+    named = DELIMITER_LINE.match(header)
+    if named:
+        header = header[named.end() :]
+    if not header.strip():
+        raise DataError(f"{path} is empty.")
+    n_skipped = len(text[: len(text) - len(header)].splitlines())
+    # Not read by Arrow, whose reader aborts the program if names are refused while it is open.
+    try:
+        headers = {
+            delimiter: next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter))
+            for delimiter in (named.groups() if named else DELIMITERS)
+        }
+    except csv.Error as error:  # a name is longer than the limit of a cell
+        raise _stray_quote(path, n_skipped + 1) from error
+    # A wrong delimiter may split inside quotes.
+    delimiter = max(
+        headers, key=lambda mark: ('"' not in "".join(headers[mark]), len(headers[mark]))
+    )
+    check_unique(headers[delimiter], str(path))
+    return headers[delimiter], delimiter, n_skipped
+
+
+def _check_quotes(path: Path, delimiter: str, n_columns: int, n_skipped: int) -> None:
+    """Raise if a quote joins lines that do not belong to one cell.
+
+    Such a quote is never closed, is closed in the middle of a cell, or encloses whole rows.
+    """
+    with (
+        pa.input_stream(path) as stream,
+        io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="") as lines,
+    ):
+        for _ in range(n_skipped):
+            next(lines)
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        while True:
+            line = reader.line_num + 1
+            try:
+                row = next(reader, None)
+            except csv.Error as error:
+                # A row on one line is complete, even if quotes in it are misplaced.
+                if reader.line_num > line or "end of data" in str(error):
+                    raise _stray_quote(path, n_skipped + line) from error
+                continue
+            if row is None:
+                return
+            if any(_holds_rows(cell, delimiter, n_columns) for cell in row):
+                raise _stray_quote(path, n_skipped + line)
+
+
+def _holds_rows(cell: str, delimiter: str, n_columns: int) -> bool:
+    r"""Whether the lines of a cell, except the first and the last, look like rows of the table.
+
+    >>> _holds_rows("x\n1;2;3\n4;5;6\n7;8;9\n1;2;3\n4;5;6\ny", ";", 3)
+    True
+    >>> _holds_rows("x\n1;2;3\ny", ";", 3)
+    False
+    """
+    counts = [line.count(delimiter) for line in re.split(r"\r\n|\r|\n", cell)[1:-1]]
+    return sum(counts) >= MIN_DELIMITERS and set(counts) == {n_columns - 1}
+
+
+def _stray_quote(path: Path, line: int) -> DataError:
+    return DataError(
+        f"{path}, line {line}: a quote opens a cell that swallows the following lines. Remove the "
+        "quote, or quote the cell and double the quotes in it."
+    )
 
 
 def _has_line_break(cells: pa.Array) -> bool:

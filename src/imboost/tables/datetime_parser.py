@@ -35,9 +35,7 @@ FORMATS = {
     MONTH_NAMED: rf"^{_DAY}[- ](?P<month>[A-Za-z]{{3}})[a-z]*[- ]{_YEAR}{_END}",
     CLOCK: rf"^(?P<year>)(?P<month>)(?P<day>){_TIME}$",
 }
-"""Regular expression of each format.
-
-If two formats parse equally many cells, the first is used."""
+"""Regular expression of each format; if two parse equally many cells, the first is used."""
 
 FIRST_YEAR_OF_1900S = 69
 """Two-digit years from here on belong to the 1900s, others to the 2000s, as in strptime."""
@@ -45,18 +43,10 @@ FIRST_YEAR_OF_1900S = 69
 
 @dataclass(frozen=True)
 class DatetimeParser:
-    """Parses dates and times.
-
-    Parameters
-    ----------
-    format : str
-        One of `FORMATS`; cells in ISO 8601 are parsed too.
-    note : str
-        What a user should know about how training cells were parsed.
-    """
+    """Parses dates and times in one of `FORMATS` or in ISO 8601."""
 
     format: str = ISO
-    note: str = field(default="", compare=False)
+    note: str = field(default="", compare=False)  # for users: how training cells were parsed
     content: ClassVar[str] = "date or time"
 
     @classmethod
@@ -68,10 +58,11 @@ class DatetimeParser:
         """
         cells = mask_missing(cells)
         if pa.types.is_temporal(cells.type):
-            form = CLOCK if pa.types.is_time(cells.type) else ISO
-            return cls(form), parse_datetimes(cells)
+            parser = cls(CLOCK if pa.types.is_time(cells.type) else ISO)
+            return parser, parser.parse(cells)
         text = _to_text(cells)
-        if not pc.any(pc.match_substring_regex(text, r"^\d")).as_py():  # as all formats begin
+        # All formats begin with a digit.
+        if not pc.any(pc.match_substring_regex(text, r"^\d")).as_py():
             return cls(), np.full(len(text), np.nan)
         values = _parse_format(text, ISO)
         is_other = np.isnan(values) & ~np.asarray(text.is_null())
@@ -89,35 +80,28 @@ class DatetimeParser:
         return cls(best, note), values
 
     def parse(self, cells: pa.ChunkedArray) -> NDArray[np.float64]:
-        """Return seconds since 1970; nan where a cell is missing or not a date or time."""
-        return parse_datetimes(cells, self.format)
+        """Return seconds since 1970, in the local time of each cell's time zone.
 
+        Cells that are missing or neither in ISO 8601 nor in `format` are nan. Times of day are
+        seconds since midnight.
 
-def parse_datetimes(column: pa.ChunkedArray, form: str = ISO) -> NDArray[np.float64]:
-    """Return a column as seconds since 1970, in the local time of each cell's time zone.
-
-    Cells that are missing or neither in ISO 8601 nor in the given format are nan. Times of day
-    are seconds since midnight.
-
-    Examples
-    --------
-    >>> parse_datetimes(pa.chunked_array([["1970-01-02", "1970-01-01 00:01+02:00"]])).tolist()
-    [86400.0, 60.0]
-    >>> parse_datetimes(pa.chunked_array([["02/01/1970", "1970-02-30"]]), "DD/MM/YYYY").tolist()
-    [86400.0, nan]
-    """
-    column = mask_missing(column)
-    if pa.types.is_time(column.type):
-        return to_seconds(column)
-    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
-        text = _to_text(column)
+        >>> cells = pa.chunked_array([["02/01/1970", "1970-02-30", "1970-01-01 00:01+02:00"]])
+        >>> DatetimeParser("DD/MM/YYYY").parse(cells).tolist()
+        [86400.0, nan, 60.0]
+        """
+        cells = mask_missing(cells)
+        if pa.types.is_time(cells.type):
+            return to_seconds(cells)
+        if pa.types.is_timestamp(cells.type) or pa.types.is_date(cells.type):
+            if pa.types.is_timestamp(cells.type) and cells.type.tz is not None:
+                cells = pc.local_timestamp(cells)
+            micros = pc.cast(pc.cast(cells, pa.timestamp("us"), safe=False), pa.int64())
+            return to_floats(micros) / 1e6
+        text = _to_text(cells)
         values = _parse_format(text, ISO)
-        if form != ISO:
-            values = np.where(np.isnan(values), _parse_format(text, form), values)
+        if self.format != ISO:
+            values = np.where(np.isnan(values), _parse_format(text, self.format), values)
         return values
-    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
-        column = pc.local_timestamp(column)
-    return to_floats(pc.cast(pc.cast(column, pa.timestamp("us"), safe=False), pa.int64())) / 1e6
 
 
 def _to_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -126,14 +110,18 @@ def _to_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _parse_format(text: pa.ChunkedArray, form: str) -> NDArray[np.float64]:
-    """Return seconds since 1970 of the cells that have a format and exist in the calendar."""
+    """Return seconds since 1970 of cells in a format; nan for others and for invalid dates."""
     found = pc.extract_regex(text, FORMATS[form])
     if found.null_count == len(found):
         return np.full(len(found), np.nan)
     year, day, hour, minute, second = (
         _digits(found, name) for name in ("year", "day", "hour", "minute", "second")
     )
-    month = _named_month(found) if form == MONTH_NAMED else _digits(found, "month")
+    if form == MONTH_NAMED:
+        names = pc.utf8_lower(pc.struct_field(found, "month"))
+        month = to_floats(pc.index_in(names, pa.array(MONTHS))) + 1
+    else:
+        month = _digits(found, "month")
     if form == CLOCK:
         year, month, day = (np.where(np.isnan(hour), np.nan, first) for first in (1970, 1, 1))
     is_short = to_floats(pc.equal(pc.utf8_length(pc.struct_field(found, "year")), 2)) == 1
@@ -156,8 +144,3 @@ def _parse_format(text: pa.ChunkedArray, form: str) -> NDArray[np.float64]:
 def _digits(found: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     digits = pc.struct_field(found, name)
     return to_floats(pc.cast(pc.if_else(pc.equal(digits, ""), "0", digits), pa.int64()))
-
-
-def _named_month(found: pa.ChunkedArray) -> NDArray[np.float64]:
-    names = pc.utf8_lower(pc.struct_field(found, "month"))
-    return to_floats(pc.index_in(names, pa.array(MONTHS))) + 1

@@ -23,15 +23,8 @@ from imboost.tables.schema import ParsedColumns, Schema
 
 @dataclass(frozen=True)
 class TableEncoder:
-    """Encodes parsed tables as matrices.
+    """Encodes parsed tables as matrices, one encoder for each column that is used for scoring.
 
-    Parameters
-    ----------
-    encoders : dict of str to ColumnEncoder
-        Encoders of the columns that are used for scoring, in their order.
-
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> table = pa.table({"size": [1.0, 2.0, None, 4.0], "colour": ["red", "red", "blue", "red"]})
     >>> schema, parsed = Schema.fit_parse(table)
@@ -57,21 +50,21 @@ class TableEncoder:
 
     @property
     def layout(self) -> Layout:
-        """Which columns of the matrix belong to which column of the table."""
+        """The features of the matrix, each with its input column."""
         features, start = [], 0
         for kind in Kind:
-            for source, encoder in self.encoders.items():
+            for name, encoder in self.encoders.items():
                 for block_kind, width, part in encoder.blocks:
                     if block_kind == kind:
-                        features.append(Feature(source, kind, start, start + width, part))
+                        features.append(Feature(name, kind, start, start + width, part))
                         start += width
         return Layout(tuple(features))
 
     def transform(self, parsed: ParsedColumns) -> Matrix:
         """Return the matrix (rows, columns of the layout) of a parsed table."""
         blocks: dict[Kind, list[Matrix]] = {kind: [] for kind in Kind}
-        for source, encoder in self.encoders.items():
-            transformed = encoder.transform(parsed[source])
+        for name, encoder in self.encoders.items():
+            transformed = encoder.transform(parsed[name])
             for (kind, _, _), block in zip(encoder.blocks, transformed, strict=True):
                 blocks[kind].append(block)
         return np.hstack([block for kind in Kind for block in blocks[kind]])

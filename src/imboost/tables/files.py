@@ -23,41 +23,34 @@ class TableFiles:
     """A table in one file, or in all files of a folder.
 
     Cells of CSV files are read as text; `imboost.tables.schema` parses them.
-
-    Parameters
-    ----------
-    paths : tuple of Path
-        Files with the same columns, in the order of their rows.
-    is_csv : bool
-        Whether they are CSV files; otherwise Parquet.
     """
 
-    paths: tuple[Path, ...]
-    is_csv: bool
+    paths: tuple[Path, ...]  # files with the same columns, in the order of their rows
+    is_csv: bool  # otherwise Parquet
 
     @classmethod
     def find(cls, path: Path | str) -> TableFiles:
-        """Find the files of a path to a file or a folder; raise if there are none."""
+        """Find the table file at a path, or all in a folder; raise if there are none."""
         path = Path(path)
         if not path.exists():
             raise DataError(f"{path} does not exist.")
-        if not path.is_dir():
-            if not path.name.lower().endswith(CSV_ENDINGS + PARQUET_ENDINGS):
-                raise DataError(
-                    f"{path} is neither a CSV nor a Parquet file: its name should end with "
-                    f"{', '.join(CSV_ENDINGS + PARQUET_ENDINGS)}."
-                )
-            return cls((path,), path.name.lower().endswith(CSV_ENDINGS))
-        files = sorted(child for child in path.iterdir() if child.is_file())
-        by_kind = {
-            kind: tuple(file for file in files if file.name.lower().endswith(endings))
-            for kind, endings in (("CSV", CSV_ENDINGS), ("Parquet", PARQUET_ENDINGS))
-        }
-        found = [kind for kind, paths in by_kind.items() if paths]
-        if len(found) != 1:
-            kinds = "both CSV and Parquet files" if found else "neither a CSV nor a Parquet file"
+        is_folder = path.is_dir()
+        files = (
+            sorted(child for child in path.iterdir() if child.is_file()) if is_folder else [path]
+        )
+        csv, parquet = (
+            tuple(file for file in files if file.name.lower().endswith(endings))
+            for endings in (CSV_ENDINGS, PARQUET_ENDINGS)
+        )
+        if is_folder and bool(csv) == bool(parquet):
+            kinds = "both CSV and Parquet files" if csv else "neither a CSV nor a Parquet file"
             raise DataError(f"The folder {path} holds {kinds}; it should hold one kind.")
-        return cls(by_kind[found[0]], found[0] == "CSV")
+        if not (csv or parquet):
+            raise DataError(
+                f"{path} is neither a CSV nor a Parquet file: its name should end with "
+                f"{', '.join(CSV_ENDINGS + PARQUET_ENDINGS)}."
+            )
+        return cls(csv or parquet, bool(csv))
 
     @property
     def n_rows(self) -> int | None:
@@ -73,10 +66,21 @@ class TableFiles:
     def read(self) -> pa.Table:
         """Read all rows into memory."""
         batches = list(self.batches())
-        try:
-            return pa.concat_tables(batches, promote_options="permissive")
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise DataError(_describe_types(self.paths, batches)) from error
+        columns = {}
+        for name in batches[0].column_names:
+            parts = [batch.select([name]) for batch in batches]
+            try:
+                columns[name] = pa.concat_tables(parts, promote_options="permissive").column(0)
+            except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+                files: dict[str, str] = {}  # the first one with each type
+                for path in self.paths:
+                    files.setdefault(str(pq.read_schema(path).field(name).type), path.name)
+                types = ", ".join(f"{kind} in {file}" for kind, file in files.items())
+                raise DataError(
+                    f"The files in {self.paths[0].parent} do not fit together: the type of the "
+                    f"column '{name}' is {types}. Write it with one type."
+                ) from error
+        return pa.table(columns)
 
     def batches(self, n_rows: int = 1 << 16) -> Iterator[pa.Table]:
         """Read about `n_rows` rows at a time; the first batch may hold none.
@@ -92,25 +96,16 @@ class TableFiles:
                     yield batch.select(columns)
 
 
-def _describe_types(paths: tuple[Path, ...], batches: list[pa.Table]) -> str:
-    """Return which column has types that cannot be joined, and a file with each type."""
-    unlike = next(name for name in batches[0].column_names if not _can_be_joined(batches, name))
-    first_files: dict[str, str] = {}
-    for path in paths:
-        first_files.setdefault(str(pq.read_schema(path).field(unlike).type), path.name)
-    types = ", ".join(f"{kind} in {file}" for kind, file in first_files.items())
-    return (
-        f"The files in {paths[0].parent} do not fit together: the type of the column '{unlike}' "
-        f"is {types}. Write it with one type."
-    )
+def path_beside(data: Path, ending: str) -> Path:
+    """Return the path of a data file with another ending.
 
-
-def _can_be_joined(batches: list[pa.Table], name: str) -> bool:
-    try:
-        pa.concat_tables([batch.select([name]) for batch in batches], promote_options="permissive")
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return False
-    return True
+    >>> path_beside(Path("shop/orders.csv.gz"), ".model").as_posix()
+    'shop/orders.model'
+    """
+    data = data.resolve() if data.name in ("", "..") else data
+    known = sorted(CSV_ENDINGS + PARQUET_ENDINGS, key=len, reverse=True)
+    old = next((end for end in known if data.name.lower().endswith(end)), "")
+    return data.with_name(data.name[: len(data.name) - len(old)] + ending)
 
 
 def _parquet_batches(path: Path, n_rows: int) -> Iterator[pa.Table]:
@@ -123,14 +118,12 @@ def _parquet_batches(path: Path, n_rows: int) -> Iterator[pa.Table]:
 
 @contextmanager
 def _as_data_errors(path: Path) -> Iterator[None]:
-    """Raise errors of Arrow and of the system as one line that names the file."""
+    """Convert errors of Arrow and of the system to a DataError of one line that names the file."""
     try:
         yield
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not in UTF-8; save it in that encoding.") from error
-    except (pa.ArrowException, OSError) as error:
+    except (UnicodeDecodeError, pa.ArrowException, OSError) as error:
         text = str(error).splitlines()[0]
-        if "invalid UTF8" in text:
+        if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in text:
             raise DataError(f"{path} is not in UTF-8; save it in that encoding.") from error
         if "Expected" in text and "columns, got" in text:
             raise DataError(

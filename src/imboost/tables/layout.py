@@ -1,4 +1,4 @@
-"""The layout of an encoded matrix: which of its columns come from which column of the table."""
+"""The layout of an encoded matrix: which of its columns encode which column of the table."""
 
 from __future__ import annotations
 
@@ -13,34 +13,20 @@ from numpy.typing import NDArray
 class Kind(StrEnum):
     """How a feature encodes a column."""
 
-    NUMERIC = "numeric"
-    """One column of numbers; nan where missing."""
-    MISSING_INDICATOR = "missing_indicator"
-    """One column; 1 where the cell is missing."""
-    CATEGORICAL = "categorical"
-    """One-hot columns, one for each category."""
+    NUMERIC = "numeric"  # one column of numbers; nan where missing
+    MISSING_INDICATOR = "missing_indicator"  # one column; 1 where the cell is missing
+    CATEGORICAL = "categorical"  # one-hot columns, one for each category
 
 
 @dataclass(frozen=True)
 class Feature:
-    """Neighbouring columns of the matrix that come from one column of the table.
+    """Adjacent columns of the matrix, from `start` to `stop`, that encode one input column."""
 
-    Parameters
-    ----------
-    source : str
-        Name of the table's column.
-    kind : Kind
-    start, stop : int
-        Their range in the matrix.
-    part : str
-        Name of the feature, if the source has several of one kind.
-    """
-
-    source: str
+    source: str  # name of the input column, a column of the table
     kind: Kind
     start: int
     stop: int
-    part: str = ""
+    part: str = ""  # name of the feature, if its input column has several of one kind
 
     @property
     def columns(self) -> slice:
@@ -52,8 +38,6 @@ class Feature:
 class Layout:
     """The features of a matrix, in its order: numeric, missing indicators, categorical.
 
-    Examples
-    --------
     >>> layout = Layout.of_numbers(["height", "weight"])
     >>> layout.n_columns, layout.sources
     (2, ['height', 'weight'])
@@ -62,7 +46,7 @@ class Layout:
     features: tuple[Feature, ...]
 
     def __post_init__(self) -> None:
-        """Refuse features that leave columns out or are in another order."""
+        """Raise if features overlap, leave columns out or are not ordered by kind."""
         end, order = 0, list(Kind)
         kinds = [order.index(feature.kind) for feature in self.features]
         for feature in self.features:
@@ -84,7 +68,7 @@ class Layout:
 
     @property
     def sources(self) -> list[str]:
-        """Names of the table's columns, in order of first appearance."""
+        """Names of the input columns, in order of first appearance."""
         return list(dict.fromkeys(feature.source for feature in self.features))
 
     def of_kind(self, kind: Kind) -> Iterator[Feature]:
@@ -96,7 +80,7 @@ class Layout:
         return sum(feature.stop - feature.start for feature in self.of_kind(kind))
 
     def source_of_columns(self) -> NDArray[np.int64]:
-        """Return for every column of the matrix the position of its source in `sources`."""
+        """Return the position in `sources` of the input column of every column of the matrix."""
         position = {source: number for number, source in enumerate(self.sources)}
         owners = np.empty(self.n_columns, dtype=np.int64)
         for feature in self.features:

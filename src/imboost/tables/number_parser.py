@@ -12,11 +12,8 @@ from numpy.typing import NDArray
 
 from imboost.tables.cells import is_text, mask_missing, to_floats, to_seconds, to_text
 
-MAX_NUMBER = 1e300
-"""Larger numbers and infinity are clipped to this, so that differences stay finite."""
-
-CLEAR_MAJORITY = 0.95
-"""Share of a column's cells that must have a format for the column to have it."""
+MAX_NUMBER = 1e300  # larger numbers are clipped to this, so that differences stay finite
+CLEAR_MAJORITY = 0.95  # fraction of cells with a format from which the column has that format
 
 _NUMBER = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
 _UNITS = r"^([+-]?)\s*(?:[$€£¥₹]|[A-Z]{3}\s)\s*|\s*[$€£¥₹%]$|\s[A-Z]{3}$"
@@ -37,17 +34,12 @@ _BELOW_1000 = r"^[+-]?\d{1,3}(,\d*)?$"
 class NumberParser:
     """Parses numbers.
 
-    Parameters
-    ----------
-    thousands : {"", ",", "."}
-        The thousands separator; the other mark is the decimal one. If empty, both a point and
-        a comma are decimal marks.
-    note : str
-        What a user should know about how training cells were parsed.
+    The thousands separator `thousands` is "," or ".", and the other one is the decimal mark; if it
+    is empty, both a point and a comma are decimal marks.
     """
 
     thousands: str = ""
-    note: str = field(default="", compare=False)
+    note: str = field(default="", compare=False)  # for users: how training cells were parsed
     content: ClassVar[str] = "number"
 
     @classmethod
@@ -56,18 +48,11 @@ class NumberParser:
     ) -> tuple[Self, NDArray[np.float64]]:
         """Find the thousands separator, and return the numbers too.
 
-        A comma separates thousands unless digits behind it show otherwise; a dot does only if
+        A comma separates thousands unless the digits after it show otherwise; a dot does only if
         numbers such as "1.234.567" prove it, or if all numbers without one are below 1000.
+        `decimal_commas` tells whether commas are decimal marks in other columns of the table;
+        it decides where the cells of this column are ambiguous.
 
-        Parameters
-        ----------
-        cells : Arrow array in chunks
-        decimal_commas : bool
-            Whether commas are decimal marks in other columns of the table; decides where the
-            cells of this one leave it open.
-
-        Examples
-        --------
         >>> NumberParser.fit_parse(pa.chunked_array([["1,234", "56"]]))[0].thousands
         ','
         >>> NumberParser.fit_parse(pa.chunked_array([["1.234", "567"]]))[0].thousands
@@ -76,38 +61,32 @@ class NumberParser:
         cells = mask_missing(cells)
         if not is_text(cells.type):
             note = "in seconds" if pa.types.is_duration(cells.type) else ""
-            return cls(note=note), parse_numbers(cells)
+            parser = cls(note=note)
+            return parser, parser.parse(cells)
         text = _number_text(cells)
         thousands, note = _find_separator(text.drop_null(), decimal_commas)
         return cls(thousands, note), _parse_text(text, thousands)
 
     def parse(self, cells: pa.ChunkedArray) -> NDArray[np.float64]:
-        """Return numbers; nan where a cell is missing or not a number."""
-        return parse_numbers(cells, thousands=self.thousands)
+        """Return numbers; nan where a cell is missing or not a number.
 
+        Durations and times of day are in seconds.
 
-def parse_numbers(column: pa.ChunkedArray, *, thousands: str = "") -> NDArray[np.float64]:
-    """Return a column as numbers; nan where a cell is missing or not a number.
-
-    Durations and times of day are in seconds. See `NumberParser` for `thousands`.
-
-    Examples
-    --------
-    >>> parse_numbers(pa.chunked_array([["1", "2,5", None, "many"]])).tolist()
-    [1.0, 2.5, nan, nan]
-    >>> parse_numbers(pa.chunked_array([["1,234", "2,5"]]), thousands=",").tolist()
-    [1234.0, nan]
-    >>> parse_numbers(pa.chunked_array([["1.234,5", "2,5"]]), thousands=".").tolist()
-    [1234.5, 2.5]
-    """
-    column = mask_missing(column)
-    if pa.types.is_duration(column.type) or pa.types.is_time(column.type):
-        return to_seconds(column)
-    if pa.types.is_temporal(column.type):
-        column = to_text(column)
-    if is_text(column.type):
-        return _parse_text(_number_text(column), thousands)
-    return _clip(to_floats(column))
+        >>> NumberParser().parse(pa.chunked_array([["1", "2,5", None, "many"]])).tolist()
+        [1.0, 2.5, nan, nan]
+        >>> NumberParser(",").parse(pa.chunked_array([["1,234", "2,5"]])).tolist()
+        [1234.0, nan]
+        >>> NumberParser(".").parse(pa.chunked_array([["1.234,5", "2,5"]])).tolist()
+        [1234.5, 2.5]
+        """
+        cells = mask_missing(cells)
+        if pa.types.is_duration(cells.type) or pa.types.is_time(cells.type):
+            return to_seconds(cells)
+        if pa.types.is_temporal(cells.type):
+            cells = to_text(cells)
+        if is_text(cells.type):
+            return _parse_text(_number_text(cells), self.thousands)
+        return np.clip(to_floats(cells), -MAX_NUMBER, MAX_NUMBER)
 
 
 def has_decimal_commas(column: pa.ChunkedArray) -> bool:
@@ -152,10 +131,7 @@ def _parse_text(text: pa.ChunkedArray, thousands: str) -> NDArray[np.float64]:
         has_comma = pc.match_substring_regex(text, _DECIMAL_COMMA)
         text = pc.if_else(has_comma, pc.replace_substring(text, ",", "."), text)
     text = pc.if_else(pc.match_substring_regex(text, _NUMBER), text, None)
-    return _clip(to_floats(pc.cast(pc.utf8_ltrim(text, "+"), pa.float64())))
-
-
-def _clip(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    values = to_floats(pc.cast(pc.utf8_ltrim(text, "+"), pa.float64()))
     return np.clip(values, -MAX_NUMBER, MAX_NUMBER)
 
 
@@ -170,15 +146,10 @@ def _find_separator(text: pa.ChunkedArray, decimal_commas: bool) -> tuple[str, s
     ):
         return ".", "1.234 is read as 1234"
     with_comma = text.filter(pc.match_substring(text, ","))
-    separator, decimal = (
-        pc.match_substring_regex(with_comma, pattern)
-        for pattern in (_SEPARATED[","], _DECIMAL_COMMA)
-    )
-    n_separator, n_decimal, n_either = (
-        pc.sum(found).as_py() or 0 for found in (separator, decimal, pc.and_(separator, decimal))
-    )
-    is_open = n_separator == n_decimal and n_either > 0
-    if n_separator > n_decimal or (is_open and not decimal_commas):
+    like_separator = with_comma.filter(pc.match_substring_regex(with_comma, _SEPARATED[","]))
+    n_separator, n_decimal = len(like_separator), _count(with_comma, _DECIMAL_COMMA)
+    is_ambiguous = n_separator == n_decimal and _count(like_separator, _DECIMAL_COMMA) > 0
+    if n_separator > n_decimal or (is_ambiguous and not decimal_commas):
         return ",", "1,234 is read as 1234"
     if n_separator or n_decimal:
         return "", "2,5 is read as 2.5"

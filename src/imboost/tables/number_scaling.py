@@ -12,30 +12,21 @@ from imboost.errors import UnknownNameError
 
 Values = NDArray[np.float64]
 
-MAX_SCALED = 1e100
-"""Scaled values are clipped to this, so that squares stay finite."""
-
+MAX_SCALED = 1e100  # scaled values are clipped to this, so that squares stay finite
 ASINH_SCALE = 5.0
 """Default of `NumberScaling.asinh_scale` for robust scaling, found by experiment: if smaller,
 outliers come too close to other rows; if much larger, one extreme value dominates the column."""
 
 N_QUANTILES = 100
-TAIL_SLOPE = 3.0
-"""Slope of a quantile scaling just outside of the training range, where inside it is about 1."""
+TAIL_SLOPE = 3.0  # slope of a quantile scaling just outside the training range; about 1 inside
 
 
 @dataclass(frozen=True)
 class NumberScaling:
     """A scaling ``(x - center) / scale``, or one by quantiles; nan stays nan.
 
-    Parameters
-    ----------
-    center, scale : float
-    asinh_scale : float
-        The scaled value from which distances grow logarithmically, by the inverse hyperbolic
-        sine; 0 for a linear scaling.
-    quantiles : array, optional
-        Evenly spaced quantiles of the training values, mapped to the range from -1 to 1.
+    Beyond `asinh_scale`, scaled values grow logarithmically, by the inverse hyperbolic sine; with
+    0 the scaling is linear. `quantiles` are evenly spaced and mapped to the range from -1 to 1.
     """
 
     center: float
@@ -46,9 +37,8 @@ class NumberScaling:
     def transform(self, values: Values) -> Values:
         """Scale values."""
         with np.errstate(over="ignore"):  # halved, since the difference may overflow too
-            scaled = np.clip(
-                (values / 2 - self.center / 2) / self.scale * 2, -MAX_SCALED, MAX_SCALED
-            )
+            scaled = (values / 2 - self.center / 2) / self.scale * 2
+        scaled = np.clip(scaled, -MAX_SCALED, MAX_SCALED)
         if self.quantiles is not None:
             levels = np.linspace(-1.0, 1.0, len(self.quantiles))
             inside = np.interp(values, self.quantiles, levels)
@@ -59,7 +49,7 @@ class NumberScaling:
         return np.asarray(scaled)
 
     def inverse_transform(self, scaled: Values) -> Values:
-        """Return the values that were scaled."""
+        """Return scaled values in their original units."""
         if self.quantiles is None:
             if self.asinh_scale:
                 scaled = self.asinh_scale * np.sinh(scaled / self.asinh_scale)

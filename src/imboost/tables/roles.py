@@ -1,4 +1,4 @@
-"""What decides that a column is numeric, categorical, a datetime, an identifier or free text."""
+"""Infer the role of a column: numeric, categorical, datetime, identifier, free text and others."""
 
 from __future__ import annotations
 
@@ -25,33 +25,22 @@ from imboost.tables.number_parser import CLEAR_MAJORITY, NumberParser
 
 Parser = NumberParser | DatetimeParser | BooleanParser | CategoryParser
 
-PLACEHOLDERS = ("-", "--", "?", ".", "n.a.", "<NA>", "NaT")
-"""Text that people write for a missing number or time."""
-
-MIN_ROWS = 20
-"""Minimum number of cells before all-distinct values suggest an identifier."""
-
-MIN_ROWS_NEARLY_UNIQUE = 50
-"""Minimum number of cells before nearly all-distinct text suggests an identifier."""
-
-NEARLY_UNIQUE = 0.9
-"""Fraction of distinct text above which a column is nearly all-distinct."""
-
-MIN_WORDS_OF_TEXT = 4.0
-"""Mean number of words from which cells that mostly differ are free text."""
-
+PLACEHOLDERS = ("-", "--", "?", ".", "n.a.", "<NA>", "NaT")  # for a missing number or time
+MIN_ROWS = 20  # minimum number of cells before all-distinct values suggest an identifier
+MIN_ROWS_NEARLY_UNIQUE = 50  # the same for text that is nearly all-distinct
+NEARLY_UNIQUE = 0.9  # fraction of distinct text above which a column is nearly all-distinct
+MIN_WORDS_OF_TEXT = 4.0  # mean number of words from which cells that mostly differ are free text
 IDENTIFIER_NAME = re.compile(
     r"(?i:(^|[_\W])(id|ids|key|uuid|guid|index|rowid|nr|no|num|number|nummer)$|^id[_\W]|^unnamed)"
     r"|[a-z](Id|ID|Key|Nr|No|Number)$"
 )
+# Names of columns in which integers that repeat are codes, such as "merchant_id".
 FOREIGN_KEY_NAME = re.compile(r"(?i:[_\W](id|key|uuid|guid)$|^id[_\W])|[a-z](Id|ID|Key)$")
-"""Names of columns in which integers that repeat are codes: "merchant_id"."""
-
 UNUSED = "not used for scoring"
 
 
 class Role(StrEnum):
-    """What a column is for."""
+    """How a column is used."""
 
     NUMERIC = "numeric"
     CATEGORICAL = "categorical"
@@ -71,13 +60,7 @@ class Role(StrEnum):
 class TrainingColumn:
     """A column of the training table; each parser is fitted to it at most once.
 
-    Parameters
-    ----------
-    name : str
-    column : Arrow array in chunks
-        Of a type that `imboost.tables.cells.is_supported`.
-    decimal_commas : bool
-        Whether commas are decimal marks in another column of the table.
+    `decimal_commas` tells whether commas are decimal marks in another column of the table.
     """
 
     def __init__(self, name: str, column: pa.ChunkedArray, *, decimal_commas: bool) -> None:
@@ -118,9 +101,9 @@ def infer_role(column: TrainingColumn) -> tuple[Role, str]:
     """Return the role of a column and why it has that role, if that is not obvious."""
     if column.n_present == 0:
         return Role.CONSTANT, "all cells are missing"
+    if column.n_distinct == 1 and column.n_missing == 0:
+        return Role.CONSTANT, "all cells are the same"
     if column.n_distinct == 1:
-        if column.n_missing == 0:
-            return Role.CONSTANT, "all cells are the same"
         return Role.CATEGORICAL, "one value, or missing"
     kind = column.cells.type
     if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
@@ -189,7 +172,7 @@ def _has_leading_zeros(column: TrainingColumn) -> bool:
 
 
 def _n_without_placeholders(column: TrainingColumn) -> int:
-    """Return the number of cells that are neither missing nor a placeholder, if any are."""
+    """Return the number of cells that are neither missing nor a placeholder, if there are any."""
     if not is_text(column.cells.type):
         return column.n_present
     n_placeholders = int(pc.sum(pc.is_in(column.text, pa.array(PLACEHOLDERS))).as_py())

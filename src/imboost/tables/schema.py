@@ -23,40 +23,21 @@ ParsedColumns = dict[str, Any]
 
 @dataclass(frozen=True)
 class ColumnSchema:
-    """How a column of the training table is used.
-
-    Parameters
-    ----------
-    name : str
-    role : Role
-    n_missing : int
-        Number of training cells without a value.
-    n_distinct : int
-        Number of distinct training values.
-    note : str
-        What a user should know about how the column is used.
-    n_unparsed : int
-        Number of training cells that have a value which does not fit the role; they count as
-        missing.
-    parser : Parser, optional
-        Parses the cells of a column that is used for scoring.
-    """
+    """How a column of the training table is used."""
 
     name: str
     role: Role
-    n_missing: int
-    n_distinct: int
-    note: str = ""
-    n_unparsed: int = 0
-    parser: Parser | None = None
+    n_missing: int  # training cells without a value
+    n_distinct: int  # distinct training values
+    note: str = ""  # explains to users how the column is read and used
+    n_unparsed: int = 0  # training cells that the parser cannot read; count as missing
+    parser: Parser | None = None  # None if the column is not used for scoring
 
 
 @dataclass(frozen=True)
 class Schema:
     """The columns of a training table, in their order.
 
-    Examples
-    --------
     >>> table = pa.table({"size": ["1,5", "2,25"], "colour": ["red", "blue"]})
     >>> schema = Schema.fit(table)
     >>> [(column.name, str(column.role)) for column in schema]
@@ -68,30 +49,11 @@ class Schema:
     columns: tuple[ColumnSchema, ...]
 
     def __iter__(self) -> Iterator[ColumnSchema]:
-        """Iterate over the columns."""
         return iter(self.columns)
-
-    def __len__(self) -> int:
-        """Return the number of columns."""
-        return len(self.columns)
 
     @classmethod
     def fit(cls, table: pa.Table, roles: Mapping[str, str] | None = None) -> Self:
-        """Find the role and fit the parser of every column.
-
-        Parameters
-        ----------
-        table : Arrow table
-        roles : dict of str to str, optional
-            Roles of some columns; those of the others are inferred.
-
-        Raises
-        ------
-        UnknownNameError
-            If a role or a column does not exist.
-        DataError
-            If the table has no rows, or no column can be used for scoring.
-        """
+        """Find the role and fit the parser of every column; `roles` sets the roles of some."""
         return cls.fit_parse(table, roles)[0]
 
     @classmethod
@@ -99,20 +61,20 @@ class Schema:
         cls, table: pa.Table, roles: Mapping[str, str] | None = None
     ) -> tuple[Self, ParsedColumns]:
         """Fit, and return the parsed columns of the training table too."""
-        known_roles = {}
-        for name, role in (roles or {}).items():
+        roles = roles or {}
+        for name, role in roles.items():
             if name not in table.column_names:
                 raise UnknownNameError("column", name, table.column_names)
             if role not in list(Role):
                 raise UnknownNameError("role", role, list(Role))
-            known_roles[name] = Role(role)
         if table.num_rows == 0:
             raise DataError("The table has a header but no rows.")
         decimal_commas = any(has_decimal_commas(column) for column in table.columns)
         columns: list[ColumnSchema] = []
         parsed: ParsedColumns = {}
         for name, cells in zip(table.column_names, table.columns, strict=True):
-            column, values = _fit_column(name, cells, known_roles.get(name), decimal_commas)
+            given = Role(roles[name]) if name in roles else None
+            column, values = _fit_column(name, cells, given, decimal_commas)
             columns.append(column)
             if values is not None:
                 parsed[name] = values
@@ -126,18 +88,15 @@ class Schema:
         """The parsers of the columns that are used for scoring."""
         return {column.name: column.parser for column in self if column.parser is not None}
 
-    def parse(self, table: pa.Table, where: str = "The table") -> ParsedColumns:
-        """Parse the columns that are used for scoring; their order in the table is free.
+    def parse(self, table: pa.Table) -> ParsedColumns:
+        """Parse the columns that are used for scoring; the table may have them in any order.
 
-        Raises
-        ------
-        DataError
-            If columns are missing or extra. Columns that are not used may be missing.
+        Raises a DataError if columns are missing or extra; unused columns may be missing.
         """
         parsers, names = self.parsers, table.column_names
         unused = {column.name for column in self} - parsers.keys()
         expected = [*parsers, *(name for name in names if name in unused)]
-        check_columns(names, expected, where, instead="fit again")
+        check_columns(names, expected, "The table", instead="fit again")
         return {name: parser.parse(table.column(name)) for name, parser in parsers.items()}
 
 
@@ -162,19 +121,18 @@ def _fit_column(
     if given is not None and given != role:
         role, note = given, "" if given.is_feature else UNUSED
     notes = [note, *_missing_notes(column)]
-    counts = cells.n_missing, cells.n_distinct
-    if not role.is_feature:
-        return ColumnSchema(name, role, *counts, _join(notes)), None
-    parser, values = cells.parse_as(role)
-    n_unparsed = n_missing_values(values) - cells.n_missing
-    if n_unparsed == cells.n_present and role != Role.CATEGORICAL:
-        raise SettingError(f"Column '{name}' cannot be {role}: no cell holds a {parser.content}.")
-    notes.append(parser.note)
-    if n_unparsed == 1:
-        notes.append(f"1 cell holds no {parser.content} and counts as missing")
-    elif n_unparsed:
-        notes.append(f"{n_unparsed:,} cells hold no {parser.content} and count as missing")
-    return ColumnSchema(name, role, *counts, _join(notes), n_unparsed, parser), values
+    n_unparsed, parser, values = 0, None, None
+    if role.is_feature:
+        parser, values = cells.parse_as(role)
+        n_unparsed, content = n_missing_values(values) - cells.n_missing, parser.content
+        if n_unparsed == cells.n_present and role != Role.CATEGORICAL:
+            raise SettingError(f"Column '{name}' cannot be {role}: no cell holds a {content}.")
+        notes.append(parser.note)
+        if n_unparsed:
+            hold, count = ("cell holds", "counts") if n_unparsed == 1 else ("cells hold", "count")
+            notes.append(f"{n_unparsed:,} {hold} no {content} and {count} as missing")
+    note, counts = "; ".join(filter(None, notes)), (cells.n_missing, cells.n_distinct)
+    return ColumnSchema(name, role, *counts, note, n_unparsed, parser), values
 
 
 def _missing_notes(column: pa.ChunkedArray) -> Iterator[str]:
@@ -189,7 +147,3 @@ def _missing_notes(column: pa.ChunkedArray) -> Iterator[str]:
     for one in sorted(counts, key=lambda one: -one["counts"]):
         number = "1 cell is" if one["counts"] == 1 else f"{one['counts']:,} cells are"
         yield f"{number} '{one['values']}', which counts as missing"
-
-
-def _join(notes: list[str]) -> str:
-    return "; ".join(note for note in notes if note)

@@ -23,23 +23,12 @@ def cell_losses(model: CellBackbone, rows: ScaledRows, noise: Tensor) -> NDArray
         -\log \frac{1}{K} \sum_k w_k = -\sum_j \sum_k \bar w_k \log p(x_j \mid z_k)
         - \sum_k \bar w_k \log \frac{p(z_k)}{q(z_k \mid x)} + \sum_k \bar w_k \log K \bar w_k
 
-    The terms of the first sum, one per cell j, are returned; the others belong to the code.
-
-    Parameters
-    ----------
-    model : CellBackbone
-    rows : ScaledRows
-    noise : Tensor
-        The scoring noise.
-
-    Returns
-    -------
-    array of shape (n_rows, n_columns)
-        0 for a missing value.
+    The terms of the first sum, one per cell j, are returned as (rows, columns), 0 for a missing
+    value; the other terms belong to the latent code.
     """
     noise = noise.to(rows.device, PRECISION)
     losses = []
-    for _, x in rows.chunks(_n_copies(model, noise), PRECISION):
+    for _, x in rows.chunks(model.n_members * noise.shape[2], PRECISION):
         cells, code, _ = model.weight_parts(x, x, noise, batch_statistics=False)
         weights = torch.softmax(cells.sum(1) + code, dim=1)  # (members, samples, rows)
         losses.append(-_weighted(cells, weights))
@@ -52,15 +41,9 @@ def conditional_means(
 ) -> NDArray[np.float64]:
     """Return the mean of every cell given the other cells of its row.
 
-    The columns of one source (one column of the user's table) are hidden together, from the
-    encoder and from the weights: a model that sees an unusual value may reproduce it.
-
-    Parameters
-    ----------
-    model, rows, noise
-        As in `cell_losses`.
-    sources : array of shape (n_columns,)
-        The source of each column, numbered from 0.
+    All columns that encode one input column are hidden together, from the encoder and from the
+    weights: a model that sees an unusual value may reproduce it. `sources` holds the number of
+    each column's input column, from 0.
 
     Returns
     -------
@@ -70,7 +53,7 @@ def conditional_means(
     noise = noise.to(rows.device, PRECISION)
     groups = [torch.from_numpy(sources == source) for source in range(sources.max() + 1)]
     expected = []
-    for _, x in rows.chunks(_n_copies(model, noise), PRECISION):
+    for _, x in rows.chunks(model.n_members * noise.shape[2], PRECISION):
         means = torch.empty_like(x)
         for group in groups:
             own = group.to(rows.device)
@@ -80,10 +63,6 @@ def conditional_means(
             means[own] = _weighted(model.log_density.expected(output)[:, own], weights)
         expected.append(means)
     return _as_table(expected)
-
-
-def _n_copies(model: CellBackbone, noise: Tensor) -> int:
-    return model.n_members * noise.shape[2]
 
 
 def _weighted(values: Tensor, weights: Tensor) -> Tensor:

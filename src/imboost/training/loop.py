@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -25,14 +25,6 @@ Objective = Callable[[Model, Tensor, torch.Generator], Tensor]
 """Computes the risk (members,) of a model on a batch (features, rows), given a noise source."""
 
 
-class Trainable(Protocol):
-    """A model with trainable parameters."""
-
-    def parameters(self) -> Iterator[nn.Parameter]:
-        """Return the trainable parameters."""
-        ...
-
-
 class Step(NamedTuple, Generic[Model]):
     """One update: its rows, the risk to minimise and its epoch.
 
@@ -46,7 +38,7 @@ class Step(NamedTuple, Generic[Model]):
 
 
 def make_optimiser(
-    model: Trainable, learning_rate: float, weight_decay: float
+    model: nn.Module, learning_rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
     """Return an Adam optimiser; a model keeps it over all rounds."""
     return torch.optim.Adam(

@@ -13,7 +13,7 @@ from torch import Tensor
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 from imboost.models.hypersphere import Hypersphere, MLPAutoencoder
 from imboost.training.batches import MiniBatches, draw_at_most
-from imboost.training.loop import Step, full_pass_steps
+from imboost.training.loop import Objective, Step, full_pass_steps
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import loss_quantile
 
@@ -22,11 +22,6 @@ MIN_DISTANCE = 1e-6
 
 Risk = Callable[[Tensor], Tensor]
 """Computes a risk (members,) from squared distances (members, rows)."""
-
-
-def reconstruction_risk(x: Tensor, reconstructed: Tensor) -> Tensor:
-    """Mean squared error per row, summed over the columns: (members,)."""
-    return (reconstructed - x).square().sum(1).mean(-1)
 
 
 def one_class_risk(distances: Tensor) -> Tensor:
@@ -50,12 +45,7 @@ def contrastive_risk(distances: Tensor, is_outlier: Tensor, bias: Tensor) -> Ten
 
     The log-odds of being data are ``bias - distance`` (noise-contrastive estimation
     with a density that decreases with the distance). Both classes have the same weight.
-
-    Parameters
-    ----------
-    distances : Tensor of shape (members, rows)
-    is_outlier : Tensor of shape (rows,)
-    bias : Tensor of shape (members,)
+    `distances` is (members, rows), `is_outlier` (rows,) and `bias` (members,).
     """
     log_odds = bias.unsqueeze(-1) - distances
     data, noise = F.softplus(-log_odds), F.softplus(log_odds)
@@ -67,15 +57,7 @@ def contrastive_risk(distances: Tensor, is_outlier: Tensor, bias: Tensor) -> Ten
 
 
 def deep_sad_risk(distances: Tensor, labels: Tensor, weight: float) -> Tensor:
-    """Mean squared distance, inverted for labelled outliers (Deep SAD).
-
-    Parameters
-    ----------
-    distances : Tensor of shape (members, rows)
-    labels : Tensor of shape (rows,)
-    weight : float
-        eta, weight of the labelled rows.
-    """
+    """Mean squared distance, inverted for labelled outliers; labelled rows have `weight` eta."""
     inverse = 1.0 / (distances + MIN_DISTANCE)
     terms = torch.where(labels == OUTLIER, inverse, distances)
     weights = torch.where(labels == UNLABELLED, 1.0, weight)
@@ -85,10 +67,10 @@ def deep_sad_risk(distances: Tensor, labels: Tensor, weight: float) -> Tensor:
 def reconstruction_steps(
     mini_batches: MiniBatches, n_rows: int, n_epochs: int, rng: np.random.Generator
 ) -> Iterator[Step[MLPAutoencoder]]:
-    """Return the steps of the autoencoder's pre-training."""
+    """Return the steps of the autoencoder's pre-training, on the squared reconstruction error."""
 
     def objective(model: MLPAutoencoder, x: Tensor, _: torch.Generator) -> Tensor:
-        return reconstruction_risk(x, model.reconstruct(x))
+        return (model.reconstruct(x) - x).square().sum(1).mean(-1)
 
     return full_pass_steps(mini_batches, np.arange(n_rows), n_epochs, rng, lambda _: objective)
 
@@ -137,9 +119,7 @@ def sad_steps(
 ) -> Iterator[Step[Hypersphere]]:
     """Return the steps of Deep SAD on mini-batches of all rows, labelled or not."""
 
-    def objective_for(
-        batch: NDArray[np.int64],
-    ) -> Callable[[Hypersphere, Tensor, torch.Generator], Tensor]:
+    def objective_for(batch: NDArray[np.int64]) -> Objective[Hypersphere]:
         known = torch.from_numpy(labels[batch])
 
         def objective(model: Hypersphere, x: Tensor, _: torch.Generator) -> Tensor:

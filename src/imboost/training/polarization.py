@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -21,38 +20,6 @@ from imboost.training.warmup import Trim, draw_noise, iwae_losses, loss_quantile
 MIN_POOL = 2  # unlabelled rows; with fewer, batch normalisation and the trimmed loss are undefined
 
 
-@dataclass(frozen=True)
-class PolarizationSettings:
-    """Weights and threshold of the polarized risk.
-
-    Parameters
-    ----------
-    inlier_weight : float
-        lambda_1, weight of the labelled inliers' risk.
-    outlier_weight : float
-        lambda_2, weight of the labelled outliers' risk.
-    threshold_mix : float
-        xi, weight of the labelled inliers' risk in the threshold (eq. 5).
-    trim_quantile : float
-        rho, the quantile in the threshold.
-    decay : bool
-        Whether both weights are divided by gamma in every epoch of polarization, as the theory
-        assumes (proposition 2), or are constant, as in the paper's experiments.
-    """
-
-    inlier_weight: float = 2.0
-    outlier_weight: float = 1.0
-    threshold_mix: float = 0.4
-    trim_quantile: float = 0.92
-    decay: bool = False
-
-    def factor_at(self, epoch: int, schedule: Schedule) -> float:
-        """Return gamma^-(epoch - warmup_epochs) if the weights decay, else 1."""
-        if not self.decay:
-            return 1.0
-        return float(schedule.batch_growth ** -(epoch - schedule.warmup_epochs))
-
-
 def adaptive_threshold(quantile: Tensor, inlier_risk: Tensor, mix: float) -> Tensor:
     """Adaptive threshold tau_t between a loss quantile and the inliers' risk (eq. 5)."""
     return (1 - mix) * quantile + mix * inlier_risk
@@ -62,15 +29,16 @@ def polarized_risk(
     unlabelled_risk: Tensor,
     inlier_risk: Tensor,
     outlier_risk: Tensor,
-    weights: PolarizationSettings,
-    factor: float = 1.0,
+    inlier_weight: float,
+    outlier_weight: float,
 ) -> Tensor:
     """Trimmed risk plus weighted inlier risk minus weighted outlier risk (eq. 3)."""
-    return (
-        unlabelled_risk
-        + factor * weights.inlier_weight * inlier_risk
-        - factor * weights.outlier_weight * outlier_risk
-    )
+    return unlabelled_risk + inlier_weight * inlier_risk - outlier_weight * outlier_risk
+
+
+def weight_factor(epoch: int, schedule: Schedule) -> float:
+    """Return the decay of the weights in an epoch, gamma^-(epoch - warmup_epochs)."""
+    return float(schedule.batch_growth ** -(epoch - schedule.warmup_epochs))
 
 
 def polarization_steps(
@@ -79,13 +47,20 @@ def polarization_steps(
     rows: ScaledRows,
     labels: Labels,
     rng: np.random.Generator,
-    weights: PolarizationSettings,
+    *,
+    inlier_weight: float = 2.0,
+    outlier_weight: float = 1.0,
+    threshold_mix: float = 0.4,
+    trim_quantile: float = 0.92,
+    decay: bool = False,
     trim: Trim = trimmed_risk,
 ) -> Iterator[Step[Backbone]]:
     """Return the steps of phase 2 over `epochs` with the current labels.
 
     Labelled rows leave the unlabelled pool. Without labelled inliers the threshold is the
-    quantile alone; a term without rows is 0.
+    quantile alone; a term without rows is 0. With `decay`, both weights are divided by gamma in
+    every epoch, as the theory assumes (proposition 2); in the paper's experiments they are
+    constant. See `IMBoost` for the other settings.
     """
     pool = np.flatnonzero(labels == UNLABELLED)
     if len(pool) < MIN_POOL:
@@ -95,7 +70,8 @@ def polarization_steps(
 
     def objective_at(epoch: int) -> Objective[Backbone]:
         size = schedule.batch_size_at(epoch, len(labels))
-        factor = weights.factor_at(epoch, schedule)
+        factor = weight_factor(epoch, schedule) if decay else 1.0
+        weights = factor * inlier_weight, factor * outlier_weight
 
         def objective(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
             known = [draw_at_most(inliers, size, rng), draw_at_most(outliers, size, rng)]
@@ -103,12 +79,12 @@ def polarization_steps(
             unlabelled_risk = torch.zeros_like(inlier_risk)
             if x.shape[-1]:
                 losses = iwae_losses(model, x, generator)
-                threshold = loss_quantile(losses, weights.trim_quantile)
+                threshold = loss_quantile(losses, trim_quantile)
                 if len(inliers):
                     risk = inlier_risk.detach()
-                    threshold = adaptive_threshold(threshold, risk, weights.threshold_mix)
+                    threshold = adaptive_threshold(threshold, risk, threshold_mix)
                 unlabelled_risk = trim(losses, threshold)
-            return polarized_risk(unlabelled_risk, inlier_risk, outlier_risk, weights, factor)
+            return polarized_risk(unlabelled_risk, inlier_risk, outlier_risk, *weights)
 
         return objective
 
@@ -121,17 +97,8 @@ def labelled_risks(
     """Risks R^i (IWAE) and R^o (CUBO) of labelled rows, each (members,), 0 without rows.
 
     Both come from one forward pass, normalised by the running averages: labelled rows are few and
-    not typical, so their own batch statistics would hide how they differ.
-
-    Parameters
-    ----------
-    model : Backbone
-    rows : ScaledRows
-        The training table.
-    known : list of two arrays
-        Indices of labelled inliers and of labelled outliers.
-    generator : torch.Generator
-        Source of the noise.
+    not typical, so their own batch statistics would hide how they differ. `known` holds the
+    indices of labelled inliers and of labelled outliers.
     """
     counts = [len(index) for index in known]
     if sum(counts) == 0:

@@ -25,16 +25,9 @@ MIN_WIDTH = 32
 
 
 class ScaledRows:
-    """Scaled rows of a table, as tensors of shape (features, rows).
+    """Scaled rows of a table (rows, features) as tensors (features, rows) on a device.
 
-    Parameters
-    ----------
-    table : array of shape (rows, features), float32 or float64
-        Not copied on the CPU.
-    scaling : MinMaxScaling
-        Scales every column to the unit interval.
-    device : torch.device
-        Device of the batches.
+    The table is float32 or float64, and is not copied on the CPU.
     """
 
     def __init__(self, table: NDArray[Any], scaling: MinMaxScaling, device: torch.device) -> None:
@@ -58,12 +51,7 @@ class ScaledRows:
     def chunks(self, n_copies: int, dtype: torch.dtype) -> Iterator[tuple[slice, Tensor]]:
         """Yield the table in order, as slices and tensors of (features, rows).
 
-        Parameters
-        ----------
-        n_copies : int
-            Forward passes per row: members times samples.
-        dtype : torch.dtype
-            Precision of the tensors.
+        `n_copies` is the number of forward passes per row: members times samples.
         """
         size = max(1, CHUNK_CELLS // (n_copies * max(MIN_WIDTH, self._table.shape[1])))
         for start in range(0, len(self), size):

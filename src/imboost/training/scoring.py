@@ -15,16 +15,14 @@ from imboost.training.loop import Step
 from imboost.training.scaled_rows import ScaledRows
 
 
-def scoring_noise(model: Backbone, generator: torch.Generator, n_samples: int) -> Tensor:
-    """Draw noise shared by all rows, so that a row's score does not depend on other rows."""
-    return model.draw_noise(1, generator, n_samples)
-
-
 @torch.inference_mode()
 def member_losses(
     model: Backbone, rows: ScaledRows, noise: Tensor, dtype: torch.dtype = torch.float32
 ) -> Iterator[tuple[slice, Tensor]]:
-    """Yield, chunk by chunk, a slice of rows and the members' losses of them, (members, rows)."""
+    """Yield slices of the rows and the members' losses of each slice, (members, rows).
+
+    All rows share the noise of one row, so that no score depends on other rows.
+    """
     noise = noise.to(rows.device, dtype)
     n_copies = model.n_members * noise.shape[2]
     for part, x in rows.chunks(n_copies, dtype):
@@ -49,24 +47,12 @@ def ensembled_loss(
     generator: torch.Generator,
     n_samples: int,
 ) -> NDArray[np.float64]:
-    """Return the loss of every row, averaged over epochs of the training (eq. 6).
+    """Return the loss of every row, averaged over `epochs` of the training (eq. 6).
 
-    Parameters
-    ----------
-    model : Backbone
-        The model in training.
-    rows : ScaledRows
-    steps : iterable of Step
-        Trains the model; each step comes after its update.
-    epochs : range
-        The epochs after which losses are computed.
-    generator : torch.Generator
-        Source of the noise.
-    n_samples : int
-        Latent samples per row.
+    `steps` trains the model: each step comes after its update.
     """
     total = np.zeros(len(rows), dtype=np.float32)
     for step in steps:
         if step.ends_epoch and step.epoch in epochs:
-            total += mean_losses(model, rows, scoring_noise(model, generator, n_samples))
+            total += mean_losses(model, rows, model.draw_noise(1, generator, n_samples))
     return total.astype(np.float64) / len(epochs)

@@ -36,15 +36,9 @@ def plain_risk(losses: Tensor) -> Tensor:
 
 
 def trimmed_risk(losses: Tensor, threshold: Tensor) -> Tensor:
-    """Mean loss of the rows not above the threshold (eq. 2).
+    """Mean loss of the rows not above the threshold tau_t (eq. 2), 0 if there are none.
 
-    A batch with no such row contributes nothing.
-
-    Parameters
-    ----------
-    losses : Tensor of shape (members, rows)
-    threshold : Tensor of shape (members,)
-        tau_t.
+    The losses are (members, rows), the threshold and the risk (members,).
     """
     kept = kept_rows(losses, threshold)
     return (losses * kept).sum(-1) / kept.sum(-1).clamp(min=1)
@@ -69,20 +63,10 @@ def warmup_steps(
     trim_quantile: float,
     trim: Trim = trimmed_risk,
 ) -> Iterator[Step[Backbone]]:
-    """Return the steps of phase 1: plain epochs, then trimmed ones, batches growing.
+    """Return the steps of phase 1: plain epochs, then trimmed ones with growing batches.
 
-    Parameters
-    ----------
-    schedule : Schedule
-        Epochs and batch sizes.
-    n_rows : int
-        Rows of the table, all of them unlabelled here.
-    rng : numpy Generator
-        Source of the batches.
-    trim_quantile : float
-        rho, fraction of a batch in the trimmed risk.
-    trim : callable
-        Computes the trimmed risk; replaceable, to record which rows are kept.
+    `trim_quantile` (rho) is the fraction of a batch in the trimmed risk. `trim` computes that
+    risk; it can be replaced to record which rows are kept.
     """
 
     def trimmed(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-import numpy as np
-
-from imboost.detectors.deep.one_class import OneClassDetector
+from imboost.detectors.base import NOT_NEGATIVE
+from imboost.detectors.deep.one_class import OneClassDetector, Rng, Steps
 from imboost.labels import Labels
-from imboost.models.hypersphere import Hypersphere
-from imboost.training.loop import Step
 from imboost.training.one_class import sad_steps
 from imboost.training.scaled_rows import ScaledRows
-from imboost.validation import check_number
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -27,22 +22,9 @@ class DeepSAD(OneClassDetector):
     ----------
     label_weight : float
         eta, weight of a labelled row relative to an unlabelled one.
-    n_members : int
-        Models trained together; their scores are averaged.
-    pretrain_epochs : int
-        Epochs of the autoencoder's pre-training.
-    pretrain_learning_rate : float
-        Learning rate of the pre-training.
-    train_epochs : int
-        Epochs of one-class training in `fit`.
-    round_epochs : int
-        Epochs of one-class training in `refine`.
-    learning_rate, weight_decay : float
-        Settings of Adam.
-    batch_size : int
-        Rows of a batch.
-    max_batches : int
-        Maximum number of batches per epoch; larger tables have larger batches.
+    n_members, pretrain_epochs, pretrain_learning_rate, train_epochs, round_epochs, \
+    learning_rate, weight_decay, batch_size, max_batches
+        As in `DeepSVDD`, but the learning rate cannot be None.
     contamination, random_state, device, verbose
         As in `IMBoost`.
 
@@ -67,19 +49,7 @@ class DeepSAD(OneClassDetector):
 
     default_query = "hc"
 
-    label_weight: float = 1.0
+    label_weight: float = field(default=1.0, metadata=NOT_NEGATIVE)
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_number("label_weight", self.label_weight, minimum=0.0)
-
-    def _steps(
-        self,
-        rows: ScaledRows,
-        labels: Labels,
-        n_epochs: int,
-        rng: np.random.Generator,
-        *,
-        is_first: bool,
-    ) -> Iterator[Step[Hypersphere]]:
+    def _steps(self, rows: ScaledRows, labels: Labels, n_epochs: int, rng: Rng) -> Steps:
         return sad_steps(self._mini_batches, labels, n_epochs, rng, self.label_weight)

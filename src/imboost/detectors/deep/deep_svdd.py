@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from imboost.detectors.deep.one_class import OneClassDetector
+from imboost.detectors.base import COUNT_OR_ZERO, FRACTION, NOT_NEGATIVE
+from imboost.detectors.deep.one_class import FIRST_STAGE, OneClassDetector, Rng, Steps
 from imboost.errors import UnknownNameError
 from imboost.labels import Labels
-from imboost.models.hypersphere import Hypersphere
-from imboost.training.loop import Step
 from imboost.training.one_class import Risk, one_class_risk, soft_boundary_risk, svdd_steps
 from imboost.training.scaled_rows import ScaledRows
 from imboost.validation import check_number
@@ -100,41 +96,32 @@ class DeepSVDD(OneClassDetector):
     default_query = "ab"
 
     objective: str = "oc-nce"
-    outside: float = 0.3
-    boundary_epochs: int = 10
-    contrastive_weight: float = 1.0
-    learning_rate: float | None = None
+    outside: float = field(default=0.3, metadata=FRACTION)
+    boundary_epochs: int = field(default=10, metadata=COUNT_OR_ZERO)
+    contrastive_weight: float = field(default=1.0, metadata=NOT_NEGATIVE)
+    learning_rate: float | None = None  # type: ignore[assignment]
 
     def _check_settings(self) -> None:
         if self.objective not in OBJECTIVES:
             raise UnknownNameError("objective", str(self.objective), OBJECTIVES)
         super()._check_settings()
-        check_number("outside", self.outside, above=0.0, maximum=1.0)
-        check_number("boundary_epochs", self.boundary_epochs, minimum=0, whole=True)
-        check_number("contrastive_weight", self.contrastive_weight, minimum=0.0)
+        check_number("learning_rate", self._learning_rate, above=0.0)
 
     @property
-    def _learning_rate(self) -> Any:
+    def _learning_rate(self) -> float:
         own = OBJECTIVES[self.objective].learning_rate
         return own if self.learning_rate is None else self.learning_rate
 
-    def _steps(
-        self,
-        rows: ScaledRows,
-        labels: Labels,
-        n_epochs: int,
-        rng: np.random.Generator,
-        *,
-        is_first: bool,
-    ) -> Iterator[Step[Hypersphere]]:
+    def _steps(self, rows: ScaledRows, labels: Labels, n_epochs: int, rng: Rng) -> Steps:
         objective = OBJECTIVES[self.objective]
         weight = self.contrastive_weight if objective.is_contrastive else 0.0
 
-        def steps(n: int, risk: Risk) -> Iterator[Step[Hypersphere]]:
+        def steps(n: int, risk: Risk) -> Steps:
             return svdd_steps(self._mini_batches, rows, labels, n, rng, risk, weight)
 
         n_before = n_epochs
         if objective.has_boundary:
+            is_first = self._stage == FIRST_STAGE
             n_before = min(self.boundary_epochs, n_epochs) if is_first else 0
         yield from steps(n_before, one_class_risk)
         yield from steps(n_epochs - n_before, partial(soft_boundary_risk, outside=self.outside))

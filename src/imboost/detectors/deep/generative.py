@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import median_abs_deviation
 from torch import Tensor
 
-from imboost.detectors.base import Mask, column_medians
+from imboost.detectors.base import COUNT, NOT_NEGATIVE, Mask, column_medians
 from imboost.detectors.deep.network import NetworkDetector
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, reference_rows
@@ -23,8 +23,7 @@ from imboost.tables.layout import Layout
 from imboost.training.cell_losses import cell_losses, conditional_means
 from imboost.training.loop import make_optimiser
 from imboost.training.scaled_rows import ScaledRows
-from imboost.training.scoring import mean_losses, scoring_noise
-from imboost.validation import check_number
+from imboost.training.scoring import mean_losses
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -37,17 +36,14 @@ class GenerativeDetector(NetworkDetector):
     allow_nan = True
 
     backbone: str = "vae"
-    n_samples: int = 2
-    n_score_samples: int = 16
-    logvar_weight: float = 1.0
+    n_samples: int = field(default=2, metadata=COUNT)
+    n_score_samples: int = field(default=16, metadata=COUNT)
+    logvar_weight: float = field(default=1.0, metadata=NOT_NEGATIVE)
 
     def _check_settings(self) -> None:
         super()._check_settings()
         if self.backbone not in BACKBONES:
             raise UnknownNameError("backbone", str(self.backbone), BACKBONES)
-        check_number("n_samples", self.n_samples, minimum=1, whole=True)
-        check_number("n_score_samples", self.n_score_samples, minimum=1, whole=True)
-        check_number("logvar_weight", self.logvar_weight, minimum=0.0)
 
     def _start(self, X: NDArray[Any]) -> ScaledRows:
         """Create model, optimiser and scoring noise; return the training rows."""
@@ -55,10 +51,10 @@ class GenerativeDetector(NetworkDetector):
         self._fill_values = _column_means(rows)
         generator = torch.Generator().manual_seed(self._seed)
         self._model = self._new_model(generator, self.n_members).to(self._device)
-        self._optimiser = make_optimiser(self._model, self._learning_rate, self.weight_decay)
-        # The members have independent noise and are averaged, so they share the samples.
+        self._optimiser = make_optimiser(self._model, self.learning_rate, self.weight_decay)
+        # Members have independent noise and are averaged, so the samples are divided among them.
         per_member = math.ceil(self.n_score_samples / self.n_members)
-        self._noise = scoring_noise(self._model, generator, per_member)
+        self._noise = self._model.draw_noise(1, generator, per_member)
         return rows
 
     def _new_model(self, generator: torch.Generator, n_members: int) -> Any:
@@ -99,7 +95,7 @@ class GenerativeDetector(NetworkDetector):
 
         A column contributes the loss of its cell (see `cell_losses`) in excess of the median loss
         among reference rows, the training rows not called outliers. Tolerances are 3 standard
-        deviations of that excess. The residual is the part of the latent code.
+        deviations of that excess. The residual is the term of the latent code.
         """
         table = self._check_table(X)
         if not isinstance(self._scorer, CellBackbone):

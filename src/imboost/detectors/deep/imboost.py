@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from imboost.detectors.deep.generative import GenerativeDetector
+from imboost.detectors.base import COUNT, NOT_NEGATIVE
+from imboost.detectors.deep.warmup import WarmupDetector
 from imboost.labels import UNLABELLED, Labels
 from imboost.models.backbone import Backbone
-from imboost.training.batches import Schedule
 from imboost.training.loop import Step, train
-from imboost.training.polarization import PolarizationSettings, polarization_steps
+from imboost.training.polarization import polarization_steps
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.scoring import ensembled_loss
-from imboost.training.warmup import trimmed_risk, warmup_steps
-from imboost.validation import check_number
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class IMBoost(GenerativeDetector):
+class IMBoost(WarmupDetector):
     """Inlier-memorization-guided active outlier detection.
 
     Early in training, a generative model fits inliers better than outliers, because inliers are
@@ -36,7 +33,7 @@ class IMBoost(GenerativeDetector):
     backbone : {"vae", "flow"}
         The generative model: the paper's variational autoencoder, or a normalising flow.
     n_members : int
-        Models trained together from different random numbers; their scores are averaged.
+        Models trained together from different initial weights; their scores are averaged.
     n_samples : int
         K, latent samples per row in the bounds while training.
     n_score_samples : int
@@ -73,9 +70,9 @@ class IMBoost(GenerativeDetector):
     decay_weights : bool
         Divide both weights by gamma in every epoch of polarization, as in the theory.
     contamination : float or "auto"
-        Fraction of the training rows called outliers. With "auto" it is estimated: from two
-        clusters of scores or, once labels of both classes are known, as the rows that are more
-        likely outliers than not.
+        Fraction of the training rows called outliers. With "auto" it is estimated from two
+        clusters of scores; once labels of both classes are known, the rows with a probability of
+        at least 0.5 are called outliers.
     random_state : int, RandomState or None
         Source of all randomness; with an int, scores are reproducible.
     device : str
@@ -122,49 +119,20 @@ class IMBoost(GenerativeDetector):
     [0, 1, 2, 3, 4]
     """
 
-    batch_growth: float = 1.03
-    max_batch_size: int = 20_000
-    plain_epochs: int = 10
-    trimmed_epochs: int = 40
-    round_epochs: int = 10
-    label_rounds: int = 5
-    updates_per_epoch: int = 5
-    trim_quantile: float = 0.92
-    threshold_mix: float = 0.4
-    inlier_weight: float = 2.0
-    outlier_weight: float = 1.0
+    has_own_query_scores = True
+
+    round_epochs: int = field(default=10, metadata=COUNT)
+    label_rounds: int = field(default=5, metadata=COUNT)
+    threshold_mix: float = field(default=0.4, metadata={"minimum": 0.0, "maximum": 1.0})
+    inlier_weight: float = field(default=2.0, metadata=NOT_NEGATIVE)
+    outlier_weight: float = field(default=1.0, metadata=NOT_NEGATIVE)
     decay_weights: bool = False
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        self._schedule.check()
-        check_number("label_rounds", self.label_rounds, minimum=1, whole=True)
-        check_number("trim_quantile", self.trim_quantile, above=0.0, maximum=1.0)
-        check_number("threshold_mix", self.threshold_mix, minimum=0.0, maximum=1.0)
-        check_number("inlier_weight", self.inlier_weight, minimum=0.0)
-        check_number("outlier_weight", self.outlier_weight, minimum=0.0)
-
-    @property
-    def _schedule(self) -> Schedule:
-        return Schedule(
-            batch_size=self.batch_size,
-            batch_growth=self.batch_growth,
-            max_batch_size=self.max_batch_size,
-            plain_epochs=self.plain_epochs,
-            trimmed_epochs=self.trimmed_epochs,
-            round_epochs=self.round_epochs,
-            updates_per_epoch=self.updates_per_epoch,
-        )
 
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         rows = self._start(X)
-        schedule = self._schedule
         rng, generator = self._random_sources(stage=0)
-        steps = warmup_steps(
-            schedule, len(rows), rng, trim_quantile=self.trim_quantile, trim=self._trim
-        )
-        self._report(f"warm-up: {schedule.warmup_epochs} epochs on {len(rows)} rows")
-        self._run(rows, steps, generator, range(schedule.warmup_epochs))
+        steps = self._warmup_steps(rows, rng)
+        self._run(rows, steps, generator, range(self._schedule.warmup_epochs))
         if (labels != UNLABELLED).any():
             self._polarize(rows, labels, self.label_rounds * self.round_epochs)
         self._freeze()
@@ -175,16 +143,21 @@ class IMBoost(GenerativeDetector):
 
     def _polarize(self, rows: ScaledRows, labels: Labels, n_epochs: int) -> None:
         first = self._next_epoch
-        weights = PolarizationSettings(
+        epochs = range(first, first + n_epochs)
+        rng, generator = self._random_sources(stage=first)
+        steps = polarization_steps(
+            self._schedule,
+            epochs,
+            rows,
+            labels,
+            rng,
             inlier_weight=self.inlier_weight,
             outlier_weight=self.outlier_weight,
             threshold_mix=self.threshold_mix,
             trim_quantile=self.trim_quantile,
             decay=self.decay_weights,
+            trim=self._trim,
         )
-        rng, generator = self._random_sources(stage=first)
-        epochs = range(first, first + n_epochs)
-        steps = polarization_steps(self._schedule, epochs, rows, labels, rng, weights, self._trim)
         known = int((labels != UNLABELLED).sum())
         self._report(f"polarization: epochs {first} to {epochs.stop - 1}, {known} labels")
         self._run(rows, steps, generator, epochs)
@@ -203,10 +176,3 @@ class IMBoost(GenerativeDetector):
             self._model, rows, trained, averaged, generator, self.n_samples
         )
         self._next_epoch = epochs.stop
-
-    def _trim(self, losses: Tensor, threshold: Tensor) -> Tensor:
-        """Return the trimmed risk (eq. 2); overridden to record the kept rows."""
-        return trimmed_risk(losses, threshold)
-
-    def _has_own_query_scores(self) -> bool:
-        return True

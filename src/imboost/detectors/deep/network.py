@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from imboost.detectors.base import BaseDetector
+from imboost.detectors.base import COUNT, NOT_NEGATIVE, POSITIVE, TWO_OR_MORE, BaseDetector
 from imboost.detectors.device import resolve_device
 from imboost.stats.scaling import MinMaxScaling
 from imboost.training.scaled_rows import ScaledRows
-from imboost.validation import check_number
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -22,22 +21,10 @@ class NetworkDetector(BaseDetector):
 
     unsaved_attributes = ("_model", "_optimiser")
 
-    n_members: int = 1
-    learning_rate: float | None = 1e-3
-    weight_decay: float = 5e-7
-    batch_size: int = 128
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_number("n_members", self.n_members, minimum=1, whole=True)
-        check_number("learning_rate", self._learning_rate, above=0.0)
-        check_number("weight_decay", self.weight_decay, minimum=0.0)
-        check_number("batch_size", self.batch_size, minimum=2, whole=True)
-
-    @property
-    def _learning_rate(self) -> Any:
-        """The learning rate in use; a subclass may replace None."""
-        return self.learning_rate
+    n_members: int = field(default=1, metadata=COUNT)
+    learning_rate: float = field(default=1e-3, metadata=POSITIVE)
+    weight_decay: float = field(default=5e-7, metadata=NOT_NEGATIVE)
+    batch_size: int = field(default=128, metadata=TWO_OR_MORE)
 
     def _prepare(self, X: NDArray[Any]) -> ScaledRows:
         """Choose the device, fit the scaling and return the training rows."""

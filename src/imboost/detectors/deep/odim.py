@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from imboost.detectors.base import COUNT
 from imboost.detectors.deep.generative import GenerativeDetector
 from imboost.labels import Labels
 from imboost.stats.mixture import fit_two_gaussians
@@ -17,7 +18,6 @@ from imboost.training.batches import Schedule
 from imboost.training.loop import train
 from imboost.training.scoring import member_losses
 from imboost.training.warmup import plain_steps
-from imboost.validation import check_number
 
 MIN_CHECK_EVERY = 5  # updates; a check costs as much as dozens of updates on a small table
 MAX_CHECK_ROWS = 10_000  # rows, drawn at random, on which a check computes the losses
@@ -34,20 +34,6 @@ class ODIM(GenerativeDetector):
 
     Parameters
     ----------
-    backbone : {"vae", "flow"}
-        The generative model.
-    n_members : int
-        Models trained together from different random numbers.
-    n_samples : int
-        K, latent samples per row in the bound while training.
-    n_score_samples : int
-        Latent samples per row when scoring, see `IMBoost`.
-    logvar_weight : float
-        Weight of the decoder's log-variance, see `IMBoost`.
-    learning_rate, weight_decay : float
-        Settings of Adam.
-    batch_size : int
-        Rows of a batch.
     check_every : int
         Updates between two checks of the losses; fewer on tables of few batches.
     patience : int
@@ -55,7 +41,8 @@ class ODIM(GenerativeDetector):
         have stopped.
     max_updates : int
         Maximum number of updates.
-    contamination, random_state, device, verbose
+    backbone, n_members, n_samples, n_score_samples, logvar_weight, learning_rate, weight_decay, \
+    batch_size, contamination, random_state, device, verbose
         As in `IMBoost`.
 
     Attributes
@@ -78,16 +65,10 @@ class ODIM(GenerativeDetector):
     0
     """
 
-    n_members: int = 10
-    check_every: int = 10
-    patience: int = 100
-    max_updates: int = 2000
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_number("check_every", self.check_every, minimum=1, whole=True)
-        check_number("patience", self.patience, minimum=1, whole=True)
-        check_number("max_updates", self.max_updates, minimum=1, whole=True)
+    n_members: int = field(default=10, metadata=COUNT)
+    check_every: int = field(default=10, metadata=COUNT)
+    patience: int = field(default=100, metadata=COUNT)
+    max_updates: int = field(default=2000, metadata=COUNT)
 
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         rows = self._start(X)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from imboost.detectors.base import COUNT, COUNT_OR_ZERO, POSITIVE
 from imboost.detectors.deep.network import NetworkDetector
 from imboost.labels import Labels
 from imboost.models.hypersphere import Hypersphere, MLPAutoencoder, away_from_zero
@@ -19,44 +20,35 @@ from imboost.training.batches import MiniBatches
 from imboost.training.loop import Step, make_optimiser, one_thread, train
 from imboost.training.one_class import reconstruction_steps
 from imboost.training.scaled_rows import ScaledRows
-from imboost.validation import check_number
 
-FIRST_STAGE = 1  # of one-class training, in `fit`; stage 0 is the pre-training
+FIRST_STAGE = 1  # stage of one-class training in `fit`; stage 0 is the pre-training
+
+Rng = np.random.Generator
+Steps = Iterator[Step[Hypersphere]]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OneClassDetector(NetworkDetector):
     """Pre-trains an autoencoder, then trains its encoder with a one-class loss."""
 
-    pretrain_epochs: int = 100
-    pretrain_learning_rate: float = 1e-3
-    train_epochs: int = 50
-    round_epochs: int = 10
-    max_batches: int = 100
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_number("pretrain_epochs", self.pretrain_epochs, minimum=0, whole=True)
-        check_number("pretrain_learning_rate", self.pretrain_learning_rate, above=0.0)
-        check_number("train_epochs", self.train_epochs, minimum=1, whole=True)
-        check_number("round_epochs", self.round_epochs, minimum=1, whole=True)
-        self._mini_batches.check()
+    pretrain_epochs: int = field(default=100, metadata=COUNT_OR_ZERO)
+    pretrain_learning_rate: float = field(default=1e-3, metadata=POSITIVE)
+    train_epochs: int = field(default=50, metadata=COUNT)
+    round_epochs: int = field(default=10, metadata=COUNT)
+    max_batches: int = field(default=100, metadata=COUNT)
 
     @property
     def _mini_batches(self) -> MiniBatches:
         return MiniBatches(self.batch_size, self.max_batches)
 
+    @property
+    def _learning_rate(self) -> float:
+        """The learning rate of one-class training."""
+        return self.learning_rate
+
     @abstractmethod
-    def _steps(
-        self,
-        rows: ScaledRows,
-        labels: Labels,
-        n_epochs: int,
-        rng: np.random.Generator,
-        *,
-        is_first: bool,
-    ) -> Iterator[Step[Hypersphere]]:
-        """Return the steps of one-class training with the current labels."""
+    def _steps(self, rows: ScaledRows, labels: Labels, n_epochs: int, rng: Rng) -> Steps:
+        """Return the steps of stage `_stage` of training, with the current labels."""
 
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         rows = self._prepare(X)
@@ -87,12 +79,11 @@ class OneClassDetector(NetworkDetector):
 
     def _train_one_class(self, rows: ScaledRows, labels: Labels, n_epochs: int) -> None:
         rng, generator = self._random_sources(self._stage)
-        is_first = self._stage == FIRST_STAGE
-        self._stage += 1
         self._report(f"one-class training: {n_epochs} epochs")
-        steps = self._steps(rows, labels, n_epochs, rng, is_first=is_first)
+        steps = self._steps(rows, labels, n_epochs, rng)
         for _ in train(self._model, self._optimiser, rows, steps, generator):
             pass
+        self._stage += 1
         # Double precision, rounded to single: the last digits depend on the batch of a row.
         self._scorer = copy.deepcopy(self._model).double().requires_grad_(False)
 

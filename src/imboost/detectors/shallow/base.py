@@ -1,4 +1,4 @@
-"""Base class of detectors without a neural network."""
+"""Base classes of detectors without a neural network."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imboost.detectors.base import BaseDetector, column_medians, impute
-from imboost.labels import Labels
+from imboost.labels import UNLABELLED, Labels, has_both_classes
+from imboost.stats.ranks import RankTransform
 from imboost.stats.scaling import MinMaxScaling
 
 Floats = NDArray[np.float64]
@@ -23,6 +24,7 @@ class ShallowDetector(BaseDetector):
     """
 
     allow_nan = True
+    refine_depends_on_history = False
 
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         self._scaling = MinMaxScaling.fit(X)
@@ -53,3 +55,54 @@ class ShallowDetector(BaseDetector):
     @abstractmethod
     def _score_preprocessed(self, table: Floats) -> Floats:
         """Return the outlier score of every row of a preprocessed table."""
+
+
+class ScoreFeatureClassifier(ShallowDetector):
+    """Fit a classifier on the columns and on unsupervised scores of the labelled rows.
+
+    Until labels of both classes are known, the score is the mean rank of the unsupervised scores.
+    """
+
+    unsaved_attributes = ("_training_scores",)
+
+    @abstractmethod
+    def _fit_scores(self, table: Floats) -> None:
+        """Fit the unsupervised detectors."""
+
+    @abstractmethod
+    def _unsupervised_scores(self, table: Floats) -> Floats:
+        """Return the scores of the unsupervised detectors, of shape (n_rows, n_scores)."""
+
+    @abstractmethod
+    def _new_classifier(self) -> Any:
+        """Return an unfitted classifier."""
+
+    def _combine(self, probability: Floats, mean_rank: Floats) -> Floats:
+        """Return the score, given the classifier's probability and the mean unsupervised rank."""
+        return probability
+
+    def _fit_unsupervised(self, table: Floats) -> None:
+        self._fit_scores(table)
+        self._training_scores = self._unsupervised_scores(table)
+        self._ranks = RankTransform.fit(self._training_scores)
+
+    def _fit_labels(self, table: Floats, labels: Labels) -> None:
+        self._classifier: Any = None
+        if not has_both_classes(labels):
+            return
+        known = labels != UNLABELLED
+        features = np.hstack([table[known], self._training_scores[known]])
+        self._classifier = self._new_classifier().fit(features, labels[known])
+
+    def _score_preprocessed(self, table: Floats) -> Floats:
+        return self._score_features(table, self._unsupervised_scores(table))
+
+    def _score_training_rows(self, X: NDArray[Any]) -> Floats:
+        return self._score_features(self._preprocess(X), self._training_scores)
+
+    def _score_features(self, table: Floats, scores: Floats) -> Floats:
+        mean_rank = np.asarray(self._ranks.transform(scores).mean(axis=1))
+        if self._classifier is None:
+            return mean_rank
+        probability = self._classifier.predict_proba(np.hstack([table, scores]))[:, 1]
+        return self._combine(np.asarray(probability, dtype=np.float64), mean_rank)

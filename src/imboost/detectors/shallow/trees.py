@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
 
-from imboost.detectors.shallow.base import Floats
-from imboost.detectors.shallow.score_classifier import ScoreFeatureClassifier
+from imboost.detectors.base import COUNT, TWO_OR_MORE
+from imboost.detectors.shallow.base import Floats, ScoreFeatureClassifier
 from imboost.detectors.stack.neighbors import NeighborDistances, sample_rows
-from imboost.validation import check_number, check_numbers
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -57,17 +56,10 @@ class Trees(ScoreFeatureClassifier):
 
     default_query = "mix"
 
-    n_trees: int = 300
-    n_isolation_trees: int = 100
-    n_neighbors: tuple[int, ...] = (5, 20)
-    max_reference_rows: int = 20_000
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_number("n_trees", self.n_trees, minimum=1, whole=True)
-        check_number("n_isolation_trees", self.n_isolation_trees, minimum=1, whole=True)
-        check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
-        check_numbers("n_neighbors", self.n_neighbors, minimum=1, whole=True)
+    n_trees: int = field(default=300, metadata=COUNT)
+    n_isolation_trees: int = field(default=100, metadata=COUNT)
+    n_neighbors: tuple[int, ...] = field(default=(5, 20), metadata=COUNT)
+    max_reference_rows: int = field(default=20_000, metadata=TWO_OR_MORE)
 
     def _fit_scores(self, table: Floats) -> None:
         self._isolation_forest = IsolationForest(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.detectors.shallow.base import Floats
-from imboost.detectors.shallow.score_classifier import ScoreFeatureClassifier
+from imboost.detectors.base import COUNT, POSITIVE, TWO_OR_MORE
+from imboost.detectors.shallow.base import Floats, ScoreFeatureClassifier
 from imboost.detectors.stack.neighbors import sample_rows
-from imboost.validation import check_number
 
 NEIGHBOUR_COUNTS = (1, 3, 5, 10, 20, 30, 40, 50)
 BIN_COUNTS = (5, 10, 15, 20, 25, 30, 50)
@@ -67,17 +66,10 @@ class XGBOD(ScoreFeatureClassifier):
     default_query = "rd"
     required_packages = ("pyod", "xgboost")
 
-    n_trees: int = 100
-    max_depth: int = 3
-    learning_rate: float = 0.1
-    max_reference_rows: int = 3_000
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_number("n_trees", self.n_trees, minimum=1, whole=True)
-        check_number("max_depth", self.max_depth, minimum=1, whole=True)
-        check_number("learning_rate", self.learning_rate, above=0.0)
-        check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
+    n_trees: int = field(default=100, metadata=COUNT)
+    max_depth: int = field(default=3, metadata=COUNT)
+    learning_rate: float = field(default=0.1, metadata=POSITIVE)
+    max_reference_rows: int = field(default=3_000, metadata=TWO_OR_MORE)
 
     def _fit_scores(self, table: Floats) -> None:
         reference = table[sample_rows(len(table), self.max_reference_rows, self._seed)]

@@ -24,13 +24,13 @@ Floats = NDArray[np.float64]
 PRIOR_INTERCEPT = -2.0  # log-odds of a row with average scores: about one outlier in eight rows
 PRIOR_INTERCEPT_STD = 1.0
 PRIOR_SLOPE = 1.5  # increase of the log-odds per standard deviation of the weighted mean score
-MIN_STD = 1e-6  # stands for a standard deviation of 0
+MIN_STD = 1e-6  # replaces a standard deviation of 0
 CLIP = 0.02  # out-of-fold probabilities are clipped to [0.02, 0.98]: no learner is certain
 N_FOLDS = 5
 LINEAR_C = 0.5  # inverse regularisation strength of the linear model
-LENGTH_SCALES = (0.5, 1.0, 2.0, 4.0)  # in median distances between labelled rows
-NOISE_VARIANCES = (0.3, 1.0, 3.0)  # in variances of the process
-MAX_PROCESS_ROWS = 1000  # the time to fit a Gaussian process grows with their third power
+LENGTH_SCALES = (0.5, 1.0, 2.0, 4.0)  # in units of the median distance between labelled rows
+NOISE_VARIANCES = (0.3, 1.0, 3.0)  # in units of the variance of the process
+MAX_PROCESS_ROWS = 1000  # the time to fit a Gaussian process is cubic in the rows
 CHUNK_ROWS = 4096
 
 
@@ -124,7 +124,7 @@ class ScoreLearner:
 
     @classmethod
     def fit(cls, model: ScoreModel) -> ScoreLearner:
-        """Take over the model's out-of-fold predictions."""
+        """Clip the out-of-fold predictions of the model."""
         return cls(_clip(model.out_of_fold))
 
     def predict(self, X: Floats, score_proba: Floats) -> Floats:
@@ -170,7 +170,7 @@ class LinearLearner:
         """Fit to the labelled rows, which are of both classes."""
         model = LogisticRegression(C=LINEAR_C, max_iter=300)
         n_folds = min(N_FOLDS, *np.bincount(labels, minlength=2).tolist())
-        if n_folds < 2:  # one row of its class
+        if n_folds < 2:  # a class with a single row
             out_of_fold = np.full(len(labels), labels.mean())
         else:
             folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
@@ -189,11 +189,11 @@ class LinearLearner:
 class GaussianProcessLearner:
     """A Gaussian process on the residuals of the `ScoreModel`.
 
-    Near labelled rows it corrects the score model; far from all of them it equals it. Its
-    predictions are approximately out of fold: the score model behind the residuals of the other
-    rows did use the row's label.
-    scikit-learn's Gaussian process has no leave-one-out predictions, which choose length scale
-    and noise here and are the out-of-fold predictions.
+    Near labelled rows it corrects the score model; far from them it equals the score model. The
+    out-of-fold predictions are approximate: the residuals of the other rows come from a score
+    model that was fitted to all labels.
+    scikit-learn's GaussianProcessRegressor has no closed-form leave-one-out predictions. Here
+    they choose the length scale and the noise, and are the out-of-fold predictions.
     """
 
     X: Floats
@@ -205,7 +205,7 @@ class GaussianProcessLearner:
     def fit(
         cls, X: Floats, labels: Labels, score_proba: Floats, score_out_of_fold: Floats, seed: int
     ) -> GaussianProcessLearner:
-        """Fit to the labelled rows, or to a random part of very many."""
+        """Fit to the labelled rows, or to a sample of `MAX_PROCESS_ROWS` of them."""
         n_used = min(len(X), MAX_PROCESS_ROWS)
         used = np.sort(np.random.default_rng(seed).choice(len(X), n_used, replace=False))
         residuals = (labels - score_proba)[used]

@@ -18,12 +18,12 @@ Floats = NDArray[np.float64]
 Known = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
-MAX_FOREST_FEATURES = 64  # with more features, forests would take minutes: PCA instead
-COMMON_MISSING = 0.05  # columns with a larger fraction of missing cells give them no score
-MAD_TO_STD = 1.4826  # standard deviation over median absolute deviation, of normal errors
+MAX_FOREST_FEATURES = 64  # with more, PCA replaces forests, which would take minutes
+COMMON_MISSING = 0.05  # missing cells score 0 in columns with a larger fraction of them
+MAD_TO_STD = 1.4826  # standard deviation divided by MAD, for a normal distribution
 MIN_ERROR = 0.02  # smallest residual scale, in standard deviations of the column
 PRIOR_WEIGHT = 0.03  # weight of a category's overall frequency in its probability
-MIN_PROBABILITY = 1e-4  # of a category
+MIN_PROBABILITY = 1e-4  # added to probabilities of categories, to keep their logarithms finite
 CLIP_QUANTILE = 0.01  # lower quantile from which clip limits are computed
 FOREST_SETTINGS = {
     "n_estimators": 30,
@@ -31,7 +31,7 @@ FOREST_SETTINGS = {
     "max_features": 0.5,
     "bootstrap": True,  # for out-of-bag predictions
 }
-MAX_TREE_ROWS = 2_000  # rows that a tree is fitted to; more change no figure of benchmarks.orders
+MAX_TREE_ROWS = 2_000  # rows per tree; more do not change the results of benchmarks.orders
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +46,9 @@ class CellModel:
     ----------
     layout : Layout
     conditional : ForestConditional or PCAConditional
-        What predicts the cells.
+        The model that predicts the cells.
     medians : array of shape (n_columns,)
-        Stand in for missing numbers as inputs.
+        Replace missing numbers in the inputs.
     missing_scores : array of shape (n_columns,)
         Scores of missing cells.
     """
@@ -69,18 +69,18 @@ class CellModel:
         X : array of shape (n_rows, n_columns)
             Encoded rows; missing numbers are nan.
         reconstruction : Reconstruction
-            Of the columns that are not missing-value indicators, out of fold. Tables of many
-            features use it in place of forests.
+            Out-of-fold reconstruction of the columns that are not missing-value indicators. It
+            replaces forests in tables of many features.
 
         Returns
         -------
         model : CellModel
-        scores : array of shape (n_rows, n_sources)
+        scores : array of shape (n_rows, n_input_columns)
         expected : array of shape (n_rows, n_columns)
         """
         missing = np.isnan(X)
-        missing_share = (missing.sum(axis=0) + 0.5) / (len(X) + 1)
-        missing_scores = np.maximum(np.log(COMMON_MISSING / missing_share), 0.0)
+        missing_fraction = (missing.sum(axis=0) + 0.5) / (len(X) + 1)
+        missing_scores = np.maximum(np.log(COMMON_MISSING / missing_fraction), 0.0)
         medians = column_medians(X)
         conditional: ForestConditional | PCAConditional
         if len(predicted_features(layout)) > MAX_FOREST_FEATURES:
@@ -91,7 +91,7 @@ class CellModel:
             conditional = ForestConditional.fit(filled, ~missing, layout, seed)
             scores, expected = conditional.score(filled, reconstruction, np.arange(len(X)))
         model = cls(layout, conditional, medians, missing_scores)
-        return model, model._by_source(scores, missing), expected
+        return model, model._max_per_input_column(scores, missing), expected
 
     def score(
         self, X: Floats, reconstruction: Reconstruction, training_index: Indices
@@ -103,10 +103,10 @@ class CellModel:
         missing = np.isnan(X)
         filled = np.where(missing, self.medians, X)
         scores, expected = self.conditional.score(filled, reconstruction, training_index)
-        return self._by_source(scores, missing), expected
+        return self._max_per_input_column(scores, missing), expected
 
-    def _by_source(self, scores: Floats, missing: NDArray[np.bool_]) -> Floats:
-        """Return for every source the largest score of its features: (rows, sources)."""
+    def _max_per_input_column(self, scores: Floats, missing: NDArray[np.bool_]) -> Floats:
+        """Return the largest feature score of each input column: (rows, input columns)."""
         starts = [feature.start for feature in predicted_features(self.layout)]
         scores = np.where(missing[:, starts], self.missing_scores[starts], scores)
         largest = np.zeros((len(self.layout.sources), len(scores)))
@@ -116,7 +116,7 @@ class CellModel:
 
 @dataclass(frozen=True, eq=False)
 class ForestConditional:
-    """Predict every feature by a forest on the columns of all other sources.
+    """Predict every feature by a forest on the columns of all other input columns.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class ForestConditional:
         return scores, expected
 
     def _others(self, X: Floats, feature: Feature) -> Floats:
-        """Return the columns of other sources, or one column of zeros if there are none."""
+        """Return the columns of other input columns; one column of zeros if there are none."""
         source = self.layout.sources.index(feature.source)
         others = X[:, self.layout.source_of_columns() != source]
         return others if others.shape[1] else np.zeros((len(X), 1))
@@ -235,13 +235,14 @@ class CategoricalForest:
 class PCAConditional:
     """Predict all cells of a row by its PCA reconstruction, for tables of many columns.
 
-    A cell has little influence on its own reconstruction there. Categories count as numbers.
+    In wide tables a cell has little influence on its own reconstruction. One-hot columns are
+    treated as numbers.
 
     Parameters
     ----------
     layout : Layout
     residual_scales : array
-        Typical error of every column that is reconstructed, in its standard deviations.
+        Typical error of every reconstructed column, in units of its standard deviation.
     """
 
     layout: Layout
@@ -276,8 +277,8 @@ def _fit_forest(forest: Any, X: Floats, y: NDArray[Any], seed: int) -> Any:
 def _clip_limits(X: Floats, known: Known, layout: Layout) -> tuple[Floats, Floats]:
     """Return the 1% and 99% quantiles of each column, moved outwards by their distance.
 
-    Forests that split at random would hardly divide a column at all where a few of its values
-    are very far from the others.
+    Extremely randomised trees draw split points from the range of a column, so that a few extreme
+    values would make most splits useless.
     """
     lowest, highest = np.full(X.shape[1], -np.inf), np.full(X.shape[1], np.inf)
     for feature in layout.of_kind(Kind.NUMERIC):
@@ -295,7 +296,7 @@ def predicted_features(layout: Layout) -> list[Feature]:
 
 
 def predicted_columns(layout: Layout) -> NDArray[np.int64]:
-    """Return the matrix columns of these features."""
+    """Return the matrix columns of the features that have a conditional model."""
     return np.concatenate([np.arange(f.start, f.stop) for f in predicted_features(layout)])
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
+from imboost.detectors.base import COUNT, NOT_NEGATIVE, TWO_OR_MORE
 from imboost.detectors.shallow.base import ShallowDetector
 from imboost.detectors.stack.base_learners import (
     BaseLearner,
@@ -28,7 +29,6 @@ from imboost.explain import Attributions, occlusion_attributions
 from imboost.labels import UNLABELLED, Labels, has_both_classes
 from imboost.stats.log_odds import logit
 from imboost.tables.layout import Layout
-from imboost.validation import check_number, check_numbers
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class Stack(ShallowDetector):
     scores. Once labels of both classes are known, base learners are fitted to the labelled rows:
     two forests on columns and scores, a linear model of principal components and scores, and a
     Gaussian process on the residuals of the weighted scores. The final score is the mean of their
-    probabilities, weighted by their out-of-fold predictions of the labelled rows.
+    probabilities, with weights fitted to out-of-fold predictions of the labelled rows.
 
     Parameters
     ----------
@@ -57,7 +57,8 @@ class Stack(ShallowDetector):
     n_isolation_trees : int
         Trees of the isolation forest.
     n_neighbors : tuple of int
-        The kNN score is the mean distance to this many neighbours, averaged over the numbers.
+        Values of k. The kNN score is the mean distance to the k nearest neighbours, averaged over
+        these values.
     n_components : int
         Principal components that are features of the forests and of the linear model.
     max_reference_rows : int
@@ -68,8 +69,8 @@ class Stack(ShallowDetector):
         The learners in use: "random_forest", "extra_trees", "linear", "gaussian_process" and
         "scores", the weighted unsupervised scores.
     score_weight_std : float
-        How far labels may move the weights of the unsupervised scores: standard deviation of
-        their prior, relative to the prior weight. With 0 they stay as they are.
+        Standard deviation of the prior of the unsupervised scores' weights, relative to its mean:
+        how far labels can move the weights. With 0 they are fixed.
     prior_strength : float
         Factor of the pseudo-counts in the Dirichlet prior of the learners' weights, see
         `imboost.detectors.stack.priors`.
@@ -108,32 +109,23 @@ class Stack(ShallowDetector):
     has_out_of_fold_scores = True
     unsaved_attributes = ("_training_features",)
 
-    n_trees: int = 100
-    n_isolation_trees: int = 200
-    n_neighbors: tuple[int, ...] = (40, 80, 160)
-    n_components: int = 10
-    max_reference_rows: int = 20_000
+    n_trees: int = field(default=100, metadata=COUNT)
+    n_isolation_trees: int = field(default=200, metadata=COUNT)
+    n_neighbors: tuple[int, ...] = field(default=(40, 80, 160), metadata=COUNT)
+    n_components: int = field(default=10, metadata=COUNT)
+    max_reference_rows: int = field(default=20_000, metadata=TWO_OR_MORE)
     unsupervised_scores: tuple[str, ...] = UNSUPERVISED_SCORES
     base_learners: tuple[str, ...] = BASE_LEARNERS
-    score_weight_std: float = 1.0
-    prior_strength: float = 1.0
+    score_weight_std: float = field(default=1.0, metadata=NOT_NEGATIVE)
+    prior_strength: float = field(
+        default=1.0, metadata={"above": 0.0, "maximum": MAX_PRIOR_STRENGTH}
+    )
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_number("n_trees", self.n_trees, minimum=1, whole=True)
-        check_number("n_isolation_trees", self.n_isolation_trees, minimum=1, whole=True)
-        check_number("n_components", self.n_components, minimum=1, whole=True)
-        check_number("max_reference_rows", self.max_reference_rows, minimum=2, whole=True)
-        check_numbers("n_neighbors", self.n_neighbors, minimum=1, whole=True)
-        check_number("score_weight_std", self.score_weight_std, minimum=0.0)
-        check_number("prior_strength", self.prior_strength, above=0.0, maximum=MAX_PRIOR_STRENGTH)
         always = tuple(name for name in UNSUPERVISED_SCORES if name != "cells")
-        _check_names(
-            "unsupervised_scores",
-            self.unsupervised_scores,
-            UNSUPERVISED_SCORES,
-            always,
-        )
+        names = self.unsupervised_scores
+        _check_names("unsupervised_scores", names, UNSUPERVISED_SCORES, always)
         _check_names("base_learners", self.base_learners, BASE_LEARNERS, BASE_LEARNERS)
 
     def _preprocess(self, X: NDArray[Any]) -> Floats:

@@ -49,11 +49,11 @@ class FeatureExtractor:
     columns : array of int
         The columns that are not missing-value indicators.
     scaling, component_scaling, score_scaling : StandardScaling
-        Of these columns, of their principal components and of the unsupervised scores.
+        Scaling of these columns, of their principal components and of the unsupervised scores.
     pca : PrincipalComponents
-        Of the standardised columns.
+        Components of the standardised columns.
     ranks : RankTransform
-        Of the columns.
+        Ranks of the values of the columns.
     """
 
     score_names: list[str]
@@ -83,14 +83,14 @@ class FeatureExtractor:
             scaling,
             pca,
             StandardScaling.fit(pca.transform(scaled)),
-            StandardScaling.fit(_columns(rows, score_names)),
+            StandardScaling.fit(_stack_scores(rows, score_names)),
             RankTransform.fit(content),
         )
 
     def transform(self, rows: ScoredRows) -> Features:
         """Return the features of rows."""
         content = rows.X[:, self.columns]
-        raw_scores = _columns(rows, self.score_names)
+        raw_scores = _stack_scores(rows, self.score_names)
         scores = self.score_scaling.transform(raw_scores)
         components = self.component_scaling.transform(
             self.pca.transform(self.scaling.transform(content))
@@ -108,5 +108,5 @@ class FeatureExtractor:
         )
 
 
-def _columns(rows: ScoredRows, names: list[str]) -> Floats:
+def _stack_scores(rows: ScoredRows, names: list[str]) -> Floats:
     return np.column_stack([rows.scores[name] for name in names])

@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 MAX_CHUNK_VALUES = 20_000_000  # numbers in the largest array of a chunk: 160 MB
-SAME_ROW = 1e-6  # scaled rows that are nearer than this differ by rounding alone
+SAME_ROW = 1e-6  # smaller distances between scaled rows are rounding errors
 MAX_TREE_COLUMNS = 5  # up to this many columns a search tree is quicker than brute force
 LOF_NEIGHBORS = 20  # the default of scikit-learn's LocalOutlierFactor
 
@@ -49,7 +49,7 @@ class NeighborDistances:
             yield self._measure(rows, search.kneighbors(rows, n_found, return_distance=False))
 
     def _measure(self, rows: Floats, found: Indices) -> tuple[Floats, Indices]:
-        """Measure the distances anew and leave one copy of each row out.
+        """Compute the distances again, leaving out one copy of each row.
 
         The last digits of the distances that the search returns depend on the number of rows in
         a call.
@@ -75,7 +75,8 @@ class NeighborScores:
     ----------
     distances : NeighborDistances
     n_neighbors : tuple of int
-        The kNN score is the mean distance to this many neighbours, averaged over the numbers.
+        Values of k. The kNN score is the mean distance to the k nearest neighbours, averaged over
+        these values.
     reference_means : array of shape (n_reference,)
         Mean distance of each reference row to its `LOF_NEIGHBORS` nearest neighbours.
     """
@@ -94,9 +95,10 @@ class NeighborScores:
     def __call__(self, X: Floats) -> tuple[Floats, Floats]:
         """Return the kNN score and the local outlier factor of every row.
 
-        The factor is the mean distance to the nearest neighbours over the mean of the same for
-        these neighbours: above 1 where they lie closer to each other than to the row. Unlike the
-        original factor, it uses plain instead of reachability distances.
+        The factor is the mean distance of a row to its nearest neighbours, divided by the average
+        of that mean distance over the neighbours. It is above 1 where the neighbours are closer
+        to each other than to the row. Unlike the original factor, it uses plain instead of
+        reachability distances.
         """
         knn, lof = [], []
         for distances, nearest in self.distances.chunks(X):

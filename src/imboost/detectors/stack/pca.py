@@ -71,7 +71,7 @@ class Reconstruction(NamedTuple):
 class CrossFittedPCA:
     """One PCA of the standardised columns per fold, fitted to the rows of the other folds.
 
-    Where rows are few, a PCA reconstructs the rows it was fitted to better than any other.
+    Where rows are few, a PCA reconstructs the rows it was fitted to better than new rows.
     Training rows are therefore reconstructed out of fold, and new rows by the PCA of every fold.
 
     Parameters

@@ -37,7 +37,7 @@ def dimensionality_weight(X: Floats, layout: Layout) -> float:
 
 
 def score_weights(high: float) -> dict[str, float]:
-    """Return the prior weights of the unsupervised scores, by dimensionality weight.
+    """Return the prior weights of the unsupervised scores, given the dimensionality weight.
 
     The PCA error is informative in high dimensions and hardly in low ones. Distances concentrate
     in high dimensions, and few splits isolate a row there. Distances between one-hot encoded
@@ -53,7 +53,7 @@ def score_weights(high: float) -> dict[str, float]:
 
 
 def learner_weights(high: float) -> dict[str, float]:
-    """Return the pseudo-counts of the base learners, by dimensionality weight.
+    """Return the pseudo-counts of the base learners, given the dimensionality weight.
 
     Forests and linear models need many labels in high dimensions. The unsupervised scores, and
     the Gaussian process, which equals them far from labelled rows, have the largest weights there.

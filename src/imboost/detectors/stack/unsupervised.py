@@ -36,15 +36,15 @@ class ScoredRows:
     Parameters
     ----------
     X : array of shape (n_rows, n_columns)
-        The rows, missing numbers replaced by expected ones.
+        The rows, with missing numbers replaced by expected values.
     scores : dict of str to array of shape (n_rows,)
         Higher is more outlying.
     lof : array of shape (n_rows,)
         Local outlier factor, a feature of the forests.
-    cells : array of shape (n_rows, n_sources)
+    cells : array of shape (n_rows, n_input_columns)
         Standardised scores of the cells.
     expected : array of shape (n_rows, n_columns)
-        What the cell model predicts for every cell, given the others.
+        Prediction of the cell model for every cell, given the other cells of the row.
     """
 
     X: Floats
@@ -67,13 +67,13 @@ class UnsupervisedScores:
     layout, pca, cell_model, isolation_forest, neighbors
         The fitted models.
     cell_scaling : StandardScaling
-        Of the scores of cells.
+        Scaling of the scores of cells.
     reference : array of shape (n_reference, n_columns)
         The reference rows of `neighbors`, missing numbers replaced by medians.
     reference_missing : array of bool of shape (n_reference, n_columns)
-        Where numbers were missing.
+        Where numbers were missing in the reference rows.
     reference_index : array of shape (n_reference,)
-        Which training rows they are.
+        Indices of the reference rows among the training rows.
     """
 
     layout: Layout

@@ -1,0 +1,167 @@
+"""The active isolation forests of the package coniferest: AAD and Pine."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.detectors.base import COUNT, COUNT_OR_ZERO, NOT_NEGATIVE, TWO_OR_MORE
+from imboost.detectors.shallow.base import Floats, ShallowDetector
+from imboost.labels import OUTLIER, UNLABELLED, Labels
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConiferestDetector(ShallowDetector):
+    """Wraps a forest of coniferest that learns from labels."""
+
+    default_query = "rd"
+    required_packages = ("coniferest",)
+    refine_depends_on_history = True  # coniferest changes its forest in place
+
+    n_trees: int = field(default=100, metadata=COUNT)
+    n_subsamples: int = field(default=256, metadata=TWO_OR_MORE)
+
+    @abstractmethod
+    def _new_forest(self, n_subsamples: int) -> Any:
+        """Return an unfitted forest of coniferest."""
+
+    def _fit_unsupervised(self, table: Floats) -> None:
+        self._forest = self._new_forest(min(self.n_subsamples, len(table)))
+
+    def _fit_labels(self, table: Floats, labels: Labels) -> None:
+        from coniferest.label import Label
+
+        known = labels != UNLABELLED
+        answers = np.where(labels[known] == OUTLIER, Label.ANOMALY, Label.REGULAR)
+        self._forest.fit_known(table, table[known], answers)
+
+    def _score_preprocessed(self, table: Floats) -> NDArray[np.float64]:
+        scores: NDArray[np.float64] = -self._forest.score_samples(table)
+        # Rounded to single precision: the last digits depend on the batch of a row.
+        return scores.astype(np.float32).astype(np.float64)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AAD(ConiferestDetector):
+    """Active Anomaly Discovery with coniferest's AADForest; needs the extra `peers`.
+
+    The weights of the leaves are fitted so that labelled outliers score above a quantile of the
+    scores and labelled inliers below it.
+
+    Parameters
+    ----------
+    n_trees : int
+        Number of trees.
+    n_subsamples : int
+        Rows drawn for each tree.
+    outlier_cost, inlier_cost : float
+        C_a and C_n, costs of labelled rows on the wrong side of the quantile.
+    prior_influence : float
+        Strength of the regularisation towards the weights without labels.
+    contamination, random_state, device, verbose
+        As in `IMBoost`.
+
+    Attributes
+    ----------
+    decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
+        As in `IMBoost`; `query_scores_` is `decision_scores_`.
+
+    References
+    ----------
+    Das et al., "Incorporating Feedback into Tree-based Anomaly Detection", KDD workshop
+    IDEA 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from imboost.detectors import AAD
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
+    >>> rows[0] += 9
+    >>> int(AAD(random_state=0).fit(rows).decision_scores_.argmax())
+    0
+    """
+
+    outlier_cost: float = field(default=1.0, metadata=NOT_NEGATIVE)
+    inlier_cost: float = field(default=1.0, metadata=NOT_NEGATIVE)
+    prior_influence: float = field(default=0.0, metadata=NOT_NEGATIVE)
+
+    def _new_forest(self, n_subsamples: int) -> Any:
+        from coniferest.aadforest import AADForest
+
+        return AADForest(
+            n_trees=self.n_trees,
+            n_subsamples=n_subsamples,
+            C_a=self.outlier_cost,
+            C_n=self.inlier_cost,
+            prior_influence=partial(_same_influence, self.prior_influence),
+            map_value=_negative_reciprocal,
+            n_jobs=1,
+            random_seed=self._seed,
+        )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Pine(ConiferestDetector):
+    """coniferest's PineForest; needs the extra `peers`.
+
+    In every round new trees are grown, and the trees that rank the labelled rows worst are
+    discarded.
+
+    Parameters
+    ----------
+    n_trees : int
+        Number of trees kept.
+    n_subsamples : int
+        Rows drawn for each tree.
+    n_spare_trees : int
+        Additional trees that are grown and then discarded.
+    contamination, random_state, device, verbose
+        As in `IMBoost`.
+
+    Attributes
+    ----------
+    decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
+        As in `IMBoost`; `query_scores_` is `decision_scores_`.
+
+    References
+    ----------
+    Korolev et al., "PineForest", in the package coniferest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from imboost.detectors import Pine
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
+    >>> rows[0] += 9
+    >>> int(Pine(random_state=0).fit(rows).decision_scores_.argmax())
+    0
+    """
+
+    n_spare_trees: int = field(default=400, metadata=COUNT_OR_ZERO)
+
+    def _new_forest(self, n_subsamples: int) -> Any:
+        from coniferest.pineforest import PineForest
+
+        return PineForest(
+            n_trees=self.n_trees,
+            n_subsamples=n_subsamples,
+            n_spare_trees=self.n_spare_trees,
+            n_jobs=1,
+            random_seed=self._seed,
+        )
+
+
+# Module-level functions, because coniferest's own defaults cannot be pickled.
+
+
+def _same_influence(value: float, _n_outliers: int, _n_inliers: int) -> float:
+    return value
+
+
+def _negative_reciprocal(depth: NDArray[np.float64]) -> NDArray[np.float64]:
+    return -np.reciprocal(depth)
