@@ -12,7 +12,7 @@ from imboost.errors import SessionError, UnknownNameError
 from imboost.labels import INLIER, OUTLIER, UNLABELLED
 from imboost.query import RandomRows
 from imboost.session import Answered, Asked, Refined, questions_per_round, run_rounds
-from imboost.session.fingerprint import fingerprint
+from imboost.session.table import fingerprint
 
 
 @pytest.fixture
@@ -281,9 +281,9 @@ def test_an_adaptive_strategy_gets_the_labels_of_every_round(planted):
     session.tell(session.ask(4), ["inlier", "outlier", "unsure", "skip"])
     session.refine()
     session.tell(session.ask(2), ["outlier", "outlier"])
-    assert session._strategy.round_labels == [[INLIER, OUTLIER]]
+    assert session._selection.strategy.round_labels == [[INLIER, OUTLIER]]
     session.refine()
-    assert session._strategy.round_labels == [[INLIER, OUTLIER], [OUTLIER, OUTLIER]]
+    assert session._selection.strategy.round_labels == [[INLIER, OUTLIER], [OUTLIER, OUTLIER]]
 
 
 def test_an_adaptive_strategy_gets_answers_to_no_question_and_corrections(planted):
@@ -293,7 +293,10 @@ def test_an_adaptive_strategy_gets_answers_to_no_question_and_corrections(plante
     session.refine()
     session.tell([asked[1]], ["inlier"])
     session.refine()
-    assert session._strategy.all_labels == [[INLIER, OUTLIER, OUTLIER], [INLIER, INLIER, OUTLIER]]
+    assert session._selection.strategy.all_labels == [
+        [INLIER, OUTLIER, OUTLIER],
+        [INLIER, INLIER, OUTLIER],
+    ]
 
 
 def test_an_adaptive_strategy_is_not_shared_between_sessions(planted):
@@ -310,7 +313,7 @@ def test_a_reopened_session_updates_its_strategy_again(planted):
     first.tell(first.ask(2), ["inlier", "outlier"])
     first.refine()
     again = Session(make_quick("imboost"), planted.X, query=Recording(), log=log)
-    assert again._strategy.round_labels == [[INLIER, OUTLIER]]
+    assert again._selection.strategy.round_labels == [[INLIER, OUTLIER]]
 
 
 class Embedded(Recording):
@@ -324,7 +327,7 @@ def test_an_embedding_strategy_gets_the_rows_as_points(planted):
     rows = planted.X.astype(np.float32).tolist()
     session = Session(make_quick("imboost"), rows, query=Embedded(), random_state=0)
     session.ask(2)
-    np.testing.assert_allclose(session._strategy.points, planted.X, rtol=1e-6)
+    np.testing.assert_allclose(session._selection.strategy.points, planted.X, rtol=1e-6)
 
 
 def test_a_noisy_oracle_is_wrong_about_a_fraction_of_the_rows_and_repeats_itself():
@@ -348,7 +351,7 @@ def test_a_strategy_is_not_updated_by_answers_it_did_not_ask_for(planted):
     session.tell(rows[1:], ["outlier"])  # of a round that has ended
     session.tell(session.ask(1), ["inlier"])
     session.refine()
-    assert session._strategy.round_labels == [[OUTLIER, INLIER], [INLIER]]
+    assert session._selection.strategy.round_labels == [[OUTLIER, INLIER], [INLIER]]
 
 
 def test_a_session_reads_the_file_that_a_path_names(tmp_path):
@@ -367,7 +370,7 @@ def test_every_question_of_a_round_has_its_own_random_numbers(planted):
         for _ in range(2):
             session.tell(session.ask(2), ["inlier", "inlier"])
         session.refine()
-    assert len(set(session._strategy.numbers)) == 4
+    assert len(set(session._selection.strategy.numbers)) == 4
 
 
 MIXED = {"size": [1.0, 2.0, None] * 20, "kind": ["a", "b", "c", None] * 15}
@@ -396,7 +399,7 @@ def test_a_log_of_another_table_of_the_same_shape_is_refused(made, changed):
 def test_the_fingerprint_of_a_table_is_the_same_in_every_process(tmp_path):
     pd.DataFrame(MIXED).to_csv(tmp_path / "table.csv")
     script = (
-        "import sys, pandas, pyarrow.csv; from imboost.session.fingerprint import fingerprint;"
+        "import sys, pandas, pyarrow.csv; from imboost.session.table import fingerprint;"
         "print(fingerprint(pandas.read_csv(sys.argv[1])), "
         "fingerprint(pyarrow.csv.read_csv(sys.argv[1])))"
     )
@@ -435,7 +438,7 @@ def test_an_answer_that_arrives_during_training_counts_in_the_next_round(
         session.refine()
     assert session.labels[rows[5]] == OUTLIER
     assert session.detector.training_labels_[rows[5]] == UNLABELLED
-    assert [len(labels) for labels in session._strategy.all_labels] == [5]
+    assert [len(labels) for labels in session._selection.strategy.all_labels] == [5]
     reopened = start().start()
     assert reopened.labels[rows[5]] == OUTLIER
     np.testing.assert_array_equal(

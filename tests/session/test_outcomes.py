@@ -68,7 +68,9 @@ class FixedCoin(np.random.Generator):
 @pytest.mark.parametrize("coin", [0, 1])
 def test_the_odd_row_of_an_audit_is_above_the_threshold_if_the_coin_is_1(planted, coin):
     session = start(planted, audit_share=1.0).start()
-    rows = session._draw_audit(np.arange(len(planted.X)), 5, FixedCoin(coin))
+    rows = session._selection.draw_audit(
+        session.detector, np.arange(len(planted.X)), 5, FixedCoin(coin)
+    )
     assert session.detector.labels_[rows].tolist() == [1] * (2 + coin) + [0] * (3 - coin)
 
 
@@ -168,7 +170,7 @@ def test_a_round_is_calibrated_once_with_the_audit(planted, monkeypatch):
     monkeypatch.setattr(type(session.detector), "calibrate", counted)
     session.refine()
     [is_audit] = calls
-    assert is_audit.sum() == len(session._audited) == 4
+    assert is_audit.sum() == len(session._state.audited) == 4
 
 
 def test_reference_values_belong_to_the_threshold_that_the_audit_led_to():

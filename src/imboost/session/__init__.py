@@ -1,11 +1,23 @@
 """Active-learning sessions: ask about rows, tell the answers, refine the model."""
 
+from imboost.session.agreement import Agreement
 from imboost.session.answers import Answer
-from imboost.session.log import Answered, Asked, Entry, MemoryLog, Refined, SessionLog, Started
+from imboost.session.log import (
+    Answered,
+    Asked,
+    Entry,
+    MemoryLog,
+    Refined,
+    SessionLog,
+    Started,
+    Withdrawn,
+)
 from imboost.session.oracle import Oracle, run_rounds
-from imboost.session.session import Session, questions_per_round
+from imboost.session.selection import questions_per_round
+from imboost.session.session import Session
 
 __all__ = [
+    "Agreement",
     "Answer",
     "Answered",
     "Asked",
@@ -16,6 +28,7 @@ __all__ = [
     "Session",
     "SessionLog",
     "Started",
+    "Withdrawn",
     "questions_per_round",
     "run_rounds",
 ]

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from copy import deepcopy
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from imboost.decide import Advice, Outcome, advise, estimate_outcome
 from imboost.detectors.protocol import Detector
 from imboost.errors import SessionError
-from imboost.labels import UNLABELLED, Labels, unlabelled
-from imboost.query import AdaptiveStrategy, EmbeddingStrategy, QueryStrategy, make_strategy
+from imboost.labels import Labels
+from imboost.query import QueryStrategy
+from imboost.session.agreement import Agreement
 from imboost.session.answers import Answer
-from imboost.session.fingerprint import fingerprint
-from imboost.session.log import Answered, Asked, Entry, MemoryLog, Refined, SessionLog, Started
+from imboost.session.consensus import last_answers
+from imboost.session.journal import Journal
+from imboost.session.log import Answered, Asked, MemoryLog, Refined, SessionLog, Started, Withdrawn
+from imboost.session.selection import RowSelection, draw_seed, questions_per_round
+from imboost.session.state import SessionState, TrainingSet
+from imboost.session.table import check_table, fingerprint, read_table, shape_of
 from imboost.validation import check_number
 
-AUDIT = "audit"  # logged in place of a strategy's name for rows drawn at random
-
-
-def questions_per_round(n_rows: int) -> int:
-    """Return the paper's budget of a round: 1% of the rows, 6 for at most 500 rows.
-
-    >>> questions_per_round(2640), questions_per_round(300)
-    (26, 6)
-    """
-    return min(6, n_rows) if n_rows <= 500 else int(0.01 * n_rows)
+if TYPE_CHECKING:
+    from imboost.session.notebook import ShownRows
 
 
 class Session:
@@ -41,7 +36,10 @@ class Session:
 
     The detector is cloned and trained at the first `ask`. A session that gets a log with entries
     continues exactly where that log ends: the seeds are in the log, and the model is trained
-    again round by round.
+    again. `Session.open` keeps the log in a file or a database.
+
+    Several threads may use a session. `refine` trains a copy of the model and replaces
+    `session.detector` at the end, so that others can read scores and tell answers meanwhile.
 
     Parameters
     ----------
@@ -84,72 +82,197 @@ class Session:
         audit_share: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        check_number("audit_share", audit_share, minimum=0.0, maximum=1.0)
         self.audit_share = audit_share
-        self.X = _read(X)
-        self._n_rows, n_features = _shape_of(self.X)
+        self._selection = RowSelection(query or detector.default_query, audit_share)
+        self.X = read_table(X)
         self.detector: Detector = clone(detector)
-        query = query or detector.default_query
-        self._strategy = make_strategy(query) if isinstance(query, str) else deepcopy(query)
-        self._strategy_name = query if isinstance(query, str) else type(query).__name__
-        self._log: SessionLog = MemoryLog() if log is None else log
-        self._history: list[Answered] = []
-        self._answers: dict[int, Answered] = {}  # the last answer about each row
-        self._open: dict[int, Asked] = {}
-        self._asked_in: dict[int, int] = {}  # the last round in which a row was asked
-        self._audited: set[int] = set()
-        self._trainings: list[tuple[int, frozenset[int]]] = []  # n_answers and audit rows of each
-        self._n_asked = 0
-        self._is_trained = False
-        self.round = 0
-        table = (self._n_rows, n_features, fingerprint(self.X))
-        if not any(True for _ in self._log):
+        shape = shape_of(self.X)
+        found = fingerprint(self.X)
+
+        def start() -> Started:
             given = detector.random_state
-            detector_seed = given if isinstance(given, int) else _draw_seed(given)
-            seeds = (detector_seed, _draw_seed(random_state))
-            self._log.append([Started(*table, *seeds, datetime.now(UTC))])
-        self._replay(*table)
+            detector_seed = given if isinstance(given, int) else draw_seed(given)
+            return Started(
+                *shape, found, detector_seed, draw_seed(random_state), datetime.now(UTC)
+            )
+
+        self._journal = Journal(MemoryLog() if log is None else log, start)
+        started = self._journal.started
+        check_table(started, shape, found)
+        self._unfitted = self.detector.set_params(random_state=started.detector_seed)
+        self._selection.seed = started.strategy_seed
+        self._update_selection()
+        self._n_trained: int | None = None  # trainings of the model; None before its fit
+        self._training_lock = RLock()
+
+    @classmethod
+    def open(
+        cls,
+        url: str | Path,
+        X: Any = None,
+        detector: Detector | None = None,
+        *,
+        name: str = "default",
+        path: str | Path | None = None,
+        query: str | QueryStrategy | None = None,
+        audit_share: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> Self:
+        """Open a session that is kept in a file or a database; start it if it does not exist.
+
+        A session that exists continues exactly where it was, also if its process was killed. Its
+        settings are in the store: give only what cannot be stored (a table that is not a file, a
+        detector or strategy that is not one of the package).
+
+        Parameters
+        ----------
+        url : str or path
+            A path or `sqlite:///PATH` for an SQLite file, `postgresql://...` for a database.
+        X : table, array or path, optional
+            Needed to start a session. Read again from its path if it was one.
+        detector : Detector, optional
+            `TableDetector()` for a table and `Stack()` for an array by default.
+        name : str
+            A store can hold several sessions.
+        path : str or path, optional
+            Where the table can be read again, if `X` is a table that has been read already.
+        query, audit_share, random_state
+            As in `Session`.
+
+        Raises
+        ------
+        SessionError
+            If the table or a setting is not that of the stored session.
+        StoreError
+            If the store cannot be opened.
+        """
+        from imboost.session.opening import open_session  # needs SQLAlchemy
+
+        return open_session(
+            cls,
+            url,
+            X,
+            detector,
+            name=name,
+            path=path,
+            query=query,
+            audit_share=audit_share,
+            random_state=random_state,
+        )
+
+    def close(self) -> None:
+        """Release the files or connections of the log."""
+        self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def _state(self) -> SessionState:
+        return self._journal.state
+
+    @property
+    def _n_rows(self) -> int:
+        return len(self._state.labels)
+
+    @property
+    def log(self) -> SessionLog:
+        """The log of questions and answers."""
+        return self._journal.log
+
+    @property
+    def round(self) -> int:
+        """Number of trainings with answers so far: the version of the model."""
+        return self._state.round
 
     @property
     def labels(self) -> Labels:
-        """Label of every row: 0, 1, or -1 if it has no answer that decides it."""
-        return self._labels_after(len(self._history))
+        """Label of every row: 0, 1, or -1 if no answer decides it or people disagree."""
+        with self._journal.lock:
+            return self._state.labels.copy()
 
     @property
     def answers(self) -> dict[int, Answer]:
-        """The last answer about each answered row."""
-        return {row: entry.answer for row, entry in self._answers.items()}
+        """The answer that counts, of each answered row without a conflict."""
+        with self._journal.lock:
+            return {row: entry.answer for row, entry in self._state.answers.items()}
+
+    @property
+    def history(self) -> list[Answered]:
+        """All answers, also corrected ones, oldest first; those withdrawn are left out."""
+        with self._journal.lock:
+            given = [entry for entries in self._state.given.values() for entry in entries]
+        return sorted(given, key=lambda entry: entry.when)
+
+    @property
+    def conflicts(self) -> dict[int, dict[str, Answer]]:
+        """Each person's answer about the rows on which people disagree; see `tell`."""
+        with self._journal.lock:
+            rows = {row: last_answers(self._state.given[row]) for row in self._state.conflicts}
+        return {
+            row: {who: entry.answer for who, entry in answers.items()}
+            for row, answers in rows.items()
+        }
 
     @property
     def counts(self) -> Counter[Answer]:
         """Number of rows with each answer."""
         return Counter(self.answers.values())
 
+    def question(self, row: int) -> Asked | None:
+        """Return the last question about a row."""
+        with self._journal.lock:
+            return self._state.asked.get(row)
+
+    def answers_about(self, row: int) -> dict[str, Answered]:
+        """Return the last answer of each person about a row."""
+        with self._journal.lock:
+            return last_answers(self._state.given.get(row, []))
+
+    def has_request(self, request: str) -> bool:
+        """Whether a call with this id is in the log."""
+        with self._journal.lock:
+            return request in self._state.requests
+
     @property
     def open_questions(self) -> list[int]:
         """Rows that were asked and have no answer yet."""
-        return list(self._open)
+        with self._journal.lock:
+            return list(self._state.open)
 
     @property
     def n_left(self) -> int:
-        """Number of rows that can still be asked about in this round."""
-        return len(self._candidates())
+        """Number of rows that can still be asked about in this round, besides open questions."""
+        with self._journal.lock:
+            return len(self._state.candidates())
 
-    def start(self) -> Session:
-        """Train the model up to the end of the log: without answers, then round by round.
+    def start(self) -> Self:
+        """Train the model up to the end of the log: without answers, then with them.
 
-        Does nothing if the model is up to date; it is not if the session was reopened or a
-        training was interrupted.
+        Does nothing if the model is up to date; it is not if the session is new or reopened.
         """
-        if self._is_trained:
+        if self._is_up_to_date():
             return self
-        self.detector.fit(self.X)
-        if isinstance(self._strategy, EmbeddingStrategy):
-            self._strategy.set_embedding(self.detector.embed(self.X))
-        for n_answers, audited in self._trainings:
-            self._refine_detector(n_answers, audited)
-        self._is_trained = True
+        with self._training_lock:
+            if self._is_up_to_date():
+                return self
+            with self._journal.lock:
+                trainings = list(self._state.trainings)
+            detector = self._unfitted.copy().fit(self.X)
+            if self._selection.needs_embedding:
+                self._selection.set_embedding(detector.embed(self.X))
+            for entry in trainings if detector.refine_depends_on_history else trainings[-1:]:
+                self._train(detector, self._journal.training_sets[entry.n_entries])
+            with self._journal.lock:
+                self.detector, self._n_trained = detector, len(trainings)
         return self
+
+    def _is_up_to_date(self) -> bool:
+        with self._journal.lock:
+            return self._n_trained == len(self._state.trainings)
 
     def ask(self, n: int | None = None) -> list[int]:
         """Return rows to ask about; the same ones again until each has an answer.
@@ -164,51 +287,57 @@ class Session:
         SessionError
             If no row is left to ask about.
         """
-        self.start()
-        if self._open:
-            return self.open_questions
+        return self.start().open_questions or self.top_up(n)
+
+    def top_up(self, n: int | None = None) -> list[int]:
+        """Ask about more rows until `n` questions are open; return all open questions.
+
+        Parameters
+        ----------
+        n : int, optional
+            Number of rows; by default 1% of the table, 6 for a small one.
+
+        Raises
+        ------
+        SessionError
+            If no question is open and no row is left to ask about.
+        """
         n = questions_per_round(self._n_rows) if n is None else n
         check_number("n", n, minimum=1, whole=True)
-        candidates = self._candidates()
-        if len(candidates) == 0:
-            raise SessionError("No row is left to ask about: each has an answer.")
-        scores = self.detector.query_scores_
-        rng = np.random.default_rng([self._seed, self.round, self._n_asked])
-        audit = self._draw_audit(candidates, n, rng) if self.audit_share else candidates[:0]
-        others = np.setdiff1d(candidates, audit)
-        n_others = min(n - len(audit), len(others))
-        selected = self._strategy.select(scores, others, n_others, rng) if n_others else audit[:0]
-        now = datetime.now(UTC)
-        self._record(
-            [
-                Asked(int(row), self.round, name, float(scores[row]), now)
-                for name, rows in ((self._strategy_name, selected), (AUDIT, audit))
-                for row in rows
-            ]
-        )
-        return self.open_questions
-
-    def _draw_audit(
-        self, candidates: NDArray[np.int64], n: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """Draw the audit rows among `n` questions, half of them from above the threshold."""
-        n = min(int(self.audit_share * n + rng.random()), len(candidates))
-        is_above = self.detector.decision_scores_[candidates] > self.detector.threshold_
-        above, below = (
-            rng.permutation(candidates[is_above]),
-            rng.permutation(candidates[~is_above]),
-        )
-        n_above = (n + int(rng.integers(2))) // 2
-        n_above = min(max(n_above, n - len(below)), len(above))
-        return np.concatenate([above[:n_above], below[: n - n_above]])
+        self._catch_up()
+        self.start()
+        with self._journal.lock:
+            if (n_more := n - len(self._state.open)) > 0:
+                now = self._journal.now()
+                self._journal.record(
+                    [
+                        Asked(row, self.round, strategy, *self._score_and_rank(row), now)
+                        for row, strategy in self._selection.select(
+                            self._state, self.detector, n_more
+                        )
+                    ]
+                )
+            if not self._state.open:
+                raise SessionError("No row is left to ask about: each has an answer.")
+            return self.open_questions
 
     def tell(
-        self, rows: Sequence[int], answers: Sequence[Answer | str | int], *, who: str = ""
+        self,
+        rows: Sequence[int],
+        answers: Sequence[Answer | str | int],
+        *,
+        who: str = "",
+        seconds: float | None = None,
+        note: str = "",
+        request: str = "",
+        resolves: bool = False,
     ) -> None:
         """Record answers: all of them, or none if this raises.
 
-        Rows need not have been asked, and an answer about an answered row corrects it. It may be
-        called from another thread during `refine`, whose training then does not use the answers.
+        Rows need not have been asked. Each person's last answer about a row counts. If people
+        disagree about a row, it has no label until an answer with `resolves`; unsure and skip
+        disagree with nothing. `tell` may be called from another thread during `refine`, whose
+        training then does not use the answers.
 
         Parameters
         ----------
@@ -218,6 +347,15 @@ class Session:
             For each row: inlier, outlier, unsure or skip; 0 and 1 are accepted too.
         who : str
             The person who answered.
+        seconds : float, optional
+            The time that the person took.
+        note : str
+            A remark.
+        request : str
+            An id of this call. A call with an id that is in the log changes nothing.
+        resolves : bool
+            Whether these answers override all answers about their rows so far. Later answers
+            count on top of them.
         """
         if isinstance(answers, str) or not isinstance(rows, Sequence | np.ndarray):
             raise SessionError("tell takes a list of rows and a list of answers.")
@@ -227,34 +365,100 @@ class Session:
             raise SessionError(f"Got {len(ids)} rows but {len(parsed)} answers.")
         if len(set(ids)) != len(ids):
             raise SessionError("A row may have only one answer in a call.")
-        now = datetime.now(UTC)
-        self._record(
-            [
-                Answered(row, answer, self.round, who, now)
-                for row, answer in zip(ids, parsed, strict=True)
-            ]
-        )
+        if seconds is not None:
+            check_number("seconds", seconds, minimum=0.0)
+        _check_texts(who=who, note=note, request=request)
+        with self._journal.lock:
+            self._catch_up()
+            if request and request in self._state.requests:
+                return
+            now = self._journal.now()
+            given = zip(ids, parsed, map(self._facts, ids), strict=True)
+            self._journal.record(
+                [
+                    Answered(
+                        row,
+                        answer,
+                        self.round,
+                        who,
+                        now,
+                        **facts,
+                        seconds=None if seconds is None else float(seconds),
+                        note=note,
+                        request=request,
+                        resolves=bool(resolves),
+                    )
+                    for row, answer, facts in given
+                ]
+            )
 
-    def refine(self) -> Session:
-        """Train with all answers so far and begin the next round."""
-        self.start()
-        self._is_trained = False  # until the training is finished and in the log
-        n_answers = len(self._history)  # answers that arrive from now on count next time
-        self._refine_detector(n_answers, self._audited)
-        self._record([Refined(self.round, n_answers, datetime.now(UTC))])
-        self._is_trained = True
+    def undo(self, who: str = "", *, request: str = "") -> list[int]:
+        """Withdraw the answers of a person's last `tell`; return their rows.
+
+        A row has the person's previous answer again; without any answer, one that was asked
+        about is the first open question again. Called again, it withdraws the call before.
+
+        Parameters
+        ----------
+        who : str
+            The person.
+        request : str
+            An id of this call. A call with an id that is in the log changes nothing.
+
+        Raises
+        ------
+        SessionError
+            If there is no answer to withdraw.
+        """
+        _check_texts(who=who, request=request)
+        with self._journal.lock:
+            self._catch_up()
+            if request and request in self._state.requests:
+                return []
+            last = self._state.last_call(who)
+            if not last:
+                raise SessionError(f"There is no answer{f' of {who}' if who else ''} to undo.")
+            now = self._journal.now()
+            self._journal.record(
+                [Withdrawn(entry.row, self.round, who, now, request) for entry in last]
+            )
+        return [entry.row for entry in last]
+
+    def refine(self) -> Self:
+        """Train with all answers so far and begin the next round.
+
+        The model is replaced when the training is finished; if it fails, nothing changes.
+        """
+        with self._training_lock:
+            self._catch_up()
+            detector = self.start().detector.copy()
+            with self._journal.lock:
+                n_entries = self._state.n_entries  # later answers count next time
+                training_set = self._journal.training_set()
+            self._train(detector, training_set)
+            with self._journal.lock:
+                self._catch_up()
+                self._journal.record([Refined(self.round, n_entries, self._journal.now())])
+                self._update_selection()
+                self.detector, self._n_trained = detector, len(self._state.trainings)
         return self
+
+    def agreement(self) -> Agreement:
+        """Measure how well people agree on the rows that two of them answered."""
+        with self._journal.lock:
+            given = [list(entries) for entries in self._state.given.values()]
+        return Agreement.of(given)
 
     def outcome(self) -> Outcome:
         """Estimate precision and recall at the current threshold, as of the last `refine`."""
-        self.start()
-        scores = self.detector.decision_scores_
+        detector = self.start().detector
+        scores = detector.decision_scores_
         return estimate_outcome(
             scores,
-            self.detector.log_odds(scores),
-            self.detector.training_labels_,
-            self.detector.threshold_,
-            self.detector.calibration_,
+            detector.log_odds(scores),
+            detector.training_labels_,
+            detector.threshold_,
+            detector.calibration_,
         )
 
     def advice(self) -> Advice:
@@ -268,87 +472,51 @@ class Session:
         contradicts the answer. Answers changed since the last `refine` are left out. A detector
         without out-of-fold scores has none.
         """
-        self.start()
-        proba, labels = self.detector.out_of_fold_proba_, self.detector.training_labels_
+        detector = self.start().detector
+        with self._journal.lock:
+            current, answers = self.labels, self.answers
+        proba, labels = detector.out_of_fold_proba_, detector.training_labels_
         error = np.abs(np.nan_to_num(proba - labels))
-        doubtful = np.flatnonzero((error > 0.5) & (labels == self.labels))
+        doubtful = np.flatnonzero((error > 0.5) & (labels == current))
         order = doubtful[np.argsort(-error[doubtful], kind="stable")][:limit]
-        answers = self.answers
         return [(int(row), answers[int(row)], float(proba[row])) for row in order]
 
-    def _labels_after(self, n_answers: int) -> Labels:
-        """Return the labels by the first answers of the log."""
-        labels = unlabelled(self._n_rows)
-        for entry in self._history[:n_answers]:
-            labels[entry.row] = entry.answer.label
-        return labels
+    def show(self, rows: int | Sequence[int] | None = None) -> ShownRows:
+        """Return the open questions, or given rows, as a table that a notebook shows.
 
-    def _refine_detector(self, n_answers: int, audited: Collection[int]) -> None:
-        is_audit = np.zeros(self._n_rows, dtype=bool)
-        is_audit[list(audited)] = True
-        self.detector.refine(self.X, self._labels_after(n_answers), is_audit=is_audit)
+        Each row has its score, and the columns that make it unusual if the detector can tell.
+        """
+        from imboost.session.notebook import show
 
-    def _record(self, entries: Sequence[Entry]) -> None:
-        self._log.append(entries)
-        for entry in entries:
-            self._apply(entry)
+        return show(self, rows)
 
-    def _apply(self, entry: Entry) -> None:
-        """Update the state by an entry of the log."""
-        if isinstance(entry, Asked):
-            self._open[entry.row] = entry
-            self._asked_in[entry.row] = entry.round
-            self._n_asked += 1
-            (self._audited.add if entry.strategy == AUDIT else self._audited.discard)(entry.row)
-        elif isinstance(entry, Answered):
-            self._history.append(entry)
-            self._answers[entry.row] = entry
-            self._open.pop(entry.row, None)
-        elif isinstance(entry, Refined):
-            self._trainings.append((entry.n_answers, frozenset(self._audited)))
-            self._update_strategy(entry)
-            self.round = entry.round + 1
-        else:
-            self.detector.set_params(random_state=entry.detector_seed)
-            self._seed = entry.strategy_seed
+    def _train(self, detector: Detector, training_set: TrainingSet) -> None:
+        detector.refine(
+            self.X,
+            training_set.label_array(self._n_rows),
+            is_audit=training_set.audit_mask(self._n_rows),
+        )
 
-    def _update_strategy(self, entry: Refined) -> None:
-        """Pass the labels of a finished round to a strategy with state."""
-        if not isinstance(self._strategy, AdaptiveStrategy):
-            return
-        labels = self._labels_after(entry.n_answers)
-        selected = [
-            row
-            for row, number in self._asked_in.items()
-            if number == entry.round and row not in self._audited
-        ]
-        of_round = labels[selected]
-        self._strategy.update(of_round[of_round != UNLABELLED], labels[labels != UNLABELLED])
+    def _facts(self, row: int) -> dict[str, Any]:
+        """Return what is stored about a row with an answer: score, rank and strategy."""
+        score, rank = (None, None) if self._n_trained is None else self._score_and_rank(row)
+        asked = self._state.asked.get(row)
+        return {"score": score, "rank": rank, "strategy": asked.strategy if asked else ""}
 
-    def _replay(self, n_rows: int, n_features: int, table_fingerprint: str) -> None:
-        """Restore the state from the log; the model is trained when it is needed."""
-        first = next(iter(self._log))
-        if not isinstance(first, Started):
-            raise SessionError("The log does not begin with the start of a session.")
-        if (first.n_rows, first.n_features) != (n_rows, n_features):
-            raise SessionError(
-                f"The log belongs to a table of {first.n_rows} rows and {first.n_features} "
-                f"columns, this one has {n_rows} and {n_features}."
-            )
-        if first.fingerprint != table_fingerprint:
-            raise SessionError(
-                "The log belongs to a table with other values, column names or order of rows. "
-                "Use the table that the session was started with, or a new log."
-            )
-        for entry in self._log:
-            self._apply(entry)
+    def _score_and_rank(self, row: int) -> tuple[float, int]:
+        scores = self.detector.decision_scores_
+        return float(scores[row]), int((scores > scores[row]).sum()) + 1
 
-    def _candidates(self) -> NDArray[np.int64]:
-        """Return rows without an answer, and rows skipped in an earlier round."""
-        is_free = np.ones(self._n_rows, dtype=bool)
-        for row, entry in self._answers.items():
-            is_free[row] = entry.answer is Answer.SKIP and entry.round < self.round
-        return np.flatnonzero(is_free)
+    def _catch_up(self) -> None:
+        """Read entries that were stored although storing them seemed to fail."""
+        with self._journal.lock:
+            self._journal.catch_up()
+            self._update_selection()
+
+    def _update_selection(self) -> None:
+        """Pass the labels of finished rounds to the strategy."""
+        for entry in self._state.trainings[self._selection.n_updates :]:
+            self._selection.update(self._journal.training_sets[entry.n_entries], self._n_rows)
 
     def _check_row(self, row: int) -> int:
         if isinstance(row, bool) or not isinstance(row, int | np.integer):
@@ -358,22 +526,10 @@ class Session:
         return int(row)
 
 
-def _read(X: Any) -> Any:
-    """Read the table if X is a path."""
-    if isinstance(X, str | Path):
-        from imboost.tables.frames import to_arrow  # needs pyarrow, which matrices do not
-
-        return to_arrow(X)
-    return X
-
-
-def _shape_of(X: Any) -> tuple[int, int]:
-    shape = X.shape if hasattr(X, "shape") else np.shape(X)
-    if len(shape) != 2:
-        raise SessionError(f"X must be a table with rows and columns, got shape {shape}.")
-    return int(shape[0]), int(shape[1])
-
-
-def _draw_seed(random_state: int | np.random.RandomState | None) -> int:
-    """Return a seed that can be logged and used again."""
-    return int(check_random_state(random_state).randint(2**31 - 1))
+def _check_texts(**texts: str) -> None:
+    """Raise unless the arguments are texts that every database can store."""
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise SessionError(f"{name} must be a text, got {text!r}.")
+        if "\0" in text or text != text.encode(errors="ignore").decode():
+            raise SessionError(f"{name} must be text without null characters and surrogates.")

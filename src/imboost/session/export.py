@@ -1,0 +1,69 @@
+"""The history of a session as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+from imboost.session.log import Answered, Entry, Withdrawn
+from imboost.session.state import SessionState, start_of
+
+HISTORY = pa.schema(
+    [
+        ("number", pa.int64()),
+        ("row", pa.int64()),
+        ("answer", pa.string()),
+        ("who", pa.string()),
+        ("time", pa.timestamp("us", tz="UTC")),
+        ("score", pa.float64()),
+        ("rank", pa.int64()),
+        ("strategy", pa.string()),
+        ("round", pa.int64()),
+        ("seconds", pa.float64()),
+        ("note", pa.string()),
+        ("kind", pa.string()),
+        ("request", pa.string()),
+    ]
+)
+"""Columns of a history; `number` is the position of the entry in the log."""
+
+
+def history_table(session_log: Iterable[Entry]) -> pa.Table:
+    """Return all answers and withdrawals of a log as an Arrow table, oldest first.
+
+    The column `kind` says what each of them is: an "answer", a "correction" of the same person's
+    answer, a "resolution" of a conflict, or a "withdrawal", which has no answer. `round` is the
+    number of trainings before it, the version of the model that `score` and `rank` belong to.
+
+    Examples
+    --------
+    >>> from imboost import MemoryLog, Session, Stack
+    >>> log = MemoryLog()
+    >>> session = Session(Stack(), [[0.0], [1.0], [2.0]], log=log)
+    >>> session.tell([2], ["outlier"], who="Ada")
+    >>> session.tell([2], ["inlier"], who="Ada")
+    >>> history_table(log).select(["row", "answer", "kind"]).to_pylist()[-1]
+    {'row': 2, 'answer': 'inlier', 'kind': 'correction'}
+    """
+    lines: list[dict[str, Any]] = []
+    entries = list(session_log)
+    state = SessionState(start_of(entries).n_rows)
+    for number, entry in enumerate(entries):
+        if isinstance(entry, Answered | Withdrawn):
+            values = {**vars(entry), "number": number, "time": entry.when}
+            lines.append(values | {"kind": _kind(entry, state)})
+        state.apply(entry)
+    columns = {name: [line.get(name) for line in lines] for name in HISTORY.names}
+    return pa.table(columns, schema=HISTORY)
+
+
+def _kind(entry: Answered | Withdrawn, state: SessionState) -> str:
+    """Return what an entry is, given the state before it."""
+    if isinstance(entry, Withdrawn):
+        return "withdrawal"
+    if entry.resolves:
+        return "resolution"
+    given = state.given.get(entry.row, [])
+    return "correction" if any(own.who == entry.who for own in given) else "answer"

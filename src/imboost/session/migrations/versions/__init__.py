@@ -1,0 +1,1 @@
+"""One file a version of the tables; the file's number is the version."""

@@ -1,0 +1,147 @@
+"""Open a session of a store: continue it by its stored settings, or start it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from imboost.detectors.protocol import Detector
+from imboost.detectors.stack.detector import Stack
+from imboost.detectors.table_detector import TableDetector
+from imboost.errors import SessionError
+from imboost.query import QueryStrategy
+from imboost.session.detector_settings import build_detector, describe_detector
+from imboost.session.log import Entry, Started
+from imboost.session.selection import draw_seed
+from imboost.session.store import SQLLog
+
+if TYPE_CHECKING:
+    from imboost.session.session import Session
+
+AnySession = TypeVar("AnySession", bound="Session")
+
+
+def open_session(
+    kind: type[AnySession],
+    url: str | Path,
+    X: Any = None,
+    detector: Detector | None = None,
+    *,
+    name: str = "default",
+    path: str | Path | None = None,
+    query: str | QueryStrategy | None = None,
+    audit_share: float | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> AnySession:
+    """Continue the session of that name or start it; see `Session.open`."""
+    log = SQLLog(url, name)
+    try:
+        started = next(iter(log), None)
+        # Without an entry, a process was killed before it started the session: start it anew.
+        settings = log.settings if started or X is None else {}
+        if settings:
+            _check_settings(settings, detector, query, audit_share)
+        elif X is None:
+            known = ", ".join(log.names())
+            raise SessionError(
+                f"There is no session '{name}' in {url}: give a table to start it"
+                f"{f', or open one of: {known}' if known else ''}."
+            )
+        if path is None and isinstance(X, str | Path):
+            path = X
+        X = X if X is not None else _stored_table(settings)
+        detector = detector or (
+            build_detector(settings["detector"]) if settings else _default_detector(X)
+        )
+        query = query or _stored_query(settings) or detector.default_query
+        share = settings.get("audit_share", 0.0) if audit_share is None else audit_share
+        if not settings:
+            log.save_settings(
+                {
+                    "table": None if path is None else str(Path(path).resolve()),
+                    "detector": describe_detector(detector),
+                    "query": _describe_query(query),
+                    "audit_share": share,
+                }
+            )
+        _check_seed(started, random_state)
+        return kind(
+            detector, X, query=query, log=log, audit_share=share, random_state=random_state
+        )
+    except BaseException:
+        log.close()
+        raise
+
+
+def _default_detector(X: Any) -> Detector:
+    is_table = isinstance(X, str | Path) or hasattr(X, "columns")
+    return TableDetector() if is_table else Stack()
+
+
+def _stored_table(settings: dict[str, Any]) -> Path:
+    if settings["table"] is None:
+        raise SessionError("The session's table was not a file: give the same table again.")
+    return Path(settings["table"])
+
+
+def _stored_query(settings: dict[str, Any]) -> str | None:
+    query = settings.get("query")
+    if isinstance(query, dict):
+        raise SessionError(
+            f"The session was started with a {query['class']} that cannot be stored: give the "
+            "same query strategy again."
+        )
+    return query
+
+
+def _describe_query(query: str | QueryStrategy) -> Any:
+    return query if isinstance(query, str) else {"class": type(query).__name__}
+
+
+def _check_settings(
+    settings: dict[str, Any],
+    detector: Detector | None,
+    query: str | QueryStrategy | None,
+    audit_share: float | None,
+) -> None:
+    """Raise if a given setting is not that of the stored session."""
+    given = {
+        "detector": detector and describe_detector(detector),
+        "query": query and _describe_query(query),
+        "audit_share": audit_share,
+    }
+    for name, value in given.items():
+        if value is not None and value != settings[name]:
+            raise SessionError(
+                f"The session was started with {name} {_in_words(settings[name])}, not "
+                f"{_in_words(value)}. Leave it out to continue, or start another session."
+            )
+
+
+def _in_words(value: Any) -> str:
+    """Write a stored setting.
+
+    >>> _in_words({"name": "stack", "settings": {"n_trees": 50}})
+    'stack with n_trees=50'
+    """
+    if not isinstance(value, dict):
+        return str(value)
+    if "class" in value:
+        return f"a {value['class']}"
+    settings = ", ".join(f"{key}={one!r}" for key, one in value["settings"].items())
+    return f"{value['name']} with {settings}" if settings else str(value["name"])
+
+
+def _check_seed(started: Entry | None, random_state: int | np.random.RandomState | None) -> None:
+    """Raise if a given seed is not that of the stored session."""
+    if (
+        isinstance(started, Started)
+        and isinstance(random_state, int)
+        and draw_seed(random_state) != started.strategy_seed
+    ):
+        raise SessionError(
+            f"The session was started with another random_state than {random_state}. Leave it "
+            "out to continue, or start another session."
+        )

@@ -1,0 +1,111 @@
+"""Which rows a session asks about: those that a query strategy selects, and an audit."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from imboost.detectors.protocol import Detector
+from imboost.query import AdaptiveStrategy, EmbeddingStrategy, QueryStrategy, make_strategy
+from imboost.session.state import AUDIT, SessionState, TrainingSet
+from imboost.validation import check_number
+
+Rows = NDArray[np.int64]
+
+
+class RowSelection:
+    """Selects rows by a query strategy and draws an audit.
+
+    Parameters
+    ----------
+    query : str or QueryStrategy
+        A strategy object is copied.
+    audit_share : float
+        Fraction of the rows that are drawn at random, half of them from above the threshold.
+
+    Attributes
+    ----------
+    strategy : QueryStrategy
+    name : str
+        The strategy's name in the log.
+    n_updates : int
+        Number of finished rounds whose labels the strategy knows.
+    seed : int
+        Source of all randomness, together with the round and the number of questions so far.
+    """
+
+    def __init__(self, query: str | QueryStrategy, audit_share: float) -> None:
+        check_number("audit_share", audit_share, minimum=0.0, maximum=1.0)
+        self.strategy = make_strategy(query) if isinstance(query, str) else deepcopy(query)
+        self.name = query if isinstance(query, str) else type(query).__name__
+        self.audit_share = audit_share
+        self.seed = self.n_updates = 0
+        self._trained_rows: set[int] = set()
+
+    @property
+    def needs_embedding(self) -> bool:
+        """Whether the strategy uses distances between rows."""
+        return isinstance(self.strategy, EmbeddingStrategy)
+
+    def set_embedding(self, points: NDArray[np.float64]) -> None:
+        """Pass the rows as points to a strategy that uses distances."""
+        if isinstance(self.strategy, EmbeddingStrategy):
+            self.strategy.set_embedding(points)
+
+    def select(self, state: SessionState, detector: Detector, n: int) -> list[tuple[int, str]]:
+        """Return up to `n` rows to ask about, each with the strategy's name or "audit"."""
+        candidates = state.candidates()
+        rng = np.random.default_rng([self.seed, state.round, state.n_asked])
+        audit = (
+            self.draw_audit(detector, candidates, n, rng) if self.audit_share else candidates[:0]
+        )
+        others = np.setdiff1d(candidates, audit, assume_unique=True)
+        n_others = min(n - len(audit), len(others))
+        scores = detector.query_scores_
+        selected = self.strategy.select(scores, others, n_others, rng) if n_others else audit[:0]
+        return [(int(row), self.name) for row in selected] + [(int(row), AUDIT) for row in audit]
+
+    def draw_audit(
+        self, detector: Detector, candidates: Rows, n: int, rng: np.random.Generator
+    ) -> Rows:
+        """Draw the audit rows among `n` questions, half of them from above the threshold."""
+        n = min(int(self.audit_share * n + rng.random()), len(candidates))
+        is_above = detector.decision_scores_[candidates] > detector.threshold_
+        above, below = (
+            rng.permutation(candidates[is_above]),
+            rng.permutation(candidates[~is_above]),
+        )
+        n_above = (n + int(rng.integers(2))) // 2
+        n_above = min(max(n_above, n - len(below)), len(above))
+        return np.concatenate([above[:n_above], below[: n - n_above]])
+
+    def update(self, training_set: TrainingSet, n_rows: int) -> None:
+        """Pass the labels of a finished round to a strategy with state.
+
+        The labels of the round are those of rows that the strategy selected and that no earlier
+        round was trained with.
+        """
+        self.n_updates += 1
+        if not isinstance(self.strategy, AdaptiveStrategy):
+            return
+        labels = training_set.label_array(n_rows)
+        new = [row for row in training_set.selected.tolist() if row not in self._trained_rows]
+        self._trained_rows.update(training_set.rows.tolist())
+        self.strategy.update(labels[new], training_set.labels)
+
+
+def questions_per_round(n_rows: int) -> int:
+    """Return the paper's budget of a round: 1% of the rows, 6 for at most 500 rows.
+
+    >>> questions_per_round(2640), questions_per_round(300)
+    (26, 6)
+    """
+    return min(6, n_rows) if n_rows <= 500 else int(0.01 * n_rows)
+
+
+def draw_seed(random_state: int | np.random.RandomState | None) -> int:
+    """Return a seed that can be logged and used again."""
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,0 +1,176 @@
+"""A session's log in a database: an SQLite file, or PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from imboost.errors import SessionError, StoreError
+from imboost.session.answers import Answer
+from imboost.session.database import ENTRIES, SESSIONS, clear_errors, connect, write
+from imboost.session.log import Answered, Asked, Entry, Refined, Started, Withdrawn
+
+KINDS: dict[str, type[Entry]] = {
+    "started": Started,
+    "asked": Asked,
+    "answered": Answered,
+    "withdrawn": Withdrawn,
+    "refined": Refined,
+}
+"""The entries by their name in the column `kind`."""
+
+
+class SQLLog:
+    """A session's log in a database. Entries are added, never changed or removed.
+
+    An `append` is one transaction, which is on disk when it returns. Only one process can write
+    to a session: an entry has a number, and another process that writes takes the same number.
+
+    Parameters
+    ----------
+    url : str or path
+        A path or `sqlite:///PATH` for an SQLite file, `postgresql://...` for a database. The
+        tables are created, or brought up to date, if they are not.
+    name : str
+        A store can hold several sessions.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = SQLLog(f"{folder}/orders.session")
+    ...     list(log)
+    ...     log.close()
+    []
+    """
+
+    def __init__(self, url: str | Path, name: str = "default") -> None:
+        self.name = name
+        self._engine = connect(url)
+        self._n_known: int | None = None  # entries that the user of this log knows
+        self._unconfirmed: list[Entry] = []
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that the session was started with; empty if there is no session."""
+        found = self._session()
+        return json.loads(found.settings) if found else {}
+
+    def save_settings(self, settings: dict[str, Any]) -> None:
+        """Store the settings of a new session.
+
+        Raises
+        ------
+        SessionError
+            If the session has entries already, and other settings.
+        """
+        found = self._session()
+        if found and json.loads(found.settings) == settings:
+            return
+        text = json.dumps(settings, allow_nan=False)
+        with self._transaction() as connection:
+            if found is None:
+                self._create_session(connection, text)
+            elif self._count(connection, found.id):
+                raise SessionError(f"The session '{self.name}' has other settings already.")
+            else:  # a process was killed before it started the session
+                changed = sa.update(SESSIONS).where(SESSIONS.c.id == found.id)
+                connection.execute(changed.values(settings=text))
+
+    def append(self, entries: Sequence[Entry]) -> None:
+        """Store all entries or none; they are on disk when this returns.
+
+        Raises
+        ------
+        SessionError
+            If another process has written to the session.
+        StoreError
+            If the database cannot store them. After a lost connection it is not known whether it
+            did: iterating over the log shows.
+        """
+        if not entries:
+            return
+        if self._n_known is None:
+            self._n_known = len(list(self))
+        rows = [_to_row(entry) for entry in entries]
+        try:
+            with self._transaction() as connection:
+                found = self._session(connection)
+                session_id = found.id if found else self._create_session(connection, "{}")
+                for number, row in enumerate(rows, self._n_known):
+                    row |= {"session_id": session_id, "number": number}
+                connection.execute(sa.insert(ENTRIES), rows)
+        except StoreError:
+            self._unconfirmed = list(entries)
+            raise
+        self._n_known += len(entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Iterate over all entries, oldest first."""
+        query = sa.select(ENTRIES).join(SESSIONS).where(SESSIONS.c.name == self.name)
+        with clear_errors(self._engine), self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(ENTRIES.c.number)).mappings().all()
+        entries = [_to_entry(row) for row in rows]
+        if self._n_known is None or (
+            self._unconfirmed and entries[self._n_known :] == self._unconfirmed
+        ):
+            self._n_known = len(entries)
+        self._unconfirmed = []
+        return iter(entries)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def names(self) -> list[str]:
+        """Return the names of all sessions in the store."""
+        query = sa.select(SESSIONS.c.name).order_by(SESSIONS.c.name)
+        with clear_errors(self._engine), self._engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
+    def _session(self, connection: sa.Connection | None = None) -> Any:
+        query = sa.select(SESSIONS).where(SESSIONS.c.name == self.name)
+        if connection is not None:
+            return connection.execute(query).one_or_none()
+        with clear_errors(self._engine), self._engine.connect() as own:
+            return own.execute(query).one_or_none()
+
+    def _create_session(self, connection: sa.Connection, settings: str) -> int:
+        values = {"name": self.name, "created": datetime.now(UTC), "settings": settings}
+        new = sa.insert(SESSIONS).values(values).returning(SESSIONS.c.id)
+        return int(connection.execute(new).scalar_one())
+
+    def _count(self, connection: sa.Connection, session_id: int) -> int:
+        query = sa.select(sa.func.count()).where(ENTRIES.c.session_id == session_id)
+        return int(connection.execute(query).scalar_one())
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sa.Connection]:
+        with clear_errors(self._engine):
+            try:
+                with write(self._engine) as connection:
+                    yield connection
+            except sa.exc.IntegrityError:
+                raise SessionError(
+                    f"The session '{self.name}' is open in another process, which has written to "
+                    "it; nothing was stored. Close one of them and open the session again."
+                ) from None
+
+
+def _to_row(entry: Entry) -> dict[str, Any]:
+    (kind,) = (name for name, known in KINDS.items() if isinstance(entry, known))
+    row = dict.fromkeys(ENTRIES.columns.keys()) | asdict(entry) | {"kind": kind}
+    return row | {"answer": str(entry.answer.value)} if isinstance(entry, Answered) else row
+
+
+def _to_entry(row: sa.RowMapping) -> Entry:
+    kind = KINDS[row["kind"]]
+    values = {field.name: row[field.name] for field in fields(kind)}
+    return kind(**values | ({"answer": Answer(row["answer"])} if kind is Answered else {}))
