@@ -1,24 +1,28 @@
 """Run a web application on a free port, in a thread of the test."""
 
-import socket
 import threading
-import time
 from contextlib import contextmanager
 
-import uvicorn
+from imboost.web.limits import ConnectionLimits
+from imboost.web.server import Server, listen
 
 
 @contextmanager
-def served(app):
+def served(app, limits=None):
     """Serve an application; yield its address."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    is_ready, addresses = threading.Event(), []
+
+    def on_ready(address):
+        addresses.append(address)
+        is_ready.set()
+
+    with listen("127.0.0.1", 0) as listener:
+        server = Server(app, limits or ConnectionLimits(), on_ready)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
-        while not server.started:
-            time.sleep(0.01)
         try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+            assert is_ready.wait(30)
+            yield addresses[0]
         finally:
             server.should_exit = True
             thread.join()

@@ -26,7 +26,7 @@ def test_a_column_that_was_constant_in_training_may_vary(tmp_path):
     ("n_rows", "n_missing", "is_warning"),
     [(100, 12, False), (100, 100, True), (1000, 160, True), (20, 4, False), (1000, 0, True)],
 )
-def test_a_share_of_missing_values_is_a_warning_if_it_differs_by_more_than_chance(
+def test_a_fraction_of_missing_values_is_a_warning_if_it_differs_by_more_than_chance(
     n_rows, n_missing, is_warning
 ):
     sizes = [None, *range(1, 10)] * 20

@@ -1,6 +1,7 @@
 """The scoring service: right answers, clear refusals, and no error of its own."""
 
 import json
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from imboost import TableDetector
 from imboost.serving import app as scoring
 from imboost.serving.app import make_app
 from imboost.serving.limits import Limits
+from imboost.serving.schemas import RowModel
 from program_running import orders
 from serving_thread import served
 
@@ -268,6 +270,101 @@ def test_the_service_answers_while_it_works_and_sends_away_what_it_cannot_take(
         slow.set()
         assert [answer.result().status_code for answer in working] == [200, 200]
         assert httpx.post(f"{address}/score", json=rows).status_code == 200
+
+
+def test_the_service_answers_while_it_parses_a_large_body(detector, table, monkeypatch):
+    validate, has_begun, n_validated = RowModel.validate, threading.Event(), 0
+
+    def watched(model, cells):
+        nonlocal n_validated
+        n_validated += 1
+        has_begun.set()
+        return validate(model, cells)
+
+    monkeypatch.setattr(RowModel, "validate", watched)
+    [row] = as_rows(table.slice(0, 1))
+    content = json.dumps({"rows": [{**row, "remark": "x" * 2000}] * 10_000})
+    json_type = {"Content-Type": "application/json"}
+    with (
+        served(make_app(detector, Limits(n_jobs=1))) as address,
+        ThreadPoolExecutor(1) as pool,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        client.get("/health")
+        large = pool.submit(
+            httpx.post, f"{address}/score", content=content, headers=json_type, timeout=60
+        )
+        assert has_begun.wait(60)
+        assert client.get("/health").status_code == 200
+        n_then = n_validated
+        assert large.result().status_code == 200
+    assert 0 < n_then < 10_000 == n_validated
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "json"])
+def test_a_wrong_content_type_is_reported(client, table, kind):
+    content = json.dumps({"rows": as_rows(table.slice(0, 1))})
+    answer = client.post("/score", content=content, headers={"Content-Type": kind})
+    assert answer.status_code == 422
+    assert "application/json" in answer.json()["detail"]
+
+
+def test_a_request_to_another_host_is_rejected(client):
+    answer = client.get("/metadata/", headers={"Host": "evil.example"})
+    assert (answer.status_code, "Location" in answer.headers) == (400, False)
+
+
+def test_head_is_answered_wherever_get_is(client):
+    for path in ("/health", "/ready", "/metadata", "/metrics", "/openapi.json"):
+        assert client.head(path).status_code == client.get(path).status_code == 200
+    assert client.head("/score").status_code == 405
+
+
+def test_a_client_that_leaves_during_its_request_is_no_failure(detector, capfd):
+    with served(make_app(detector)) as address:
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as connection:
+            connection.sendall(
+                b"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                b"Content-Length: 100\r\n\r\n{"
+            )
+        assert httpx.get(f"{address}/health").status_code == 200
+    assert capfd.readouterr().err == ""
+
+
+def test_requests_rows_and_waiting_jobs_are_counted(detector, table):
+    rows = {"rows": as_rows(table.slice(0, 3))}
+    with served(make_app(detector)) as address:
+        httpx.post(f"{address}/score", json=rows)
+        httpx.post(f"{address}/score", json={})
+        httpx.get(f"{address}/a-secret")
+        text = httpx.get(f"{address}/metrics").text
+    lines = text.splitlines()
+    assert 'imboost_requests_total{method="POST",path="/score",status="200"} 1.0' in lines
+    assert 'imboost_requests_total{method="POST",path="/score",status="422"} 1.0' in lines
+    assert 'imboost_requests_total{method="other",path="other",status="404"} 1.0' in lines
+    assert 'imboost_request_seconds_count{path="/score"} 2.0' in lines
+    assert 'imboost_rows_total{path="/score"} 3.0' in lines
+    assert "imboost_jobs_waiting 0.0" in lines
+    assert "secret" not in text
+
+
+def test_a_service_with_a_full_queue_is_not_ready(detector, table, slow):
+    rows = {"rows": as_rows(table.slice(0, 1))}
+    limits = Limits(n_jobs=1, n_waiting=0)
+    with served(make_app(detector, limits, token="secret")) as address:
+        assert httpx.get(f"{address}/ready").json() == {"status": "ready"}
+        assert httpx.get(f"{address}/metrics").status_code == 401
+        with ThreadPoolExecutor(1) as pool:
+            headers = {"Authorization": "Bearer secret"}
+            working = pool.submit(
+                httpx.post, f"{address}/score", json=rows, headers=headers, timeout=60
+            )
+            while httpx.get(f"{address}/ready").status_code == 200:
+                assert not working.done()
+            assert httpx.get(f"{address}/health").status_code == 200
+            slow.set()
+            assert working.result().status_code == 200
 
 
 def test_a_failure_of_the_service_itself_is_reported_in_the_same_shape(

@@ -15,15 +15,7 @@ from imboost.errors import DataError
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Predictions for some rows, and the time they took.
-
-    Parameters
-    ----------
-    scores, probabilities : array of shape (n_rows,)
-    is_outlier : array of bool of shape (n_rows,)
-    encoding_seconds, model_seconds : float
-        Time spent on encoding the table, and in the model itself.
-    """
+    """Predictions for some rows, and the time spent on encoding them and in the model."""
 
     scores: NDArray[np.float64]
     probabilities: NDArray[np.float64]

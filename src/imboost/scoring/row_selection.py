@@ -10,30 +10,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError
 from imboost.scoring.streaming import read_batches
 from imboost.tables.cells import to_text
 from imboost.tables.files import TableFiles
+from imboost.tables.roles import Role
 
 UNNAMED = "identifier"  # shown for a column without a name, such as the index pandas writes
 
 
 @dataclass(frozen=True, eq=False)
 class SelectedRows:
-    """Some rows of a table.
-
-    Parameters
-    ----------
-    table : Arrow table
-    numbers : list of int
-        Their numbers in the complete table, from 0.
-    n_read : int
-        Number of rows that were read to select them.
-    """
+    """Some rows of a table."""
 
     table: pa.Table
-    numbers: list[int]
-    n_read: int
+    numbers: list[int]  # row numbers in the complete table, from 0
+    n_read: int  # number of rows that were read to select them
 
     def names(self, identifier: str | None) -> list[str]:
         """Return the identifier of every row, or its number if it has none."""
@@ -47,15 +40,8 @@ class SelectedRows:
 
 
 class TopRows:
-    """Keeps the rows with the largest keys of a table that is read in batches.
+    """Keeps the `n` rows with the largest keys of a table that is read in batches.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows to keep.
-
-    Examples
-    --------
     >>> top = TopRows(2)
     >>> top.add(0, pa.table({"a": ["x", "y"]}), np.array([0.5, 0.9]))
     >>> top.add(2, pa.table({"a": ["z"]}), np.array([0.7]))
@@ -75,14 +61,13 @@ class TopRows:
         self._n_read += table.num_rows
         joined_keys = np.concatenate([self._keys, keys])
         kept = np.argsort(-joined_keys, kind="stable")[: self._n]
-        n_before = len(self._keys)
-        self._numbers = np.concatenate([self._numbers, first_row + np.arange(len(keys))])[kept]
-        self._keys = joined_keys[kept]
         if self._table is None:
             self._table = table.take(pa.array(kept))
-        elif (kept >= n_before).any():
+        elif (kept >= len(self._keys)).any():
             both = pa.concat_tables([self._table, table], promote_options="permissive")
             self._table = both.take(pa.array(kept))
+        self._numbers = np.concatenate([self._numbers, first_row + np.arange(len(keys))])[kept]
+        self._keys = joined_keys[kept]
 
     def selected(self) -> SelectedRows:
         """Return the rows, the largest key first."""
@@ -92,13 +77,7 @@ class TopRows:
 
 
 def find_rows(files: TableFiles, identifier: str | None, wanted: Sequence[str]) -> SelectedRows:
-    """Return the first row with each of the wanted identifiers or row numbers.
-
-    Raises
-    ------
-    DataError
-        If a row does not exist.
-    """
+    """Return the first row with each of the wanted identifiers or row numbers."""
     names = [_row_number(text) if identifier is None else text.strip() for text in wanted]
     found: dict[str, tuple[int, pa.Table]] = {}
     example, n_read = "", 0
@@ -113,13 +92,13 @@ def find_rows(files: TableFiles, identifier: str | None, wanted: Sequence[str]) 
         for name, offset in zip(missing, at, strict=True):
             if offset is not None:
                 found[name] = (first_row + offset, table.slice(offset, 1))
-    missing = [name for name in names if name not in found]
-    if missing:
-        if identifier is None:
-            raise DataError(f"There is no row {', '.join(missing)}; rows are numbered from 0.")
-        name = identifier or UNNAMED
+    missing_names = ", ".join(name for name in names if name not in found)
+    if missing_names and identifier is None:
+        raise DataError(f"There is no row {missing_names}; rows are numbered from 0.")
+    if missing_names:
+        column = identifier or UNNAMED
         raise DataError(
-            f"No row has the {name} {', '.join(missing)}. Give a value of {name}{example}."
+            f"No row has the {column} {missing_names}. Give a value of {column}{example}."
         )
     rows = [found[name] for name in names]
     joined = pa.concat_tables([table for _, table in rows], promote_options="permissive")
@@ -141,6 +120,11 @@ def _keys_of(first_row: int, table: pa.Table, identifier: str | None) -> pa.Chun
 def _row_number(text: str) -> str:
     if not text.strip().isdecimal():
         raise DataError(
-            f"The table has no identifier column: give the number of the row from 0, got '{text}'."
+            f"The table has no identifier column: give a row number, counted from 0; got '{text}'."
         )
     return str(int(text))
+
+
+def identifier_columns(detector: TableDetector) -> list[str]:
+    """Return the names of the identifier columns."""
+    return [column.name for column in detector.schema_ if column.role == Role.IDENTIFIER]

@@ -17,7 +17,7 @@ from imboost.scoring.predictions import Predictions, predict_table
 from imboost.scoring.threads import n_cores, scoring_threads
 from imboost.tables.files import TableFiles
 
-BATCH_ROWS = 4096  # rows scored at a time; what a detector computes for them fits a small machine
+BATCH_ROWS = 4096  # rows scored at a time; bounds the memory of a detector
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -25,40 +25,19 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class ScoredBatch:
-    """Consecutive rows of a table and their predictions.
+    """Consecutive rows of a table, if any, and their predictions."""
 
-    Parameters
-    ----------
-    first_row : int
-        Number of the first row in the table, from 0.
-    table : Arrow table
-        The rows; may be empty.
-    predictions : Predictions
-    reading_seconds : float
-        Time spent on reading the rows.
-    """
-
-    first_row: int
+    first_row: int  # number of the first row in the table, from 0
     table: pa.Table
     predictions: Predictions
     reading_seconds: float
 
 
-def score_batches(
-    detector: TableDetector,
-    files: TableFiles,
-    *,
-    n_rows: int = BATCH_ROWS,
-    n_threads: int | None = None,
-) -> Iterator[ScoredBatch]:
-    """Score a table of any size, at most `n_rows` rows at a time; the first batch may be empty.
+def score_batches(detector: TableDetector, files: TableFiles) -> Iterator[ScoredBatch]:
+    """Score a table of any size, a batch of rows at a time; the first batch may be empty.
 
-    Only a few batches are in memory at any time.
-
-    Raises
-    ------
-    DataError
-        At the end, if fewer or more rows were scored than Parquet files declare.
+    Only a few batches are in memory at any time. Raises a DataError at the end if fewer or more
+    rows were scored than Parquet files declare.
     """
 
     def score(batch: tuple[int, pa.Table, float]) -> ScoredBatch:
@@ -66,20 +45,18 @@ def score_batches(
         return ScoredBatch(first_row, table, predict_table(detector, table), seconds)
 
     n_scored = 0
-    for batch in map_in_order(score, read_batches(files, n_rows), n_threads or n_cores()):
+    for batch in map_in_order(score, read_batches(files), n_cores()):
         n_scored += len(batch.predictions.scores)
         yield batch
     check_row_counts(files.n_rows, n_scored, "scored")
 
 
-def read_batches(
-    files: TableFiles, n_rows: int = BATCH_ROWS
-) -> Iterator[tuple[int, pa.Table, float]]:
-    """Yield the number of the first row, the rows and the seconds of reading of every batch."""
+def read_batches(files: TableFiles) -> Iterator[tuple[int, pa.Table, float]]:
+    """Yield the number of the first row, the rows and the seconds of reading of each batch."""
     first_row, start = 0, perf_counter()
     for table in files.batches():
-        for offset in range(0, max(table.num_rows, 1), n_rows):
-            batch = table.slice(offset, n_rows)
+        for offset in range(0, max(table.num_rows, 1), BATCH_ROWS):
+            batch = table.slice(offset, BATCH_ROWS)
             yield first_row, batch, perf_counter() - start
             first_row, start = first_row + batch.num_rows, perf_counter()
 

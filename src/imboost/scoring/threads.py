@@ -15,9 +15,8 @@ HARMLESS_WARNING = "`sklearn.utils.parallel.delayed` should be used with"
 """Start of a warning by scikit-learn's forests when two threads use them at the same time. Warning
 filters are shared by all threads, and one resets those of the other; scores are not affected."""
 
-MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1
-MALLOC_OPTIONS = {MMAP_THRESHOLD: 32 << 20, TRIM_THRESHOLD: 128 << 20}
-"""Options of glibc's `mallopt` (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD) and their values in bytes."""
+# Options of glibc's `mallopt`, M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, and their values in bytes.
+MALLOC_OPTIONS = {-3: 32 << 20, -1: 128 << 20}
 
 
 def scoring_threads(n_threads: int) -> ThreadPoolExecutor:

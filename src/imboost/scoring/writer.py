@@ -13,6 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from imboost.errors import DataError, SettingError
+from imboost.persistence.atomic_write import atomic_write
 from imboost.scoring.streaming import ScoredBatch
 from imboost.tables.cells import mask_missing
 from imboost.tables.files import CSV_ENDINGS, PARQUET_ENDINGS
@@ -29,19 +30,10 @@ GROUP_ROWS = 1 << 17  # rows written at a time: the size of a Parquet row group
 
 
 class ScoreWriter:
-    """Writes scored batches to a CSV or Parquet file.
+    """Writes scored batches to a CSV or Parquet file, and counts its rows in `n_rows`.
 
-    Parameters
-    ----------
-    path : Path
-        Its extension decides the format.
-    identifiers : sequence of str
-        Columns to copy from the table, if it has them.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows written to the file so far.
+    The extension of `path` decides the format. The columns `identifiers` are copied from the
+    table, if it has them.
     """
 
     def __init__(self, path: Path, identifiers: Sequence[str]) -> None:
@@ -65,7 +57,7 @@ class ScoreWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Write what is waiting, unless there was an error, and close the file."""
+        """Write the remaining rows, unless there was an error, and close the file."""
         if self._waiting and kind is None:
             self._write_waiting()
         self._open.close()
@@ -78,9 +70,8 @@ class ScoreWriter:
 
     def _schema_of(self, table: pa.Table) -> pa.Schema:
         kept = [name for name in self._identifiers if name in table.column_names]
-        types = [mask_missing(table.column(name)).type for name in kept]
-        own = [(_free_name(name, kept), kind) for name, kind in OWN_COLUMNS]
-        return pa.schema([*zip(kept, types, strict=True), *own])
+        types = [(name, mask_missing(table.column(name)).type) for name in kept]
+        return pa.schema([*types, *((free_name(name, kept), kind) for name, kind in OWN_COLUMNS)])
 
     def _lines(self, batch: ScoredBatch, schema: pa.Schema) -> pa.Table:
         found = batch.predictions
@@ -94,6 +85,12 @@ class ScoreWriter:
             raise DataError(
                 f"The type of an identifier column changes within the table: {error}."
             ) from error
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write an Arrow table atomically; the extension decides the format."""
+    with atomic_write(path) as draft, _writer(draft, table.schema) as writer:
+        writer.write_table(table)
 
 
 def check_score_path(out: Path, data: Sequence[Path]) -> None:
@@ -114,8 +111,8 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[Any]:
         with pa.parquet.ParquetWriter(path, schema) as writer:
             yield writer
         return
-    tabs = name.endswith((".tsv", ".tsv.gz"))
-    options = pa.csv.WriteOptions(delimiter="\t" if tabs else ",")
+    delimiter = "\t" if name.endswith((".tsv", ".tsv.gz")) else ","
+    options = pa.csv.WriteOptions(delimiter=delimiter)
     compression = "gzip" if name.endswith(".gz") else None
     with (
         pa.output_stream(path, compression=compression) as stream,
@@ -124,6 +121,6 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[Any]:
         yield writer
 
 
-def _free_name(name: str, taken: Sequence[str]) -> str:
-    """Append underscores until no identifier has the name."""
-    return _free_name(f"{name}_", taken) if name in taken else name
+def free_name(name: str, taken: Sequence[str]) -> str:
+    """Append underscores to a name until it is not taken."""
+    return free_name(f"{name}_", taken) if name in taken else name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from functools import partial
@@ -11,34 +11,38 @@ from typing import Any
 
 import pyarrow as pa
 from fastapi import FastAPI, Request, Security
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel
+from starlette.types import ASGIApp
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import IMBoostError
 from imboost.scoring.predictions import predict_table
+from imboost.serving.body import read_rows
 from imboost.serving.limits import Limits
-from imboost.serving.middleware import RequestGuard, error_response
 from imboost.serving.schemas import (
     ErrorBody,
     ExplainedScore,
     Explanations,
-    Health,
     Metadata,
     RowModel,
     Score,
     Scores,
     describe_model,
 )
-from imboost.serving.workers import Deadline, WorkerPool
+from imboost.serving.worker_route import described_by, worker_route
+from imboost.web.access import BearerAccess
+from imboost.web.access_log import Observed
+from imboost.web.addresses import AllowedHosts
+from imboost.web.guard import Guard
+from imboost.web.metrics import Metrics
+from imboost.web.probes import add_probes
+from imboost.web.responses import error_response
+from imboost.web.workers import Deadline, WorkerPool
 
 # Rows scored or explained before the deadline is checked again.
 SCORED_AT_ONCE, EXPLAINED_AT_ONCE = 1000, 20
-
-MAX_ERRORS = 3  # validation errors listed in a response
-MAX_NAME_LENGTH = 50  # characters of a client's column name repeated in a response
 
 Responses = dict[int | str, dict[str, Any]]
 ERROR_RESPONSES: Responses = {
@@ -55,8 +59,11 @@ ERROR_RESPONSES: Responses = {
 
 
 def make_app(
-    detector: TableDetector, limits: Limits | None = None, token: str | None = None
-) -> FastAPI:
+    detector: TableDetector,
+    limits: Limits | None = None,
+    token: str | None = None,
+    hosts: AllowedHosts | None = None,
+) -> ASGIApp:
     """Return the web application that serves a trained detector.
 
     Parameters
@@ -66,9 +73,12 @@ def make_app(
         Limits of one request.
     token : str, optional
         Bearer token that clients must send. Default: no token is required.
+    hosts : AllowedHosts, optional
+        Hosts that requests may name. Default: those of the local machine.
     """
     limits = limits or Limits()
-    workers = WorkerPool(limits)
+    workers = WorkerPool(limits.n_jobs, limits.n_waiting, limits.seconds)
+    metrics = Metrics(lambda: workers.n_waiting)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -82,14 +92,19 @@ def make_app(
         lifespan=lifespan,
         docs_url=None,  # FastAPI's page loads scripts from other sites
         redoc_url=None,
+        redirect_slashes=False,
     )
-    app.add_middleware(RequestGuard, limits=limits, token=token)
-    app.add_exception_handler(RequestValidationError, _answer_invalid)
     for kind, status in ((IMBoostError, 422), (pa.ArrowException, 422), (TimeoutError, 504)):
         app.add_exception_handler(kind, _error_handler(status))
     app.add_exception_handler(Exception, _answer_failure)
-    _add_endpoints(app, detector, limits, workers, needs_token=token is not None)
-    return app
+    add_probes(app, metrics, is_ready=lambda: not workers.is_full)
+    _add_endpoints(app, detector, limits, workers, metrics, needs_token=token is not None)
+    guarded = Guard(
+        BearerAccess(app, token=token),
+        hosts=hosts or AllowedHosts(),
+        limits=limits.of_requests(),
+    )
+    return Observed(guarded, metrics.count_request)
 
 
 def _add_endpoints(
@@ -97,6 +112,7 @@ def _add_endpoints(
     detector: TableDetector,
     limits: Limits,
     workers: WorkerPool,
+    metrics: Metrics,
     *,
     needs_token: bool,
 ) -> None:
@@ -104,12 +120,6 @@ def _add_endpoints(
     metadata = describe_model(detector, app.version, limits.n_rows, limits.n_explained)
     # The middleware checks the token; this documents it in the OpenAPI schema.
     security = [Security(HTTPBearer(auto_error=False))] if needs_token else []
-
-    @app.get("/health")
-    async def health() -> Health:
-        """Report that the service is running."""
-        return Health(status="ok")
-
     errors: Responses = {status: ERROR_RESPONSES[status] for status in (401, 504)}
 
     @app.get("/metadata", responses=errors, dependencies=security)
@@ -122,29 +132,22 @@ def _add_endpoints(
         ("explain", explain_request, limits.n_explained, Explanations),
     ):
         request = rows.batch(f"{name.capitalize()}Request", n_rows)
-        endpoint = _in_worker(workers, request, partial(work, detector, rows))
-        app.post(
+        app.router.add_api_route(
             f"/{name}",
+            described_by(request),
+            methods=["POST"],
             name=name,
             description=work.__doc__,
             response_model=response,
             responses=ERROR_RESPONSES,
             dependencies=security,
-        )(endpoint)
-
-
-def _in_worker(
-    workers: WorkerPool,
-    model: type[BaseModel],
-    work: Callable[[Sequence[BaseModel], Deadline], Any],
-) -> Callable[..., Any]:
-    """Return an endpoint that processes the rows of a request in a worker thread."""
-
-    async def endpoint(request: Any) -> Any:
-        return await workers.run(partial(work, request.rows))
-
-    endpoint.__annotations__["request"] = model
-    return endpoint
+            route_class_override=worker_route(
+                workers,
+                read=partial(read_rows, rows, n_rows),
+                work=partial(work, detector, rows),
+                count_rows=partial(metrics.count_rows, f"/{name}"),
+            ),
+        )
 
 
 def score_request(
@@ -185,31 +188,6 @@ def explain_request(
             for row, explanation in zip(batch, detector.explain(rows.table(batch)), strict=True)
         ]
     return Explanations(explanations=explanations)
-
-
-async def _answer_invalid(_: Request, error: Exception) -> JSONResponse:
-    """Describe the first errors of an invalid request, without repeating its values."""
-    errors = error.errors() if isinstance(error, RequestValidationError) else []
-    texts = [_describe_error(one) for one in errors[:MAX_ERRORS]]
-    if len(errors) > MAX_ERRORS:
-        texts.append(f"and {len(errors) - MAX_ERRORS:,} more errors")
-    return error_response(422, "; ".join(texts))
-
-
-def _describe_error(error: Mapping[str, Any]) -> str:
-    """Describe a validation error by its row and column."""
-    location, kind = [str(part)[:MAX_NAME_LENGTH] for part in error["loc"]], error["type"]
-    if kind == "json_invalid":
-        return "The body is not JSON"
-    row = f"row {location[2]}" if len(location) > 2 else " ".join(location)
-    if len(location) < 4:
-        return f"{row}: {error['msg']}"
-    column = f"column '{location[3]}'"
-    if kind == "missing":
-        return f"{row} lacks the {column}"
-    if kind == "extra_forbidden":
-        return f"{row} has the {column}, which the training table did not have"
-    return f"{row}, {column}: {error['msg'].removeprefix('Value error, ')}"
 
 
 def _error_handler(status: int) -> Any:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from imboost.web.limits import RequestLimits
+
+N_BODIES = 4  # of the largest size that are held in memory at the same time
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -29,3 +33,9 @@ class Limits:
     seconds: float = 30.0
     n_jobs: int | None = None
     n_waiting: int = 100
+
+    def of_requests(self) -> RequestLimits:
+        """Return the limits that hold for every request."""
+        return RequestLimits(
+            n_bytes=self.n_bytes, n_bytes_held=N_BODIES * self.n_bytes, seconds=self.seconds
+        )

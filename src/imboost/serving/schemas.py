@@ -7,7 +7,7 @@ responses are filled in `serving/app.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -60,12 +60,6 @@ class ErrorBody(BaseModel):
     """An error."""
 
     detail: str
-
-
-class Health(BaseModel):
-    """The service is running."""
-
-    status: str
 
 
 class Score(BaseModel):
@@ -166,6 +160,15 @@ class RowModel:
             __doc__="A row of the table, column by column.",
             **fields,
         )
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the training table."""
+        return len(self._fields)
+
+    def validate(self, cells: Mapping[str, Any]) -> BaseModel:
+        """Return the row of parsed JSON; raise pydantic's ValidationError if it is invalid."""
+        return self.model.model_validate(cells)
 
     def batch(self, name: str, n_rows: int) -> type[BaseModel]:
         """Return the model of a request with at most `n_rows` rows."""

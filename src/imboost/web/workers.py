@@ -1,4 +1,4 @@
-"""Worker threads for scoring, so that the event loop always responds."""
+"""Worker threads, so that the event loop always responds."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TypeVar
 
-from fastapi import HTTPException
+from starlette.exceptions import HTTPException
 
 from imboost.scoring.threads import n_cores, scoring_threads
-from imboost.serving.limits import Limits
 
 Result = TypeVar("Result")
 
@@ -32,22 +31,41 @@ class WorkerPool:
 
     Parameters
     ----------
-    limits : Limits
+    n_jobs : int, optional
+        Jobs that run at the same time. Default: the number of cores.
+    n_waiting : int
+        Jobs that may wait; further ones are rejected with status 503.
+    seconds : float
+        Maximum time from the start of waiting to the end of a job.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        n_jobs = limits.n_jobs or n_cores()
-        self._pool = scoring_threads(n_jobs)
-        self._max_open = n_jobs + limits.n_waiting
-        self._seconds = limits.seconds
+    def __init__(self, n_jobs: int | None, n_waiting: int, seconds: float) -> None:
+        self._n_jobs = n_jobs or n_cores()
+        self._pool = scoring_threads(self._n_jobs)
+        self._max_open = self._n_jobs + n_waiting
+        self._seconds = seconds
         self._n_open = 0  # changed in the event loop alone
 
-    async def run(self, work: Callable[[Deadline], Result]) -> Result:
-        """Run work in a thread and return its result; raise status 503 if the queue is full."""
-        if self._n_open >= self._max_open:
+    @property
+    def n_waiting(self) -> int:
+        """Number of jobs that wait for a thread."""
+        return max(0, self._n_open - self._n_jobs)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether further jobs are rejected."""
+        return self._n_open >= self._max_open
+
+    def check_room(self) -> None:
+        """Raise status 503 if the queue is full."""
+        if self.is_full:
             raise HTTPException(
                 503, "Too many requests are waiting. Try again.", {"Retry-After": "1"}
             )
+
+    async def run(self, work: Callable[[Deadline], Result]) -> Result:
+        """Run work in a thread and return its result; raise status 503 if the queue is full."""
+        self.check_room()
         self._n_open += 1
         loop = asyncio.get_running_loop()
         future = self._pool.submit(work, Deadline(self._seconds))
