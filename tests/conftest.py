@@ -1,8 +1,10 @@
 import pytest
 import torch
 
+from browser_pages import browser, open_page  # noqa: F401  (fixtures)
 from imboost.datasets import planted_outliers
 from imboost.detectors import DETECTORS
+from postgres_server import postgres, postgres_server, store_url  # noqa: F401  (fixtures)
 from report_making import LINES, report_on
 
 ONE_CLASS = {"pretrain_epochs": 3, "train_epochs": 3, "round_epochs": 2, "boundary_epochs": 1}

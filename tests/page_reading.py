@@ -32,6 +32,46 @@ def tags(html):
     return reader.tags
 
 
+class Elements(HTMLParser):
+    """The elements of a page: tag, attributes, text, and the form that holds it."""
+
+    VOID = ("input", "meta", "link", "br", "img")
+
+    def __init__(self, html):
+        super().__init__()
+        self.elements = []
+        self._open = []
+        self.feed(html)
+        assert [element["tag"] for element in self._open] == []
+
+    def handle_starttag(self, tag, attrs):
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), f"an attribute of {tag} is given twice"
+        within = [element for element in self._open if element["tag"] == "form"]
+        element = {"tag": tag, "attrs": dict(attrs), "text": "", "form": (within or [None])[-1]}
+        self.elements.append(element)
+        if tag not in self.VOID and not self.get_starttag_text().endswith("/>"):
+            self._open.append(element)
+
+    def handle_endtag(self, tag):
+        if self.get_starttag_text().endswith("/>") and self._open[-1]["tag"] != tag:
+            return
+        assert self._open.pop()["tag"] == tag
+
+    def handle_data(self, data):
+        for element in self._open:
+            element["text"] += data
+
+    def find(self, *tags):
+        """Return the elements with one of the tags."""
+        return [element for element in self.elements if element["tag"] in tags]
+
+    @property
+    def shape(self):
+        """Tags and names of attributes, without anything that the data may fill in."""
+        return [(element["tag"], list(element["attrs"])) for element in self.elements]
+
+
 def markdown_tables(text):
     """Return every table of a Markdown text as rows of cells, its rule as second row."""
     blocks, block = [], []

@@ -1,12 +1,16 @@
 """The code and commands of the guides run, in their order."""
 
 import re
+import shlex
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import typer
 
 from imboost import persistence
+from imboost.cli.main import app
+from imboost.labelling.terminal import HELP
 from imboost.serving.app import make_app
 from program_running import run_well
 from serving_thread import served
@@ -30,8 +34,8 @@ def follow(name):
                 continue
             for words in map(str.split, block.splitlines()):
                 if words[:2] == ["imboost", "serve"]:
-                    app = make_app(persistence.load(words[2]))
-                    address = stack.enter_context(served(app))
+                    service = make_app(persistence.load(words[2]))
+                    address = stack.enter_context(served(service))
                 elif words[0] == "imboost":
                     run_well(*words[1:])
     return names
@@ -54,7 +58,35 @@ def test_the_service_guide_can_be_followed(tmp_path, monkeypatch, capsys):
     assert "weight 90 above all reference rows" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["first-table.md", "serving.md"])
+def test_the_python_of_the_labelling_guide_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for language, block in blocks("labelling.md"):
+        if language == "python":
+            exec(compile(block, "labelling.md", "exec"), names)
+    names["session"].close()
+    printed = capsys.readouterr().out
+    assert "1 round, 4 answers" in printed
+    assert "3 open questions" in printed
+
+
+def test_every_command_of_the_labelling_guide_is_understood():
+    shell = "".join(block for language, block in blocks("labelling.md") if language == "sh")
+    commands = re.findall(r"imboost label (.*)", shell)
+    assert len(commands) >= 5
+    parser = typer.main.get_command(app).commands["label"]
+    for command in commands:
+        assert parser.make_context("label", shlex.split(command)).params["data"]
+
+
+def test_the_labelling_guide_lists_all_keys():
+    text = (DOCS / "labelling.md").read_text(encoding="utf-8")
+    table = text.split("## Keys")[1].split("## ")[0]
+    listed = set(re.findall(r"`(.)`", table))
+    assert listed == {key for keys, _ in HELP for key in keys.split()} - {"q"}
+
+
+@pytest.mark.parametrize("name", ["first-table.md", "labelling.md", "serving.md"])
 def test_links_lead_somewhere(name):
     for target in re.findall(r"\]\(([^)]+)\)", (DOCS / name).read_text(encoding="utf-8")):
         assert (DOCS / target).exists(), target

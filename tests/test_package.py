@@ -38,6 +38,12 @@ def test_detectors_and_benchmark_runs_need_torch_numpy_and_scikit_learn_alone(mo
     assert "torch" in modules_after(f"{missing}; import {module}")
 
 
+def test_sessions_need_no_database_and_no_table_packages():
+    missing = ["sqlalchemy", "alembic", "psycopg", "pyarrow", "pandas"]
+    statement = f"sys.modules.update(dict.fromkeys({missing})); import imboost.session"
+    assert "sklearn" in modules_after(statement)
+
+
 def test_the_command_line_runs_as_a_module():
     command = [sys.executable, "-m", "imboost", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

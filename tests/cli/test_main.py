@@ -95,7 +95,7 @@ def test_the_version_is_that_of_the_package(program):
         (("--device", "abacus"), "device must be 'auto', 'cpu' or"),
         (("--suite", "papers"), "Unknown suite 'papers'. Did you mean 'paper'?"),
         (("--suite", "paper", "--query", "rd"), "--suite names its own methods"),
-        (("--budget", "many"), "budget must be 'paper', a share of the rows such as 0.002"),
+        (("--budget", "many"), "budget must be 'paper', a fraction of the rows such as 0.002"),
         (("--set", "inlier_weight"), "A setting is written name=value"),
         (("--set", "n_treees=9"), "Did you mean 'n_trees'?"),
         (("--set", "query__max_candidates=0"), "max_candidates must be at least 1"),

@@ -11,8 +11,8 @@ from importlib import util
 import httpx
 import pytest
 
-from imboost.cli.serve import check_access, is_loopback
 from imboost.errors import SettingError
+from imboost.web.addresses import check_access, is_loopback
 from program_running import orders, refused, run_well, write
 
 

@@ -14,10 +14,11 @@ import pyarrow.parquet
 import pytest
 
 from imboost import persistence
-from imboost.cli.explained_rows import ExplainedRow, print_rows
+from imboost.cli.explained_rows import print_rows
 from imboost.explain import Explanation, Reason
 from imboost.reporting import percent
 from imboost.scoring import streaming
+from imboost.scoring.explained_rows import ExplainedRow
 from imboost.scoring.row_selection import SelectedRows
 from imboost.scoring.writer import ScoreWriter
 from imboost.tables.files import TableFiles
@@ -157,7 +158,8 @@ def test_a_table_is_scored_in_batches_of_bounded_size(tmp_path, data, monkeypatc
 
     predict = streaming.predict_table
     monkeypatch.setattr(streaming, "predict_table", predict_table)
-    monkeypatch.setattr(streaming.score_batches, "__kwdefaults__", {"n_rows": 50, "n_threads": 2})
+    monkeypatch.setattr(streaming, "BATCH_ROWS", 50)
+    monkeypatch.setattr(streaming, "n_cores", lambda: 2)
     run_well("score", model, parts)
     assert max(seen) == 50
     assert sum(seen) == 390
@@ -482,7 +484,7 @@ def test_a_row_is_explained_by_its_number_where_there_is_no_identifier(tmp_path)
     model = tmp_path / "orders.model"
     assert "row 17: score" in run_well("explain", model, data, "--row", 17).text
     assert "There is no row 300" in refused("explain", model, data, "--row", 300)
-    assert "give the number of the row" in refused("explain", model, data, "--row", "A17")
+    assert "give a row number, counted from 0" in refused("explain", model, data, "--row", "A17")
 
 
 def test_an_identifier_may_have_no_name(tmp_path):

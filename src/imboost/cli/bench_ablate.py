@@ -6,29 +6,22 @@ from typing import Annotated
 
 import typer
 
+from imboost.cli import options
 from imboost.cli.bench_run import run_benchmark
-from imboost.cli.options import (
-    BenchmarkData,
-    Datasets,
-    Device,
-    Jobs,
-    LargeSeeds,
-    ResultsFolder,
-    Seeds,
-    TimeLimit,
-)
 
 
 def ablate(
-    name: Annotated[str, typer.Argument(help="lambda1, lambda2, xi, alpha, T1 or all.")],
-    data: BenchmarkData,
-    out: ResultsFolder,
-    dataset: Datasets = None,
-    seed: Seeds = None,
-    large_seed: LargeSeeds = None,
-    time_limit: TimeLimit = None,
-    jobs: Jobs = 1,
-    device: Device = "auto",
+    name: Annotated[
+        str, typer.Argument(help="Setting to vary: lambda1, lambda2, xi, alpha, T1 or all.")
+    ],
+    data: options.BenchmarkData,
+    out: options.ResultsFolder,
+    dataset: options.Datasets = None,
+    seed: options.Seeds = None,
+    large_seed: options.LargeSeeds = None,
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = 1,
+    device: options.Device = "auto",
 ) -> None:
     """Run IMBoost with one setting changed, over the paper's values."""
     from imboost.benchmark import make_plan

@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from imboost.cli import options
 from imboost.cli.bench_run import run_plan
-from imboost.cli.options import (
-    DEFAULT_DETECTOR,
-    BenchmarkData,
-    Datasets,
-    Device,
-    Jobs,
-    QuestionBudget,
-    Rounds,
-    Seeds,
-    TimeLimit,
-)
 
-if TYPE_CHECKING:
-    from imboost.benchmark.analysis.decision_summary import DecisionSummary
+FRACTIONS = {
+    "precision_coverage": "coverage of the 90% interval: precision",
+    "unfound_coverage": "coverage of the 90% interval: outliers not found",
+    "found_fraction": "outliers found at the advice to stop",
+    "stopped_runs": "runs with advice to stop before the last round",
+    "stopped_datasets": "data sets where at least half of the runs have such advice",
+}
 
 
 def decisions(
-    data: BenchmarkData,
+    data: options.BenchmarkData,
     out: Annotated[Path, typer.Option(help="Folder for decisions.csv.")],
-    detector: Annotated[str, typer.Option(help="Name of the detector.")] = DEFAULT_DETECTOR,
-    dataset: Datasets = None,
-    seed: Seeds = None,
-    rounds: Rounds = 5,
-    budget: QuestionBudget = "paper",
-    time_limit: TimeLimit = None,
-    jobs: Jobs = 1,
-    device: Device = "auto",
+    detector: Annotated[
+        str, typer.Option(help="Name of the detector.")
+    ] = options.DEFAULT_DETECTOR,
+    dataset: options.Datasets = None,
+    seed: options.Seeds = None,
+    rounds: options.Rounds = 5,
+    budget: options.QuestionBudget = "paper",
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = 1,
+    device: options.Device = "auto",
 ) -> None:
     """Check probabilities, intervals and the advice to stop against the true labels.
 
@@ -44,8 +41,11 @@ def decisions(
     if a run failed.
     """
     from imboost.benchmark import Budget, Method, ResultFile, make_plan
-    from imboost.benchmark.analysis.decision_summary import summarize_decisions
-    from imboost.benchmark.run.decisions import DecisionResult, evaluate_decisions
+    from imboost.benchmark.run.decisions import (
+        DecisionResult,
+        evaluate_decisions,
+        summarize_decisions,
+    )
     from imboost.benchmark.run.plan import SEEDS
 
     plan = make_plan(
@@ -69,19 +69,14 @@ def decisions(
         raise typer.Exit(1)
 
 
-def _print(summary: DecisionSummary) -> None:
+def _print(summary: dict[str, float]) -> None:
     from imboost.reporting import percent
 
-    table = Table(title=f"{summary.n_runs} runs, after the last round", title_justify="left")
+    n_runs, error = summary.pop("n_runs"), summary.pop("calibration_error")
+    table = Table(title=f"{n_runs} runs, after the last round", title_justify="left")
     table.add_column("metric")
     table.add_column("value", justify="right")
-    for text, value in (
-        ("expected calibration error", f"{summary.calibration_error:.3f}"),
-        ("coverage of the 90% interval: precision", percent(summary.precision_coverage)),
-        ("coverage of the 90% interval: outliers not found", percent(summary.unfound_coverage)),
-        ("outliers found at the advice to stop", percent(summary.share_found)),
-        ("runs with advice to stop before the last round", percent(summary.stopped_runs)),
-        ("data sets where at least half of the runs have it", percent(summary.stopped_datasets)),
-    ):
-        table.add_row(text, value)
+    table.add_row("expected calibration error", f"{error:.3f}")
+    for name, fraction in summary.items():
+        table.add_row(FRACTIONS[name], percent(fraction))
     Console().print(table, highlight=False)

@@ -9,19 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imboost.cli.options import (
-    DEFAULT_DETECTOR,
-    BenchmarkData,
-    Datasets,
-    Device,
-    Jobs,
-    LargeSeeds,
-    QuestionBudget,
-    ResultsFolder,
-    Rounds,
-    Seeds,
-    TimeLimit,
-)
+from imboost.cli import options
 from imboost.cli.progress import progress_bar
 from imboost.errors import SettingError
 
@@ -32,10 +20,11 @@ if TYPE_CHECKING:
 
 
 def run(
-    data: BenchmarkData,
-    out: ResultsFolder,
+    data: options.BenchmarkData,
+    out: options.ResultsFolder,
     detector: Annotated[
-        str | None, typer.Option(help=f"Name of the detector. Default: {DEFAULT_DETECTOR}.")
+        str | None,
+        typer.Option(help=f"Name of the detector. Default: {options.DEFAULT_DETECTOR}."),
     ] = None,
     query: Annotated[
         str | None, typer.Option(help="Query strategy. Default: the detector's own.")
@@ -58,17 +47,17 @@ def run(
             "may be repeated.",
         ),
     ] = None,
-    dataset: Datasets = None,
-    seed: Seeds = None,
-    large_seed: LargeSeeds = None,
-    rounds: Rounds = 5,
-    budget: QuestionBudget = "paper",
+    dataset: options.Datasets = None,
+    seed: options.Seeds = None,
+    large_seed: options.LargeSeeds = None,
+    rounds: options.Rounds = 5,
+    budget: options.QuestionBudget = "paper",
     oracle_noise: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Fraction of rows answered wrongly.")
     ] = 0.0,
-    time_limit: TimeLimit = None,
-    jobs: Jobs = 1,
-    device: Device = "auto",
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = 1,
+    device: options.Device = "auto",
 ) -> None:
     """Run detectors over data sets and seeds; finished runs are not repeated.
 
@@ -79,7 +68,7 @@ def run(
     from imboost.benchmark.run.suites import find_suite
 
     if suite is None:
-        name = detector or DEFAULT_DETECTOR
+        name = detector or options.DEFAULT_DETECTOR
         methods = [Method.named(name, query, Settings.parse(setting or ()))]
     elif detector or query or setting:
         raise SettingError("--suite names its own methods: leave out --detector, --query, --set.")

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from imboost.cli.options import BenchmarkData, Device, Seed
+from imboost.cli import options
 from imboost.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 def trace(
     dataset: Annotated[str, typer.Argument(help="Name of the data set.")],
-    data: BenchmarkData,
+    data: options.BenchmarkData,
     out: Annotated[Path, typer.Option(help="Folder for the CSV table and the HTML page.")],
-    seed: Seed = 100,
+    seed: options.Seed = 100,
     query: Annotated[str, typer.Option(help="Query strategy.")] = "mm",
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of questions.")] = 5,
-    device: Device = "cpu",
+    device: options.Device = "cpu",
 ) -> None:
     """Record every update of IMBoost and check the paper's propositions."""
     from imboost.benchmark import RunSpec

@@ -78,37 +78,30 @@ def _run_session(dataset: Dataset, rounds: int, seed: int) -> list[DemoRound]:
         ranked = np.argsort(-scores)
         auc, ap = auc_and_ap(dataset.y, scores)
         answered = set(session.answers)
-        results.append(
-            DemoRound(
-                round=number,
-                asked=sorted(answered - asked),
-                n_found=session.counts[Answer.OUTLIER],
-                auc=auc,
-                ap=ap,
-                n_in_top=int(dataset.y[ranked[: dataset.n_outliers]].sum()),
-                top=ranked[:N_PICTURES].tolist(),
-            )
+        result = DemoRound(
+            round=number,
+            asked=sorted(answered - asked),
+            n_found=session.counts[Answer.OUTLIER],
+            auc=auc,
+            ap=ap,
+            n_in_top=int(dataset.y[ranked[: dataset.n_outliers]].sum()),
+            top=ranked[:N_PICTURES].tolist(),
         )
+        results.append(result)
         asked = answered
     return results
 
 
 def _print_table(console: Console, results: list[DemoRound], dataset: Dataset) -> None:
     table = Table()
-    for heading in ("round", "answers", "outliers found", "AUC", "AP"):
+    in_top = f"outliers in top {dataset.n_outliers}"
+    for heading in ("round", "answers", "outliers found", "AUC", "AP", in_top):
         table.add_column(heading, justify="right")
-    table.add_column(f"outliers in top {dataset.n_outliers}", justify="right")
     n_answers = 0
     for result in results:
         n_answers += len(result.asked)
-        table.add_row(
-            str(result.round),
-            str(n_answers),
-            str(result.n_found),
-            f"{result.auc:.3f}",
-            f"{result.ap:.3f}",
-            str(result.n_in_top),
-        )
+        counts = map(str, (result.round, n_answers, result.n_found))
+        table.add_row(*counts, f"{result.auc:.3f}", f"{result.ap:.3f}", str(result.n_in_top))
     console.print(table)
 
 

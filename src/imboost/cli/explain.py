@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from imboost.cli.console import say
-from imboost.cli.explained_rows import MAX_REASONS, explain_rows, page_context, print_rows
-from imboost.cli.inputs import identifier_columns, open_inputs, scored_batches
+from imboost.cli.explained_rows import MAX_REASONS, print_rows
+from imboost.cli.inputs import open_inputs, scored_batches
 from imboost.cli.options import Model, Table
 from imboost.cli.outputs import write_page
 from imboost.cli.progress import stage
@@ -32,7 +32,8 @@ def explain(
     out: Annotated[Path | None, typer.Option(help="HTML file to write as well.")] = None,
 ) -> None:
     """Explain the scores of rows, column by column."""
-    from imboost.scoring.row_selection import TopRows, find_rows
+    from imboost.scoring.explained_rows import explain_rows, page_context
+    from imboost.scoring.row_selection import TopRows, find_rows, identifier_columns
 
     detector, files = open_inputs(model, data)
     identifier = next(iter(identifier_columns(detector)), None)
@@ -44,7 +45,8 @@ def explain(
         for batch in scored_batches(detector, files):
             highest.add(batch.first_row, batch.table, batch.predictions.scores)
         selected = highest.selected()
-    explained = explain_rows(detector, selected, identifier)
+    with stage(f"explaining {count(len(selected.numbers), 'row')}"):
+        explained = explain_rows(detector, selected, identifier)
     print_rows(explained, detector.threshold_)
     if out is not None:
         context = {

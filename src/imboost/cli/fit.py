@@ -14,16 +14,14 @@ from rich.text import Text
 from imboost.cli.console import outlier_count, say
 from imboost.cli.inputs import is_model
 from imboost.cli.options import DEFAULT_DETECTOR, Seed, Table
-from imboost.cli.outputs import default_output
 from imboost.cli.progress import stage
 from imboost.errors import DataError, SettingError, UnknownNameError
-from imboost.reporting.formatting import count
+from imboost.reporting.formatting import count, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from imboost.detectors import BaseDetector
-    from imboost.detectors.table_detector import TableDetector
     from imboost.labels import Labels
     from imboost.tables.schema import Schema
 
@@ -75,59 +73,109 @@ def fit(
     from imboost import persistence
     from imboost.detectors.table_detector import TableDetector
     from imboost.scoring.streaming import check_row_counts
-    from imboost.tables.files import TableFiles
+    from imboost.tables.files import TableFiles, path_beside
     from imboost.tables.schema import Schema
 
-    roles, share = parse_roles(role or ()), parse_contamination(contamination)
-    out = out or default_output(data, ".model")
-    _check_free(out, force)
-    inner = _savable(detector)
+    roles, fraction = parse_roles(role or ()), parse_contamination(contamination)
+    out = out or path_beside(data, ".model")
+    _check_output(out, force)
+    inner = _make_detector(detector)
     with stage(f"reading {data}"):
         files = TableFiles.find(data)
         table = files.read()
-    check_row_counts(files.n_rows, table.num_rows, "loaded")
-    if table.num_rows == 1:
+    n_rows = table.num_rows
+    check_row_counts(files.n_rows, n_rows, "loaded")
+    if n_rows == 1:
         raise DataError(f"{data} has one row; training needs at least two rows.")
     labels = _read_labels(table, label_column, outlier_label, roles)
     if label_column is not None:
         roles[label_column] = "ignored"
     with stage(f"finding the roles of {count(table.num_columns, 'column')}"):
-        schema = Schema.fit(table, roles)
-    _print_columns(schema, table.num_rows, label_column)
+        schema, parsed = Schema.fit_parse(table, roles)
+    print_columns(schema, n_rows, label_column)
     _check_missing_values(inner, schema)
     fitted = TableDetector(
-        inner, roles=roles, scaling=scaling, contamination=share, random_state=seed
+        inner, roles=roles, scaling=scaling, contamination=fraction, random_state=seed
     )
-    n_features = sum(column.role.is_feature for column in schema)
-    with stage(
-        f"training {detector} on {count(table.num_rows, 'row')}, {count(n_features, 'column')}"
-    ):
-        fitted.fit(table, labels, schema=schema)
+    size = f"{count(n_rows, 'row')}, {count(len(schema.parsers), 'column')}"
+    with stage(f"training {detector} on {size}"):
+        fitted.fit(table, labels, schema=(schema, parsed))
     with stage(f"writing {out}"):
         persistence.save(fitted, out)
-    n_trained = len(fitted.decision_scores_)
-    check_row_counts(table.num_rows, n_trained, "trained on")
-    _print_result(fitted)
+    say(outlier_count(int(fitted.labels_.sum()), n_rows, fitted.threshold_))
+    if fitted.threshold_is_estimated_:
+        say(
+            "Without labels of both classes the threshold is a rough estimate: rely on the "
+            "ranking of the scores, give the fraction of outliers with --contamination, or give "
+            "labels with --label-column."
+        )
     say(
         f"Model: {out}",
-        f"Read {count(table.num_rows, 'row')}, trained on {n_trained:,}.",
+        f"Read {count(n_rows, 'row')}, trained on {len(fitted.decision_scores_):,}.",
         f"Next: imboost score {out} {data}",
         f"      imboost report {out} {data}",
     )
+
+
+def parse_roles(texts: Iterable[str]) -> dict[str, str]:
+    """Parse roles written NAME=ROLE.
+
+    >>> parse_roles(["zip code=categorical"])
+    {'zip code': 'categorical'}
+    """
+    roles = {}
+    for text in texts:
+        name, _, role = text.rpartition("=")
+        if not (name and role):
+            raise SettingError(
+                f"A role is written NAME=ROLE, such as zip=categorical; got {text}."
+            )
+        roles[name] = role
+    return roles
+
+
+def parse_contamination(text: str) -> float | str:
+    """Parse a fraction of rows, or "auto".
+
+    >>> parse_contamination("0.05"), parse_contamination("auto")
+    (0.05, 'auto')
+    """
+    try:
+        return text if text == "auto" else float(text)
+    except ValueError:
+        raise SettingError(
+            f"--contamination must be a fraction such as 0.05, or auto; got {text}."
+        ) from None
+
+
+def _check_output(out: Path, force: bool) -> None:
+    """Raise if the model would replace something else."""
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    if not is_model(out):
+        raise SettingError(f"{out} exists and is not a model: choose another folder with --out.")
+    if not force:
+        raise SettingError(
+            f"{out} exists: choose another folder with --out, or replace it with --force."
+        )
+
+
+def _make_detector(name: str) -> BaseDetector:
+    """Return a new detector; raise before training if it cannot be saved."""
+    from imboost.detectors import make_detector
+    from imboost.persistence.class_registry import DETECTORS
+
+    detector = make_detector(name)
+    if type(detector) not in DETECTORS.values():
+        raise SettingError(f"{name} cannot be saved: choose another detector with --detector.")
+    return detector
 
 
 def _read_labels(
     table: pa.Table, column: str | None, outlier_label: str | None, roles: dict[str, str]
 ) -> Labels:
     """Return the label of every row, and print how the label column was read."""
-    from imboost.labels import (
-        INLIER,
-        OUTLIER,
-        UNLABELLED,
-        describe_labels,
-        from_text,
-        unlabelled,
-    )
+    from imboost.labels import INLIER, OUTLIER, describe_labels, from_text, unlabelled
     from imboost.tables.cells import to_text
 
     if column is None:
@@ -143,91 +191,32 @@ def _read_labels(
         labels = from_text(values, outlier_label)
     except DataError as error:
         raise DataError(f"Column '{column}': {error}") from error
-    n_outliers, n_inliers, n_unlabelled = (
-        int((labels == label).sum()) for label in (OUTLIER, INLIER, UNLABELLED)
-    )
+    n_outliers, n_inliers = (int((labels == label).sum()) for label in (OUTLIER, INLIER))
     say(
         f"Labels: {count(n_outliers, 'outlier')}, {count(n_inliers, 'inlier')}, "
-        f"{n_unlabelled:,} unlabelled.",
+        f"{len(labels) - n_outliers - n_inliers:,} unlabelled.",
         f"Values in '{column}': {describe_labels(values, labels)}.",
     )
     return labels
 
 
-def parse_roles(texts: Iterable[str]) -> dict[str, str]:
-    """Parse roles written NAME=ROLE.
-
-    >>> parse_roles(["zip code=categorical"])
-    {'zip code': 'categorical'}
-    """
-    roles = {}
-    for text in texts:
-        name, equals, role = text.rpartition("=")
-        if not (name and equals and role):
-            raise SettingError(
-                f"A role is written NAME=ROLE, such as zip=categorical; got {text}."
-            )
-        roles[name] = role
-    return roles
-
-
-def parse_contamination(text: str) -> float | str:
-    """Parse a fraction of rows, or "auto".
-
-    >>> parse_contamination("0.05"), parse_contamination("auto")
-    (0.05, 'auto')
-    """
-    if text == "auto":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise SettingError(
-            f"--contamination must be a fraction such as 0.05, or auto; got {text}."
-        ) from None
-
-
-def _check_free(out: Path, force: bool) -> None:
-    """Raise if the model would replace something else."""
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return
-    if not is_model(out):
-        raise SettingError(f"{out} exists and is not a model: choose another folder with --out.")
-    if not force:
-        raise SettingError(
-            f"{out} exists: choose another folder with --out, or replace it with --force."
-        )
-
-
-def _savable(name: str) -> BaseDetector:
-    """Return a new detector; raise before training if it cannot be saved."""
-    from imboost.detectors import make_detector
-    from imboost.persistence.class_registry import DETECTORS
-
-    detector = make_detector(name)
-    if type(detector) not in DETECTORS.values():
-        raise SettingError(f"{name} cannot be saved: choose another detector with --detector.")
-    return detector
-
-
 def _check_missing_values(detector: BaseDetector, schema: Schema) -> None:
-    """Raise if numbers or dates are missing and the detector cannot be trained on that."""
+    """Raise if numbers or dates are missing and the detector does not accept missing values."""
     from imboost.tables.roles import Role
 
-    incomplete = [
-        column.name
-        for column in schema
-        if column.role in (Role.NUMERIC, Role.DATETIME) and (column.n_missing or column.n_unparsed)
-    ]
-    if incomplete and not detector.allow_nan:
-        raise SettingError(
-            f"{type(detector).__name__} cannot be trained on missing numbers or dates, as in "
-            f"'{incomplete[0]}': choose another detector with --detector."
-        )
+    for column in schema:
+        is_number = column.role in (Role.NUMERIC, Role.DATETIME)
+        if is_number and (column.n_missing or column.n_unparsed) and not detector.allow_nan:
+            raise SettingError(
+                f"{type(detector).__name__} cannot be trained on missing numbers or dates, as in "
+                f"'{column.name}': choose another detector with --detector."
+            )
 
 
-def _print_columns(schema: Schema, n_rows: int, label_column: str | None) -> None:
-    size = f"{count(n_rows, 'row')}, {count(len(schema), 'column')}"
+def print_columns(schema: Schema, n_rows: int, label_column: str | None = None) -> None:
+    """Print the role of every column."""
+    n_columns = len(schema.columns)
+    size = f"{count(n_rows, 'row')}, {count(n_columns, 'column')}"
     table = PrintedTable(title=size, title_justify="left")
     for heading in ("column", "role", "missing", "distinct", "note"):
         is_number = heading in ("missing", "distinct")
@@ -235,24 +224,12 @@ def _print_columns(schema: Schema, n_rows: int, label_column: str | None) -> Non
     for column in schema.columns[:MAX_COLUMNS]:
         is_label = column.name == label_column
         table.add_row(
-            Text(column.name),
+            Text(printable(column.name)),
             "label" if is_label else str(column.role),
             f"{column.n_missing:,}" if column.n_missing else "",
             f"{column.n_distinct:,}",
-            "used as labels, not as a feature" if is_label else column.note,
+            "used as labels, not as a feature" if is_label else Text(printable(column.note)),
         )
     Console().print(table, highlight=False)
-    if len(schema) > MAX_COLUMNS:
-        say(f"and {len(schema) - MAX_COLUMNS:,} more columns")
-
-
-def _print_result(detector: TableDetector) -> None:
-
-    labels = detector.labels_
-    say(outlier_count(int(labels.sum()), len(labels), detector.threshold_))
-    if detector.threshold_is_estimated_:
-        say(
-            "Without labels of both classes the threshold is a rough estimate: rely on the "
-            "ranking of the scores, give the fraction of outliers with --contamination, or give "
-            "labels with --label-column."
-        )
+    if n_columns > MAX_COLUMNS:
+        say(f"and {n_columns - MAX_COLUMNS:,} more columns")

@@ -1,4 +1,4 @@
-"""What commands read: model folders and tables."""
+"""Inputs of commands: model folders and tables."""
 
 from __future__ import annotations
 
@@ -47,13 +47,6 @@ def is_model(folder: Path) -> bool:
     from imboost.persistence.model_folder import CHECKSUMS
 
     return (folder / CHECKSUMS).is_file()
-
-
-def identifier_columns(detector: TableDetector) -> list[str]:
-    """Return the names of the identifier columns."""
-    from imboost.tables.roles import Role
-
-    return [column.name for column in detector.schema_ if column.role == Role.IDENTIFIER]
 
 
 def scored_batches(detector: TableDetector, files: TableFiles) -> Iterator[ScoredBatch]:

@@ -1,4 +1,4 @@
-"""The program: its commands and what happens when one of them fails.
+"""The program: its commands and the handling of their errors.
 
 Each command is a function in the file of its name; a new one is added to the list here. Command
 files import heavy packages inside functions, so that `--help` is quick.
@@ -20,13 +20,15 @@ from imboost.cli.demo import demo
 from imboost.cli.explain import explain
 from imboost.cli.export import export
 from imboost.cli.fit import fit
+from imboost.cli.label import label
+from imboost.cli.log import log
 from imboost.cli.report import report
 from imboost.cli.score import score
 from imboost.cli.serve import serve
 from imboost.errors import IMBoostError
 
 app = typer.Typer(
-    epilog="Start with: imboost fit TABLE.csv",
+    epilog="Start with: imboost label TABLE.csv, or imboost fit TABLE.csv",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -36,7 +38,7 @@ bench = typer.Typer(
     no_args_is_help=True,
 )
 app.add_typer(bench, name="bench")
-for command in (demo, fit, score, explain, report, export, serve):
+for command in (demo, label, log, fit, score, explain, report, export, serve):
     app.command()(command)
 for bench_command in (run, ablate, bench_report, decisions, trace):
     bench.command()(bench_command)

@@ -53,7 +53,7 @@ def stage(name: str) -> Iterator[None]:
 
 
 def _on_terminal(*columns: ProgressColumn) -> Progress:
-    """Return a bar that disappears at the end and is shown on terminals alone."""
+    """Return a bar that disappears at the end and is shown only on terminals."""
     console = Console(stderr=True)
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from imboost.cli.console import outlier_count, say
-from imboost.cli.inputs import identifier_columns, open_inputs, scored_batches
+from imboost.cli.inputs import open_inputs, scored_batches
 from imboost.cli.options import Model, Table
-from imboost.cli.outputs import default_output
 from imboost.reporting.formatting import count, percent
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 MAX_WARNINGS = 5  # warnings about columns that are printed
 
 # A larger fraction of outliers than both of these warns of drift, in tables that are not tiny.
-MAX_OUTLIER_SHARE = 0.1
+MAX_OUTLIER_FRACTION = 0.1
 MAX_OUTLIER_RATIO = 5  # times the fraction in training
 MIN_ROWS_TO_WARN = 20
 
@@ -40,11 +39,13 @@ def score(
     """Score the rows of a table of any size."""
     from imboost.persistence.atomic_write import atomic_write
     from imboost.scoring.drift import DriftMonitor
+    from imboost.scoring.row_selection import identifier_columns
     from imboost.scoring.streaming import check_row_counts
     from imboost.scoring.writer import ScoreWriter, check_score_path
+    from imboost.tables.files import path_beside
 
     detector, files = open_inputs(model, data)
-    out = out or default_output(data, ".scores.csv" if files.is_csv else ".scores.parquet")
+    out = out or path_beside(data, ".scores.csv" if files.is_csv else ".scores.parquet")
     check_score_path(out, files.paths)
     monitor = DriftMonitor(detector)
     n_read = n_outliers = 0
@@ -64,10 +65,10 @@ def score(
                 other_seconds += perf_counter() - before
         check_row_counts(n_read, writer.n_rows, "wrote")
     seconds = perf_counter() - start
-    share = model_seconds / ((model_seconds + other_seconds) or 1.0)
+    in_model = model_seconds / ((model_seconds + other_seconds) or 1.0)
     say(
         f"{count(n_read, 'row')} in {seconds:,.1f} s: {n_read / seconds:,.0f} rows per second, "
-        f"{percent(share)} of the computing time in the model.",
+        f"{percent(in_model)} of the computing time in the model.",
         outlier_count(n_outliers, n_read, detector.threshold_),
     )
     _warn_about_outliers(n_outliers, n_read, detector)
@@ -78,7 +79,7 @@ def score(
 def _warn_about_outliers(n_outliers: int, n_rows: int, detector: TableDetector) -> None:
     """Warn if a far larger fraction of rows is called outliers than in training."""
     now, then = n_outliers / max(n_rows, 1), float(detector.labels_.mean())
-    if n_rows >= MIN_ROWS_TO_WARN and now > max(MAX_OUTLIER_SHARE, MAX_OUTLIER_RATIO * then):
+    if n_rows >= MIN_ROWS_TO_WARN and now > max(MAX_OUTLIER_FRACTION, MAX_OUTLIER_RATIO * then):
         say(
             f"Warning: {percent(now)} of the rows are called outliers, {percent(then)} in "
             "training. The data may have changed since."

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ipaddress
-import socket
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +13,10 @@ from imboost.cli.inputs import load_model
 from imboost.cli.options import Model
 from imboost.errors import MissingPackageError, SettingError
 from imboost.serving.limits import Limits
+from imboost.web.addresses import AllowedHosts, check_access
+from imboost.web.limits import ConnectionLimits
+
+PACKAGES = ("fastapi", "prometheus_client", "uvicorn")  # of the extra `serve`
 
 
 def serve(
@@ -43,50 +46,51 @@ def serve(
         int | None,
         typer.Option(min=1, help="Requests processed at the same time. Default: one per core."),
     ] = None,
+    max_connections: Annotated[
+        int, typer.Option(min=1, help="Maximum number of open connections.")
+    ] = ConnectionLimits.n_connections,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Name under which clients reach the service, such as that of a reverse proxy. "
+            "Can be repeated. The address listened on and local names are always allowed.",
+        ),
+    ] = None,
+    access_log: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Append a line per request to this file."),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Write a line per request to standard error.")
+    ] = False,
 ) -> None:
     """Serve a model over HTTP: score and explain rows that other programs send."""
     if timeout <= 0:
         raise SettingError(f"--timeout must be above 0, got {timeout:g}.")
-    missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
+    missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
         raise MissingPackageError("imboost serve", missing, extra="serve")
     check_access(host, token)
-    import uvicorn
-
     from imboost.serving.app import make_app
+    from imboost.web.server import run_server
 
     limits = Limits(n_rows=max_rows, n_bytes=max_bytes, seconds=timeout, n_jobs=jobs)
-    app = make_app(load_model(model), limits, token)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family) as listener:
-        name = f"[{host}]" if ":" in host else host
-        address = f"http://{name}:{listener.getsockname()[1]}"
+    hosts = AllowedHosts.of(host, allowed_host or [])
+    app = make_app(load_model(model), limits, token, hosts)
+
+    def announce(address: str) -> None:
         say(
             f"Serving {model} at {address}: POST /score and /explain, GET /metadata and /health.",
             f"OpenAPI schema: {address}/openapi.json. Stop with Ctrl+C.",
         )
-        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
 
-
-def check_access(host: str, token: str | None) -> None:
-    """Raise if the service could be used from other machines without a token."""
-    if token is not None and not token.strip():
-        raise SettingError("The token is empty: set it with --token or IMBOOST_TOKEN.")
-    if token is None and not is_loopback(host):
-        raise SettingError(
-            f"{host} can be reached from other machines: set a token with --token or "
-            "IMBOOST_TOKEN, or listen on 127.0.0.1."
-        )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address can only be reached from the same machine.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        found = {info[4][0] for info in socket.getaddrinfo(host, None)}
-        return all(ipaddress.ip_address(str(address)).is_loopback for address in found)
+    run_server(
+        app,
+        host,
+        port,
+        limits=ConnectionLimits(n_connections=max_connections),
+        on_ready=announce,
+        access_log=access_log,
+        verbose=verbose,
+    )

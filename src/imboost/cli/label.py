@@ -1,0 +1,265 @@
+"""`imboost label`: answer questions about the rows of a table, in the browser or the terminal."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from imboost.cli.console import say
+from imboost.cli.fit import parse_roles, print_columns
+from imboost.cli.inputs import load_model
+from imboost.cli.label_source import find_source
+from imboost.cli.options import DEFAULT_DETECTOR, MAX_SEED
+from imboost.cli.progress import stage
+from imboost.errors import MissingPackageError, SettingError
+from imboost.reporting.formatting import count
+from imboost.validation import check_number
+
+if TYPE_CHECKING:
+    from imboost.detectors.table_detector import TableDetector
+    from imboost.labelling.project import Project
+    from imboost.session import Session
+
+DEFAULT_PORT = 8765
+DEFAULT_AUDIT_SHARE = 0.1
+PACKAGES = {"fastapi": "fastapi", "uvicorn": "uvicorn", "python_multipart": "python-multipart"}
+
+
+def label(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV or Parquet file, a folder of files of one of these formats, or the file of "
+            "a session to continue."
+        ),
+    ],
+    session: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the answers are stored: a file, or postgresql://USER@HOST/DATABASE. "
+            "Default: beside the table, as NAME.session.db."
+        ),
+    ] = None,
+    name: Annotated[
+        str, typer.Option(help="Name of the session; a store can hold several.")
+    ] = "default",
+    terminal: Annotated[
+        bool, typer.Option("--terminal", help="Ask in the terminal instead of the browser.")
+    ] = False,
+    who: Annotated[str, typer.Option(help="Your name, with --terminal.")] = "",
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int,
+        typer.Option(
+            min=0, max=65535, help=f"Port to listen on; 0 is {DEFAULT_PORT}, or any free one."
+        ),
+    ] = 0,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Do not open the page in a browser.")
+    ] = False,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="IMBOOST_TOKEN",
+            help="People log in with it. Required if the address can be reached from other "
+            "machines.",
+        ),
+    ] = None,
+    questions: Annotated[
+        int, typer.Option(min=1, help="Answers after which the model is trained again.")
+    ] = 10,
+    second_opinions: Annotated[
+        float, typer.Option(help="Fraction of the answered rows that a second person is asked.")
+    ] = 0.0,
+    lease: Annotated[
+        float,
+        typer.Option(help="Seconds after which an unanswered question goes to somebody else."),
+    ] = 600.0,
+    detector: Annotated[
+        str | None, typer.Option(help=f"As in 'imboost fit'. Default: {DEFAULT_DETECTOR}.")
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Model folder whose detector settings and column roles are used."),
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(help="The role of a column, as in 'imboost fit'; may be repeated."),
+    ] = None,
+    audit_share: Annotated[
+        float | None,
+        typer.Option(
+            help="Fraction of the questions that are drawn at random, for estimates. Default: "
+            f"{DEFAULT_AUDIT_SHARE}."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=MAX_SEED, help="Random seed. Default: 0.")
+    ] = None,
+) -> None:
+    """Answer questions about the rows of a table, in the browser or in the terminal."""
+    check_number("--second-opinions", second_opinions, minimum=0.0, maximum=1.0)
+    check_number("--lease", lease, minimum=1.0)
+    check_number("--audit-share", audit_share or 0.0, minimum=0.0, maximum=1.0)
+    roles = parse_roles(role or ())
+    if model is not None and detector is not None:
+        raise SettingError("Give --model or --detector, not both.")
+    if not terminal:
+        _check_server(host, token)
+    source = find_source(data, session, name)
+    settings = {"detector": detector, "model": model, "seed": seed, "audit-share": audit_share}
+    given = [name for name, value in {**settings, "role": role}.items() if value is not None]
+    if source.exists and given:
+        raise SettingError(
+            f"The session {source.shown} exists and keeps its settings: leave out --{given[0]}, "
+            "or start another session with --session."
+        )
+    make_detector, model_roles = _detector_maker(detector or DEFAULT_DETECTOR, model, seed or 0)
+    from imboost.labelling.project import Project
+    from imboost.labelling.workspace import Workspace
+
+    def make_workspace(opened: Session) -> Workspace:
+        return Workspace(
+            opened,
+            n_questions=questions,
+            second_opinions=second_opinions,
+            lease_seconds=lease,
+        )
+
+    project = Project(
+        source.table,
+        source.url,
+        name=name,
+        make_detector=make_detector,
+        make_workspace=make_workspace,
+        audit_share=DEFAULT_AUDIT_SHARE if audit_share is None else audit_share,
+        random_state=seed or 0,
+    )
+    with stage(f"reading {source.table}"):
+        project.open()
+        if project.setup is not None and (chosen := {**model_roles, **roles}):
+            project.setup.set_roles(chosen)
+    say(f"Session: {source.shown}, {count(_n_answers(project), 'answer')} so far.")
+    try:
+        if terminal:
+            _run_terminal(project, who)
+        else:
+            _run_page(project, host, port, token, opens_browser=not no_browser)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        project.close()
+        say(f"{count(_n_answers(project), 'answer')} stored in {source.shown}.")
+        _wait_for_training(project)
+
+
+def _wait_for_training(project: Project) -> None:
+    """Let the training in progress end: native code aborts if the program ends before it."""
+    workspace = project.workspace
+    if workspace is None or workspace.wait_until_stopped(timeout=1.0):
+        return
+    say("Waiting for the training to end. Press Ctrl+C again to leave at once.")
+    try:
+        workspace.wait_until_stopped()
+    except KeyboardInterrupt:
+        sys.stdout.flush()
+        os._exit(0)  # all answers are stored
+
+
+def _check_server(host: str, token: str | None) -> None:
+    missing = [package for module, package in PACKAGES.items() if find_spec(module) is None]
+    if missing:
+        raise MissingPackageError("imboost label", missing, extra="label")
+    from imboost.web.addresses import check_access
+
+    check_access(host, token)
+
+
+def _detector_maker(
+    name: str, model: Path | None, seed: int
+) -> tuple[Callable[[Mapping[str, str]], TableDetector], dict[str, str]]:
+    """Return what makes a detector with given roles, and the roles of a saved model.
+
+    The detector is made by name, or with the settings of the model.
+    """
+    from sklearn.base import clone
+
+    from imboost.detectors import make_detector
+    from imboost.detectors.table_detector import TableDetector
+
+    inner = make_detector(name)
+    if model is None:
+        return lambda roles: TableDetector(inner, roles=dict(roles), random_state=seed), {}
+    loaded = load_model(model)
+    stored = {column.name: str(column.role) for column in loaded.schema_}
+
+    def make(roles: Mapping[str, str]) -> TableDetector:
+        made: TableDetector = clone(loaded)
+        made.set_params(roles=dict(roles), random_state=seed)
+        return made
+
+    return make, stored
+
+
+def _n_answers(project: Project) -> int:
+    return 0 if project.workspace is None else len(project.workspace.session.history)
+
+
+def _run_terminal(project: Project, who: str) -> None:
+    from imboost.labelling.keys import read_keys
+    from imboost.labelling.terminal import Terminal
+
+    if project.setup is not None:
+        print_columns(project.setup.schema, project.setup.table.num_rows)
+        project.start()
+    if project.workspace is not None:
+        waits = not sys.stdin.isatty()
+        keys = read_keys(sys.stdin)
+        Terminal(project.workspace, keys, who=who, waits_for_training=waits).run()
+
+
+def _run_page(
+    project: Project, host: str, port: int, token: str | None, *, opens_browser: bool
+) -> None:
+    from imboost.labelling.app import make_app
+    from imboost.web.addresses import AllowedHosts
+    from imboost.web.server import run_server
+
+    def on_ready(address: str) -> None:
+        say(f"Open {address} in a browser. Stop with Ctrl+C.")
+        if opens_browser:
+            _open_browser(address if token is None else f"{address}/?token={token}")
+
+    app = make_app(project, token=token, hosts=AllowedHosts.of(host))
+    run_server(app, host, _choose_port(host, port), on_ready=on_ready)
+
+
+def _choose_port(host: str, port: int) -> int:
+    """Return the port to listen on, 0 for any free one."""
+    if port:
+        return port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.create_server((host, DEFAULT_PORT), family=family):
+            return DEFAULT_PORT
+    except OSError:
+        return 0
+
+
+def _open_browser(address: str) -> None:
+    """Open a page, unless the only browser would run in this terminal."""
+    import webbrowser
+    from threading import Thread
+
+    has_screen = not sys.platform.startswith("linux") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    if has_screen:
+        Thread(target=webbrowser.open, args=(address,), daemon=True).start()

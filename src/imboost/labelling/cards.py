@@ -1,0 +1,389 @@
+"""Builds the views of the page from a workspace."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from secrets import token_urlsafe
+
+import numpy as np
+
+from imboost.explain import Explanation, Reason
+from imboost.labelling.columns import Columns
+from imboost.labelling.groups import find_group
+from imboost.labelling.pictures import draw_found
+from imboost.labelling.views import (
+    CellView,
+    Disagreement,
+    DisagreementsView,
+    Group,
+    GroupRow,
+    HistoryEntry,
+    HistoryView,
+    PanelView,
+    QuestionView,
+    SimilarRow,
+    SuspectRow,
+    SuspectsView,
+)
+from imboost.labelling.workspace import Workspace
+from imboost.reporting.formatting import count, percent
+from imboost.session import Answer
+from imboost.session.agreement import Agreement
+from imboost.session.state import AUDIT
+
+MAX_REASONS = 6
+WEAK_REASON = 0.25  # of the largest contribution: weaker ones are not shown as reasons
+N_SIMILAR = 3
+PAGE_ROWS = 50
+N_LIST_COLUMNS = 6  # columns of the table that the list of suspects shows
+
+
+def question_view(
+    workspace: Workspace, row: int, *, explain: bool = False, is_asked: bool = False
+) -> QuestionView:
+    """Return the card of a row.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    row : int
+    explain : bool
+        Compute reasons now if they are not known yet.
+    is_asked : bool
+        Whether the card asks for an answer. It then leaves out the answers and notes of other
+        people, so that a second opinion is independent.
+    """
+    snapshot, columns, session = workspace.snapshot, workspace.columns, workspace.session
+    explainer = workspace.explainer
+    explanation = explainer.explain([row])[0] if explain else explainer.get(row)
+    reasons, others = _cells(workspace, row, explanation)
+    shown = [cell.column for cell in reasons]
+    is_open = row in session.open_questions
+    score = float(snapshot.scores[row])
+    people = {} if is_asked else session.answers_about(row)
+    notes = [entry.note for entry in people.values() if entry.note]
+    return QuestionView(
+        row=row,
+        name=columns.row_name(row),
+        request=token_urlsafe(12),
+        score=score,
+        rank=int(snapshot.ranks[row]),
+        n_rows=len(snapshot.scores),
+        probability=float(snapshot.probabilities[row]),
+        is_called=score > snapshot.threshold,
+        origin=_origin(workspace, row, is_open, is_asked),
+        reasons=reasons,
+        others=others,
+        score_picture=snapshot.picture.draw("Scores of all rows, with this row marked", score),
+        similar=_similar(workspace, row),
+        group=_group(workspace, row, shown) if explanation else None,
+        answers=[(who, entry.answer) for who, entry in people.items()],
+        note=notes[-1] if notes else "",
+        is_open=is_open,
+        is_explained=explanation is not None,
+    )
+
+
+def _origin(workspace: Workspace, row: int, is_open: bool, is_asked: bool) -> str:
+    """Say why a row is asked."""
+    if not is_open and is_asked:
+        return "A second opinion: somebody else has answered this row."
+    if not is_open:
+        return "Opened from a list; your answer counts like any other."
+    question = workspace.session.question(row)
+    if question is not None and question.strategy == AUDIT:
+        return "Drawn at random, to measure how good the decisions are."
+    return "Selected because its answer improves the model most."
+
+
+def _cells(
+    workspace: Workspace, row: int, explanation: Explanation | None
+) -> tuple[list[CellView], list[CellView]]:
+    """Return the cells that make a row unusual, and all others in the order of the table."""
+    cells = workspace.columns.cells(row)
+    if explanation is None:
+        return [], [CellView(name, value) for name, value in cells.items()]
+    unusual = reason_columns(explanation)
+    largest = max((reason.contribution for reason in explanation.reasons), default=0.0)
+    shown: dict[str, CellView] = {}
+    hidden: dict[str, CellView] = {}
+    for reason in explanation.reasons:
+        is_reason = reason.column in unusual
+        strength = max(reason.contribution, 0.0) / largest if largest > 0 else 0.0
+        view = _cell_view(workspace, row, reason, cells[reason.column], is_reason, strength)
+        (shown if is_reason else hidden)[reason.column] = view
+    others = [
+        hidden.get(name, CellView(name, value))
+        for name, value in cells.items()
+        if name not in shown
+    ]
+    return list(shown.values()), others
+
+
+def reason_columns(explanation: Explanation) -> list[str]:
+    """Return the columns that make a row unusual, the strongest first.
+
+    Their contributions exceed those of reference rows and are not small beside the largest one.
+    """
+    largest = max((reason.contribution for reason in explanation.reasons), default=0.0)
+    return [
+        reason.column
+        for reason in explanation.reasons
+        if reason.contribution > max(reason.tolerance, WEAK_REASON * largest, 0.0)
+    ][:MAX_REASONS]
+
+
+def _cell_view(
+    workspace: Workspace, row: int, reason: Reason, value: str, is_reason: bool, strength: float
+) -> CellView:
+    label = f"{reason.column}: {value or 'missing'}, {reason.position}"
+    picture = workspace.columns.used[reason.column].draw(row, reason.expected, label)
+    return CellView(
+        column=reason.column,
+        value=value,
+        expected=_rounded(reason.expected),
+        position=reason.position,
+        is_reason=is_reason,
+        strength=strength,
+        picture=picture,
+    )
+
+
+def _rounded(text: str) -> str:
+    """Write a number with at most four significant digits, other text as it is.
+
+    >>> _rounded("12.345678"), _rounded("north"), _rounded("123456.7")
+    ('12.35', 'north', '123,457')
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not math.isfinite(number):
+        return text
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+
+
+def _similar(workspace: Workspace, row: int) -> list[SimilarRow]:
+    """Return the answered rows nearest to a row."""
+    answered = {
+        other: answer
+        for other, answer in workspace.session.answers.items()
+        if answer in (Answer.INLIER, Answer.OUTLIER) and other != row
+    }
+    rows = np.fromiter(answered, dtype=np.int64)
+    if len(rows) == 0:
+        return []
+    points = workspace.points
+    distances = np.square(points[rows] - points[row]).sum(axis=1)
+    columns = workspace.columns
+    return [
+        SimilarRow(
+            row=int(other),
+            name=columns.row_name(int(other)),
+            answer=answered[int(other)],
+            differences=[
+                (name, columns.cell(int(other), name))
+                for name in columns.largest_differences(row, int(other))
+            ],
+        )
+        for other in rows[np.argsort(distances, kind="stable")[:N_SIMILAR]]
+    ]
+
+
+def _group(workspace: Workspace, row: int, shown: list[str]) -> Group | None:
+    """Return unanswered rows like a row."""
+    snapshot, columns = workspace.snapshot, workspace.columns
+    reason, rows = find_group(columns, row, shown, snapshot.scores, snapshot.threshold)
+    answered = _answered_rows(workspace)
+    rows = [other for other in rows if other not in answered]
+    if not rows:
+        return None
+    names = shown[:4] or columns.names[:4]
+    scores = snapshot.scores[rows].tolist()
+    values = _row_values(columns, rows, names)
+    found = zip(rows, columns.row_names(rows), scores, values, strict=True)
+    return Group(reason=reason, columns=names, rows=[GroupRow(*one) for one in found])
+
+
+def _row_values(columns: Columns, rows: list[int], names: list[str]) -> list[list[str]]:
+    """Return the cells of rows in some columns, row by row."""
+    cells = [columns.texts(rows, name) for name in names]
+    return [[column[at] for column in cells] for at in range(len(rows))]
+
+
+def panel_view(workspace: Workspace) -> PanelView:
+    """Return the side panel."""
+    session, snapshot = workspace.session, workspace.snapshot
+    answers = session.answers
+    counts = Counter(answers.values())
+    decided = [
+        answers[row] == Answer.OUTLIER
+        for row in dict.fromkeys(entry.row for entry in session.history)
+        if answers.get(row) in (Answer.INLIER, Answer.OUTLIER)
+    ]
+    found = f"{count(sum(decided), 'outlier')} in {count(len(decided), 'answer')}"
+    return PanelView(
+        round=snapshot.round,
+        n_open=len(session.open_questions),
+        n_answers=counts.total(),
+        n_outliers=counts[Answer.OUTLIER],
+        n_inliers=counts[Answer.INLIER],
+        n_unsure=counts[Answer.UNSURE],
+        n_skipped=counts[Answer.SKIP],
+        found_picture=draw_found(decided, found),
+        score_picture=snapshot.picture.draw("Scores of all rows, with the threshold"),
+        n_called=snapshot.n_called,
+        precision=snapshot.precision,
+        missed=snapshot.missed,
+        is_threshold_estimated=snapshot.detector.threshold_is_estimated_,
+        advice=snapshot.advice,
+        should_stop=snapshot.should_stop,
+        training=workspace.training,
+        until_training=max(workspace.n_questions - workspace.n_new_answers, 0),
+        n_disagreements=len(_doubtful(workspace)) + len(session.conflicts),
+        agreement=_write_agreement(session.agreement()),
+        error=workspace.error,
+    )
+
+
+def _write_agreement(agreement: Agreement) -> str:
+    """Write how often two people agree; nothing if no row has two answers."""
+    if agreement.n_rows == 0:
+        return ""
+    text = f"{percent(agreement.fraction)} of {count(agreement.n_rows, 'row')}"
+    return text if math.isnan(agreement.kappa) else f"{text}, kappa {agreement.kappa:.2f}"
+
+
+def suspects_view(
+    workspace: Workspace,
+    *,
+    sort: str = "score",
+    descending: bool = True,
+    column: str = "",
+    value: str = "",
+    answered: str = "all",
+    page: int = 1,
+) -> SuspectsView:
+    """Return a page of the rows, by score or by a column, filtered by the text of their cells."""
+    snapshot, columns = workspace.snapshot, workspace.columns
+    answers = workspace.session.answers
+    keep = np.ones(len(snapshot.scores), dtype=bool)
+    if value:
+        keep = columns.contain(value, [column] if column in columns.names else columns.names)
+    if answered in ("answered", "unanswered"):
+        has_answer = np.zeros(len(keep), dtype=bool)
+        has_answer[list(_answered_rows(workspace))] = True
+        keep &= has_answer if answered == "answered" else ~has_answer
+    rows = np.flatnonzero(keep)
+    sort = sort if sort in columns.names else "score"
+    keys = snapshot.scores if sort == "score" else columns.sort_keys(sort)
+    order = np.argsort(-keys[rows] if descending else keys[rows], kind="stable")
+    n_pages = max(1, math.ceil(len(rows) / PAGE_ROWS))
+    page = min(max(page, 1), n_pages)
+    shown = rows[order][(page - 1) * PAGE_ROWS : page * PAGE_ROWS].tolist()
+    names = list(columns.used)[:N_LIST_COLUMNS]
+    for extra in (sort, column):
+        if extra in columns.names and extra not in names:
+            names.append(extra)
+    return SuspectsView(
+        rows=[
+            SuspectRow(
+                row=row,
+                name=row_name,
+                rank=int(snapshot.ranks[row]),
+                score=float(snapshot.scores[row]),
+                probability=float(snapshot.probabilities[row]),
+                is_called=bool(snapshot.scores[row] > snapshot.threshold),
+                answer=str(answers.get(row, "")),
+                values=values,
+            )
+            for row, row_name, values in zip(
+                shown, columns.row_names(shown), _row_values(columns, shown, names), strict=True
+            )
+        ],
+        columns=names,
+        all_columns=columns.names,
+        sort=sort,
+        descending=descending,
+        column=column,
+        value=value,
+        answered=answered,
+        page=page,
+        n_pages=n_pages,
+        n_rows=len(rows),
+    )
+
+
+def history_view(workspace: Workspace, page: int = 1) -> HistoryView:
+    """Return a page of the history, newest first."""
+    session, columns = workspace.session, workspace.columns
+    entries = list(session.history)
+    n_pages = max(1, math.ceil(len(entries) / PAGE_ROWS))
+    page = min(max(page, 1), n_pages)
+    newest = list(enumerate(entries, 1))[::-1][(page - 1) * PAGE_ROWS : page * PAGE_ROWS]
+    return HistoryView(
+        entries=[
+            HistoryEntry(
+                number=number,
+                row=entry.row,
+                name=columns.row_name(entry.row),
+                answer=str(entry.answer),
+                who=entry.who,
+                time=entry.when.astimezone().strftime("%Y-%m-%d %H:%M:%S"),
+                kind="resolution" if entry.resolves else "answer",
+                note=entry.note,
+                seconds="" if entry.seconds is None else f"{entry.seconds:.0f} s",
+                is_current=session.answers_about(entry.row).get(entry.who) is entry,
+            )
+            for number, entry in newest
+        ],
+        page=page,
+        n_pages=n_pages,
+        n_entries=len(entries),
+    )
+
+
+def disagreements_view(workspace: Workspace) -> DisagreementsView:
+    """Return answers that the model contradicts, and rows about which people disagree."""
+    session, columns = workspace.session, workspace.columns
+    return DisagreementsView(
+        doubtful=[
+            Disagreement(row, columns.row_name(row), _answers_of(workspace, row), probability)
+            for row, probability in _doubtful(workspace)
+        ],
+        conflicts=[
+            Disagreement(row, columns.row_name(row), _answers_of(workspace, row), None)
+            for row in session.conflicts
+        ],
+    )
+
+
+def _answered_rows(workspace: Workspace) -> set[int]:
+    """Return the rows with an answer, also those about which people disagree."""
+    return {*workspace.session.answers, *workspace.session.conflicts}
+
+
+def _answers_of(workspace: Workspace, row: int) -> list[tuple[str, Answer]]:
+    """Return each person's answer about a row."""
+    people = workspace.session.answers_about(row)
+    return [(who, entry.answer) for who, entry in people.items()]
+
+
+def _doubtful(workspace: Workspace) -> list[tuple[int, float]]:
+    """Return answers that the model contradicts and nobody has confirmed since.
+
+    An answer from the list of suspects resolves, but a row's first answer confirms nothing.
+    """
+    session = workspace.session
+    n_answers = Counter(entry.row for entry in session.history)
+    return [
+        (row, probability)
+        for row, answer, probability in workspace.snapshot.doubtful
+        if session.answers.get(row) == answer
+        and not (
+            n_answers[row] > 1
+            and any(entry.resolves for entry in session.answers_about(row).values())
+        )
+    ]

@@ -1,0 +1,204 @@
+"""The columns of the table as the page shows and compares them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from imboost.labelling.pictures import CategoryPicture, NumberPicture
+from imboost.scoring.explained_rows import shorten
+from imboost.tables.cells import to_text
+
+FENCE = 1.5  # interquartile ranges beyond the quartiles: Tukey's fences
+EXCESS = 0.25  # numbers as extreme as this fraction of another one's excess are like it
+RARE = 1e-3  # fraction of the rows up to which a category is rare
+MAX_RARE_ROWS = 0.05  # fraction of rows with rare categories above which that is not unusual
+N_DIFFERENCES = 3  # columns named as the differences of two rows
+MIN_DIFFERENCE = 0.1  # of the range between the fences; smaller differences are not named
+NEARBY = 0.05  # numbers that differ by less than this fraction of the inner range are alike
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """Parsed numbers or datetimes of a column, nan where missing."""
+
+    values: NDArray[np.float64]
+    low: float
+    high: float
+    picture: NumberPicture
+
+    @classmethod
+    def fit(cls, values: NDArray[np.float64]) -> NumberColumn:
+        """Find the range beyond which values are extreme."""
+        known = values[np.isfinite(values)]
+        low, high = np.quantile(known, (0.25, 0.75)) if len(known) else (0.0, 0.0)
+        margin = FENCE * (high - low)
+        return cls(values, float(low - margin), float(high + margin), NumberPicture.fit(values))
+
+    def like(self, row: int) -> NDArray[np.bool_]:
+        """Return which rows are like a row: extreme on the same side, or nearly equal."""
+        value = self.values[row]
+        if np.isnan(value):
+            found = np.isnan(self.values)
+        elif value > self.high:
+            found = self.values > self.high + EXCESS * (value - self.high)
+        elif value < self.low:
+            found = self.values < self.low + EXCESS * (value - self.low)
+        else:
+            found = np.abs(self.values - value) <= NEARBY * (self.high - self.low)
+        return np.asarray(found)
+
+    def equal(self, row: int) -> NDArray[np.bool_]:
+        """Return which rows have the value of a row."""
+        value = self.values[row]
+        return np.isnan(self.values) if np.isnan(value) else np.asarray(self.values == value)
+
+    def difference(self, row: int, other: int) -> float:
+        """Return how much two rows differ, relative to the range between the fences."""
+        one, two = self.values[row], self.values[other]
+        if np.isnan(one) or np.isnan(two):
+            return float(np.isnan(one) != np.isnan(two))
+        return float(min(abs(one - two) / max(self.high - self.low, 1e-12), 1.0))
+
+    def draw(self, row: int, expected: str, label: str) -> Markup:
+        """Draw the distribution with the value of a row and, if a number, the expected one."""
+        try:
+            number = float(expected)
+        except ValueError:
+            number = np.nan
+        return self.picture.draw(float(self.values[row]), number, label)
+
+    def draw_all(self, label: str) -> Markup:
+        """Draw the distribution."""
+        return self.picture.draw(np.nan, np.nan, label)
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryColumn:
+    """Parsed categories of a column as codes, -1 where missing."""
+
+    codes: NDArray[np.int64]
+    categories: list[str]
+    is_rare: NDArray[np.bool_]
+    picture: CategoryPicture
+
+    @classmethod
+    def fit(cls, values: pa.ChunkedArray) -> CategoryColumn:
+        """Count the categories."""
+        encoded = pa.chunked_array(values).combine_chunks().dictionary_encode()
+        codes = pc.fill_null(encoded.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
+        categories = [str(one) for one in encoded.dictionary.to_pylist()]
+        counts = np.bincount(codes[codes >= 0], minlength=len(categories))
+        is_rare = np.append(counts <= max(1.0, RARE * len(codes)), False)  # the last: missing
+        picture = CategoryPicture.fit(categories, counts.tolist())
+        return cls(codes, categories, is_rare, picture)
+
+    def like(self, row: int) -> NDArray[np.bool_]:
+        """Return which rows have the category of a row, or a rare one like it."""
+        has_rare = self.is_rare[self.codes]
+        if has_rare[row] and has_rare.mean() <= MAX_RARE_ROWS:
+            return has_rare
+        return self.equal(row)
+
+    def equal(self, row: int) -> NDArray[np.bool_]:
+        """Return which rows have the category of a row."""
+        return np.asarray(self.codes == self.codes[row])
+
+    def difference(self, row: int, other: int) -> float:
+        """Return 1 if two rows have different categories, else 0."""
+        return float(self.codes[row] != self.codes[other])
+
+    def draw(self, row: int, expected: str, label: str) -> Markup:
+        """Draw the frequencies with the category of a row and the expected one."""
+        code = int(self.codes[row])
+        return self.picture.draw(self.categories[code] if code >= 0 else None, expected, label)
+
+    def draw_all(self, label: str) -> Markup:
+        """Draw the frequencies."""
+        return self.picture.draw(None, "", label)
+
+
+class Columns:
+    """All columns of a table: cells as text, and the columns that are used for scoring.
+
+    Parameters
+    ----------
+    table : Arrow table
+    parsed : dict of str to parsed cells
+        As `Schema.parse` returns them.
+    identifiers : list of str
+        Columns that name a row.
+    """
+
+    def __init__(self, table: pa.Table, parsed: dict[str, Any], identifiers: list[str]) -> None:
+        self.names: list[str] = table.column_names
+        self.used = {name: _fit(values) for name, values in parsed.items()}
+        self._table = table
+        self._identifiers = identifiers
+
+    def cells(self, row: int) -> dict[str, str]:
+        """Return the cells of a row as text, empty where missing."""
+        return {name: self.cell(row, name) for name in self.names}
+
+    def cell(self, row: int, name: str) -> str:
+        """Return one cell as text, empty where missing; numbers have at most six digits."""
+        return self.texts([row], name)[0]
+
+    def texts(self, rows: list[int], name: str) -> list[str]:
+        """Return cells of a column as text; much quicker than one by one."""
+        texts = to_text(self._table.column(name).take(pa.array(rows, pa.int64()))).to_pylist()
+        if isinstance(self.used.get(name), NumberColumn):
+            texts = [shorten(text) for text in texts]
+        return [text or "" for text in texts]
+
+    def text(self, name: str) -> pa.ChunkedArray:
+        """Return a whole column as text."""
+        return to_text(self._table.column(name))
+
+    def largest_differences(self, row: int, other: int) -> list[str]:
+        """Return the columns in which two rows differ most."""
+        sizes = {name: column.difference(row, other) for name, column in self.used.items()}
+        names = sorted(sizes, key=lambda name: -sizes[name])[:N_DIFFERENCES]
+        return [name for name in names if sizes[name] > MIN_DIFFERENCE]
+
+    def sort_keys(self, name: str) -> NDArray[np.float64]:
+        """Return numbers in the order of a column; rows without a value come first."""
+        used = self.used.get(name)
+        if isinstance(used, NumberColumn):
+            return np.where(np.isnan(used.values), -np.inf, used.values)
+        column = CategoryColumn.fit(self.text(name))
+        ranks = np.argsort(np.argsort(np.array(column.categories, dtype=object)))
+        return np.append(ranks, -1.0)[column.codes]
+
+    def contain(self, text: str, names: list[str]) -> NDArray[np.bool_]:
+        """Return which rows contain a text in one of these columns, in any case."""
+        found = np.zeros(self._table.num_rows, dtype=bool)
+        for name in names:
+            matches = pc.match_substring(self.text(name), text, ignore_case=True)
+            found |= pc.fill_null(matches, False).to_numpy()
+        return found
+
+    def row_name(self, row: int) -> str:
+        """Return the identifiers of a row, or its number."""
+        return self.row_names([row])[0]
+
+    def row_names(self, rows: list[int]) -> list[str]:
+        """Return the identifiers of rows, or their numbers."""
+        if not self._identifiers:
+            return [f"Row {row:,}" for row in rows]
+        cells = [
+            [f"{name} {text}" for text in self.texts(rows, name)] for name in self._identifiers
+        ]
+        return [", ".join(parts) for parts in zip(*cells, strict=True)]
+
+
+def _fit(values: Any) -> NumberColumn | CategoryColumn:
+    return (
+        NumberColumn.fit(values) if isinstance(values, np.ndarray) else CategoryColumn.fit(values)
+    )

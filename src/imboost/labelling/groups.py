@@ -1,0 +1,51 @@
+"""Groups of rows that one answer may cover: the same wrong cells, or near duplicates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.labelling.columns import Columns
+
+MAX_ROWS = 100  # of a group: a person looks through all of them
+SUSPECT_FRACTION = 0.05  # rows outside the highest scores are not grouped, unless called outliers
+MAX_COLUMNS = 2  # first reasons that the rows of a group share
+NEAR_DUPLICATE = 0.9  # fraction of equal cells from which rows are near duplicates
+
+
+def find_group(
+    columns: Columns,
+    row: int,
+    reasons: Sequence[str],
+    scores: NDArray[np.float64],
+    threshold: float,
+) -> tuple[str, list[int]]:
+    """Return what the rows like a row share, and these rows by descending score.
+
+    Parameters
+    ----------
+    columns : Columns
+    row : int
+    reasons : sequence of str
+        Columns that make the row unusual, the strongest first.
+    scores : array of shape (n_rows,)
+    threshold : float
+        Rows above it are called outliers.
+    """
+    floor = min(threshold, float(np.quantile(scores, 1 - SUSPECT_FRACTION)))
+    is_suspect = scores > floor
+    is_suspect[row] = False
+    suspects = np.flatnonzero(is_suspect)
+    shared = [name for name in reasons if name in columns.used][:MAX_COLUMNS]
+    if shared:
+        is_like = np.all([columns.used[name].like(row)[suspects] for name in shared], axis=0)
+        reason = f"unusual in {' and '.join(shared)} in the same way"
+    else:
+        equal = np.mean([column.equal(row)[suspects] for column in columns.used.values()], axis=0)
+        is_like = equal >= NEAR_DUPLICATE
+        reason = "nearly all cells are the same"
+    found = suspects[is_like]
+    order = np.argsort(-scores[found], kind="stable")[:MAX_ROWS]
+    return reason, found[order].tolist()

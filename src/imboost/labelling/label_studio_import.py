@@ -1,0 +1,244 @@
+"""Answers from Label Studio's JSON: that of our own export, or of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from imboost.errors import DataError, SessionError
+from imboost.labelling.label_studio import CHOICES, NOTE, ROW, TABLE, last_answers
+from imboost.reporting.formatting import count
+from imboost.session import Answer, Answered, Session
+from imboost.session.table import fingerprint
+
+MAX_BYTES = 20_000_000  # of a file
+MAX_SECONDS = 1e9  # more is no time that a person took
+MAX_NAME_LENGTH = 60  # characters of a person's name
+MAX_NOTE_LENGTH = 2000  # characters of a note
+REQUEST_PREFIX = "label-studio-"
+NEVER = datetime.min.replace(tzinfo=UTC)
+AS_JSON = "export it from Label Studio as JSON"
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """An answer about a row, as Label Studio stores it.
+
+    `request` identifies the annotation and its content: a changed one is another request.
+    """
+
+    row: int
+    answer: Answer
+    who: str
+    seconds: float | None
+    note: str
+    when: datetime | None
+    request: str
+
+
+@dataclass(frozen=True)
+class Imported:
+    """How many answers of a file are new, and how many were known already."""
+
+    n_new: int
+    n_known: int
+
+    def __str__(self) -> str:
+        known = f" {count(self.n_known, 'answer')} of the file were known already."
+        return f"Imported {count(self.n_new, 'answer')}.{known if self.n_known else ''}"
+
+
+def import_answers(session: Session, content: bytes) -> Imported:
+    """Tell a session the answers of a file; the whole file is checked first.
+
+    An answer that was imported before, or that is older than another one of the same person about
+    the same row, is left out: to import a file twice changes nothing.
+
+    Raises
+    ------
+    DataError
+        If the file is too large, is not Label Studio's JSON, or belongs to another table.
+    """
+    annotations = sorted(read_annotations(content, session), key=lambda one: one.when or NEVER)
+    known = {entry.request for entry in session.history}
+    last = {person: _Last.of(entry) for person, entry in last_answers(session).items()}
+    n_new = 0
+    for annotation in annotations:
+        person = (annotation.row, annotation.who)
+        if annotation.request in known or (person in last and last[person].replaces(annotation)):
+            continue
+        session.tell(
+            [annotation.row],
+            [annotation.answer],
+            who=annotation.who,
+            seconds=annotation.seconds,
+            note=annotation.note,
+            request=annotation.request,
+        )
+        last[person] = _Last(annotation.answer, NEVER)
+        n_new += 1
+    return Imported(n_new, len(annotations) - n_new)
+
+
+@dataclass(frozen=True)
+class _Last:
+    """A person's last answer about a row, and when it was given without Label Studio."""
+
+    answer: Answer
+    when: datetime
+
+    @classmethod
+    def of(cls, entry: Answered) -> _Last:
+        is_imported = entry.request.startswith(REQUEST_PREFIX)
+        return cls(entry.answer, NEVER if is_imported else entry.when)
+
+    def replaces(self, annotation: Annotation) -> bool:
+        """Whether the annotation says the same, or is older."""
+        is_older = annotation.when is not None and annotation.when <= self.when
+        return self.answer is annotation.answer or is_older
+
+
+def read_annotations(content: bytes, session: Session) -> Iterator[Annotation]:
+    """Yield the answers of a file about the rows of a session; annotations without one are empty.
+
+    Raises
+    ------
+    DataError
+        Names the first task that is wrong.
+    """
+    n_rows, table = len(session.labels), fingerprint(session.X)
+    for number, task in enumerate(_parse(content), 1):
+        try:
+            row = _check_data(task, table, n_rows)
+            for one in _list(task, "annotations"):
+                annotation = _read(row, one)
+                if annotation is not None:
+                    yield annotation
+        except (DataError, SessionError) as error:
+            raise DataError(f"Task {number}: {error}") from None
+
+
+def _parse(content: bytes) -> list[Any]:
+    if len(content) > MAX_BYTES:
+        raise DataError(
+            f"The file has {len(content):,} bytes; at most {MAX_BYTES:,} can be imported at once."
+        )
+    try:
+        tasks = json.loads(content)
+    except (ValueError, RecursionError):
+        raise DataError(f"The file is not JSON: {AS_JSON}.") from None
+    if not isinstance(tasks, list):
+        raise DataError(f"The file is not a list of tasks: {AS_JSON}.")
+    return tasks
+
+
+def _check_data(task: Any, table: str, n_rows: int) -> int:
+    """Return the row of a task."""
+    data = task.get("data") if isinstance(task, dict) else None
+    if not isinstance(data, dict):
+        raise DataError(f"it has no 'data': {AS_JSON}, not as JSON-MIN or CSV.")
+    if TABLE not in data or ROW not in data:
+        raise DataError(f"its data lack '{ROW}' or '{TABLE}': it was not exported by IMBoost.")
+    if data[TABLE] != table:
+        raise DataError("it belongs to another table.")
+    row = data[ROW]
+    if isinstance(row, bool) or not isinstance(row, int) or not 0 <= row < n_rows:
+        raise DataError(f"rows go from 0 to {n_rows - 1}, got {_short(row)}.")
+    return row
+
+
+def _read(row: int, annotation: Any) -> Annotation | None:
+    """Return the answer of an annotation; None if it holds none."""
+    if not isinstance(annotation, dict):
+        raise DataError("an annotation is not an object.")
+    results = [one for one in _list(annotation, "result") if isinstance(one, dict)]
+    answer = _read_answer(results)
+    if answer is None and annotation.get("was_cancelled") is True:
+        answer = Answer.SKIP
+    if answer is None:
+        return None
+    who = _read_person(annotation)
+    when = annotation.get("updated_at") or annotation.get("created_at")
+    parts = [row, who, answer, annotation.get("id"), when]
+    digest = sha256(json.dumps(parts, default=str).encode()).hexdigest()
+    return Annotation(
+        row=row,
+        answer=answer,
+        who=who,
+        seconds=_read_seconds(annotation.get("lead_time")),
+        note=_read_note(results),
+        when=_read_time(when),
+        request=f"{REQUEST_PREFIX}{digest[:32]}",
+    )
+
+
+def _read_answer(results: list[dict[str, Any]]) -> Answer | None:
+    found = [one for one in results if one.get("type") == "choices"]
+    own = [one for one in found if one.get("from_name") == CHOICES] or found
+    values = [one["value"] for one in own if isinstance(one.get("value"), dict)]
+    choices = [choice for value in values for choice in _list(value, "choices")]
+    if not choices:
+        return None
+    if len(choices) > 1 or not isinstance(choices[0], str):
+        raise DataError(f"an annotation needs one choice, got {_short(choices)}.")
+    try:
+        return Answer.parse(choices[0])
+    except SessionError:
+        known = ", ".join(answer.value for answer in Answer)
+        raise DataError(f"a choice must be {known}, got {_short(choices[0])}.") from None
+
+
+def _read_person(annotation: dict[str, Any]) -> str:
+    """Return the person: an e-mail address, a name, or Label Studio's number of a user."""
+    person = annotation.get("completed_by")
+    if isinstance(person, dict):
+        names = [str(person.get(key) or "") for key in ("first_name", "last_name")]
+        person = person.get("email") or " ".join(names).strip() or person.get("id")
+    if isinstance(person, int) and not isinstance(person, bool):
+        person = f"user {person}"
+    if not isinstance(person, str) or not person:
+        person = annotation.get("created_username")
+    return _clean(person, MAX_NAME_LENGTH)
+
+
+def _read_note(results: list[dict[str, Any]]) -> str:
+    values = [one.get("value") for one in results if one.get("from_name") == NOTE]
+    texts = [value.get("text") for value in values if isinstance(value, dict)]
+    lines = [line for text in texts for line in (text if isinstance(text, list) else [text])]
+    return _clean("\n".join(line for line in lines if isinstance(line, str)), MAX_NOTE_LENGTH)
+
+
+def _read_seconds(value: Any) -> float | None:
+    if not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < MAX_SECONDS else None
+
+
+def _read_time(value: Any) -> datetime | None:
+    try:
+        when = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
+
+
+def _list(parent: dict[str, Any], key: str) -> list[Any]:
+    value = parent.get(key) or []
+    if not isinstance(value, list):
+        raise DataError(f"'{key}' must be a list.")
+    return value
+
+
+def _clean(text: Any, max_length: int) -> str:
+    """Return text that every database can store."""
+    if not isinstance(text, str):
+        return ""
+    return text.replace("\0", "").encode(errors="ignore").decode().strip()[:max_length]
+
+
+def _short(value: Any) -> str:
+    return repr(value)[:60]

@@ -1,0 +1,91 @@
+"""Which person an open question is shown to, so that two people do not answer it by accident."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from time import monotonic
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A question that is shown to a person since a time."""
+
+    who: str
+    since: float
+
+
+@dataclass
+class Leases:
+    """Leases of questions, in memory: after a restart every question is free again.
+
+    Parameters
+    ----------
+    seconds : float
+        A question comes back to everybody after this time without an answer.
+    clock : callable
+        Returns the time in seconds.
+    """
+
+    seconds: float = 600.0
+    clock: Callable[[], float] = monotonic
+    _leases: dict[int, Lease] = field(default_factory=dict)
+    _passed: dict[str, list[int]] = field(default_factory=dict)
+
+    def take(self, questions: Iterable[int], who: str) -> int | None:
+        """Lease the first question that is free for a person, or the one that person has.
+
+        Questions that the person passed over come last.
+        """
+        available = [row for row in questions if self._holder(row) in (None, who)]
+        if not available:
+            return None
+        passed = self._passed.get(who, [])
+        row = min(
+            available,
+            key=lambda row: (passed.index(row) if row in passed else -1, self._holder(row) != who),
+        )
+        if self._holder(row) != who:
+            self._leases[row] = Lease(who, self.clock())
+        return row
+
+    def pass_over(self, row: int, who: str) -> None:
+        """Give a question back; the person sees it again after all others."""
+        if not self.is_held_by_other(row, who):
+            self.release(row)
+        self._forget_pass(row, who)
+        self._passed.setdefault(who, []).append(row)
+
+    def lease(self, row: int, who: str) -> None:
+        """Show a particular question to a person, in place of the one on screen."""
+        for other in [other for other, lease in self._leases.items() if lease.who == who]:
+            self.release(other)
+        self._leases[row] = Lease(who, self.clock())
+        self._forget_pass(row, who)
+
+    def release(self, row: int) -> None:
+        """Free a question, for instance because it has an answer."""
+        self._leases.pop(row, None)
+
+    def seconds_held(self, row: int, who: str) -> float | None:
+        """Return how long a person has had a question; None if somebody else has it."""
+        lease = self._leases.get(row)
+        return self.clock() - lease.since if lease and lease.who == who else None
+
+    def is_held_by_other(self, row: int, who: str) -> bool:
+        """Whether another person has the question at present."""
+        return self._holder(row) not in (None, who)
+
+    def n_free(self, questions: Iterable[int]) -> int:
+        """Return how many questions nobody has at present."""
+        return sum(self._holder(row) is None for row in questions)
+
+    def _forget_pass(self, row: int, who: str) -> None:
+        if row in self._passed.get(who, []):
+            self._passed[who].remove(row)
+
+    def _holder(self, row: int) -> str | None:
+        lease = self._leases.get(row)
+        if lease is None or self.clock() - lease.since > self.seconds:
+            return None
+        return lease.who

@@ -1,0 +1,112 @@
+"""A table that is labelled: first its columns, then its questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Lock
+from typing import Literal
+
+from imboost.detectors.table_detector import TableDetector
+from imboost.labelling.setup import TableSetup
+from imboost.labelling.workspace import Workspace
+from imboost.session import Session
+from imboost.session.store import SQLLog
+from imboost.tables.files import TableFiles
+
+Phase = Literal["columns", "training", "questions"]
+
+
+class Project:
+    """A table and its session: the columns are checked, then the session is started.
+
+    A session that exists already is continued, and its columns are not asked about again.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    url : str
+        Where the session is stored.
+    name : str
+        Name of the session in the store.
+    make_detector : callable
+        Returns a new detector for roles of columns.
+    make_workspace : callable
+        Returns the workspace of a session.
+    query : str, optional
+        The query strategy; the detector's own by default.
+    audit_share : float
+        See `Session`.
+    random_state : int
+        Seed of a new session.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        url: str,
+        *,
+        name: str = "default",
+        make_detector: Callable[[Mapping[str, str]], TableDetector],
+        make_workspace: Callable[[Session], Workspace] = Workspace,
+        query: str | None = None,
+        audit_share: float = 0.1,
+        random_state: int = 0,
+    ) -> None:
+        self.path, self.url, self.name = path, url, name
+        self.setup: TableSetup | None = None
+        self.workspace: Workspace | None = None
+        self._make_detector, self._make_workspace = make_detector, make_workspace
+        self._query, self._audit_share = query, audit_share
+        self._random_state = random_state
+        self._starting = Lock()
+
+    @property
+    def phase(self) -> Phase:
+        """What the page shows: the columns, the first training, or questions."""
+        if self.workspace is None:
+            return "columns"
+        return "questions" if self.workspace.is_ready else "training"
+
+    def open(self) -> None:
+        """Read the table, and continue its session if there is one."""
+        if self._exists():
+            self._work(Session.open(self.url, self.path, name=self.name))
+        else:
+            self.setup = TableSetup(TableFiles.find(self.path).read())
+
+    def _exists(self) -> bool:
+        """Whether the store holds the session."""
+        log = SQLLog(self.url, self.name)
+        try:
+            return bool(log.settings)
+        finally:
+            log.close()
+
+    def start(self) -> None:
+        """Start a new session with the roles of the setup; does nothing if it is started."""
+        with self._starting:
+            if self.setup is None or self.workspace is not None:
+                return
+            self._work(
+                Session.open(
+                    self.url,
+                    self.setup.table,
+                    self._make_detector(self.setup.roles),
+                    name=self.name,
+                    path=self.path,
+                    query=self._query,
+                    audit_share=self._audit_share,
+                    random_state=self._random_state,
+                )
+            )
+
+    def close(self) -> None:
+        """End the training thread."""
+        if self.workspace is not None:
+            self.workspace.stop()
+
+    def _work(self, session: Session) -> None:
+        self.workspace = self._make_workspace(session)
+        self.workspace.start()

@@ -1,0 +1,121 @@
+"""A trained model as the page shows it: computed once per training, then only read."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.decide import Estimate, advise
+from imboost.detectors.table_detector import TableDetector
+from imboost.errors import SettingError
+from imboost.explain import Explanation
+from imboost.labelling.pictures import ScorePicture
+from imboost.labels import has_both_classes
+from imboost.reporting.formatting import percent
+from imboost.session import Answer, Session
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Scores, decisions and estimates of one training.
+
+    Parameters
+    ----------
+    detector : TableDetector
+        Not changed any more: later trainings use a copy.
+    round : int
+    scores : array of shape (n_rows,)
+    ranks : array of shape (n_rows,)
+        1 is the highest score.
+    probabilities : array of shape (n_rows,)
+    threshold : float
+    picture : ScorePicture
+    n_called : int
+        Rows that are called outliers.
+    precision, missed, advice : str
+        The estimates as text.
+    should_stop : bool
+    doubtful : list of (int, Answer, float)
+        As `Session.doubtful_answers` returns them.
+    """
+
+    detector: TableDetector
+    round: int
+    scores: NDArray[np.float64]
+    ranks: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    threshold: float
+    picture: ScorePicture
+    n_called: int
+    precision: str
+    missed: str
+    advice: str
+    should_stop: bool
+    doubtful: list[tuple[int, Answer, float]]
+
+    @classmethod
+    def take(cls, session: Session) -> Snapshot:
+        """Compute everything from the session's present model."""
+        detector = cast("TableDetector", session.detector)
+        scores = detector.decision_scores_
+        ranks = np.empty(len(scores), dtype=np.int64)
+        ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+        outcome = session.outcome()
+        advice = advise(outcome)
+        is_estimable = has_both_classes(detector.training_labels_)
+        return cls(
+            detector=detector,
+            round=session.round,
+            scores=scores,
+            ranks=ranks,
+            probabilities=detector.scores_to_proba(scores)[:, 1],
+            threshold=detector.threshold_,
+            picture=ScorePicture.fit(scores, detector.threshold_),
+            n_called=outcome.n_predicted,
+            precision=_write(outcome.precision, percent) if is_estimable else "",
+            missed=_write(outcome.n_missed, "{:,.0f}".format) if is_estimable else "",
+            advice=str(advice),
+            should_stop=advice.should_stop,
+            doubtful=session.doubtful_answers(),
+        )
+
+
+def _write(estimate: Estimate, write: Callable[[float], str]) -> str:
+    """Write an estimate with its interval; nothing if there is none."""
+    if np.isnan(estimate.value):
+        return ""
+    return f"{write(estimate.value)} ({write(estimate.low)} to {write(estimate.high)})"
+
+
+class Explainer:
+    """Explanations of rows by one snapshot, each computed once."""
+
+    def __init__(self, snapshot: Snapshot, session: Session) -> None:
+        self._snapshot = snapshot
+        self._table = session.X
+        self._found: dict[int, Explanation] = {}
+        self._lock = threading.Lock()
+
+    def get(self, row: int) -> Explanation | None:
+        """Return the explanation of a row if it has been computed."""
+        return self._found.get(row)
+
+    def explain(self, rows: list[int]) -> list[Explanation]:
+        """Return the explanations of rows, computing those that are not known yet."""
+        with self._lock:
+            missing = [row for row in rows if row not in self._found]
+            if missing:
+                self._found.update(zip(missing, self._compute(missing), strict=True))
+        return [self._found[row] for row in rows]
+
+    def _compute(self, rows: list[int]) -> list[Explanation]:
+        try:
+            return self._snapshot.detector.explain(self._table.take(rows))
+        except SettingError:  # the detector cannot attribute its scores to columns
+            scores = self._snapshot.scores[rows].tolist()
+            return [Explanation(score, 0.0, score, is_exact=False, reasons=[]) for score in scores]

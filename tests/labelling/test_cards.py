@@ -1,0 +1,110 @@
+"""What the cards, the panel and the lists say about answers."""
+
+import pytest
+
+from imboost.labelling import cards
+from imboost.labelling.cards import (
+    disagreements_view,
+    history_view,
+    panel_view,
+    question_view,
+    suspects_view,
+)
+from imboost.session import Answer
+from imboost.session.agreement import Agreement
+from labelling_project import make_project, start, write_orders
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    project = make_project(write_orders(tmp_path)[0], second_opinions=1.0, n_questions=100)
+    yield start(project)
+    project.close()
+
+
+def disagree(workspace, row):
+    workspace.session.tell([row], ["outlier"], who="ann")
+    workspace.session.tell([row], ["inlier"], who="bob")
+
+
+def test_a_group_has_no_row_about_which_people_disagree(workspace, monkeypatch):
+    row = workspace.take_question("ann")
+    others = [other for other in range(4) if other != row][:3]
+    monkeypatch.setattr(cards, "find_group", lambda *_: ("alike", others))
+    disagree(workspace, others[0])
+    group = question_view(workspace, row, explain=True).group
+    assert [other.row for other in group.rows] == others[1:]
+
+
+def test_rows_about_which_people_disagree_are_listed_as_answered(workspace):
+    disagree(workspace, 7)
+    assert [row.row for row in suspects_view(workspace, answered="answered").rows] == [7]
+    assert suspects_view(workspace, answered="unanswered").n_rows == 199
+
+
+def test_the_panel_counts_a_corrected_row_once(workspace):
+    workspace.answer([3], "outlier", who="", resolves=True)
+    workspace.answer([4], "inlier", who="", resolves=True)
+    workspace.answer([3], "inlier", who="", resolves=True)
+    panel = panel_view(workspace)
+    assert (panel.n_answers, panel.n_outliers, panel.n_inliers) == (2, 0, 2)
+    assert "0 outliers in 2 answers" in panel.found_picture
+
+
+def test_a_second_opinion_is_asked_without_the_first_answer(workspace):
+    row = workspace.take_question("ann")
+    workspace.answer([row], "outlier", who="ann", note="surely")
+    asked = question_view(workspace, row, is_asked=True)
+    assert (asked.answers, asked.note) == ([], "")
+    assert "second opinion" in asked.origin
+    opened = question_view(workspace, row)
+    assert (opened.answers, opened.note) == ([("ann", Answer.OUTLIER)], "surely")
+    assert "list" in opened.origin
+
+
+@pytest.mark.parametrize(
+    ("agreement", "text"),
+    [
+        (Agreement(0, float("nan"), float("nan")), ""),
+        (Agreement(1, 1.0, float("nan")), "100% of 1 row"),
+        (Agreement(4, 0.75, 0.5), "75% of 4 rows, kappa 0.50"),
+    ],
+)
+def test_an_undefined_kappa_is_not_shown(agreement, text):
+    assert cards._write_agreement(agreement) == text
+
+
+def test_a_contradicted_answer_is_shown_until_somebody_confirms_it(workspace):
+    workspace.answer([5], "outlier", who="ann", resolves=True)  # as from the list of suspects
+    workspace.snapshot.doubtful.append((5, Answer.OUTLIER, 0.01))
+    assert [item.row for item in disagreements_view(workspace).doubtful] == [5]
+    workspace.answer([5], "outlier", who="ann", resolves=True)
+    assert disagreements_view(workspace).doubtful == []
+
+
+def test_similar_rows_do_not_include_the_row_itself(workspace):
+    workspace.session.tell([3, 4], ["inlier", "inlier"])
+    assert [other.row for other in question_view(workspace, 3).similar] == [4]
+
+
+def test_a_card_says_on_which_side_of_the_threshold_its_row_is(workspace):
+    scores = workspace.snapshot.scores
+    assert question_view(workspace, int(scores.argmax())).is_called
+    assert not question_view(workspace, int(scores.argmin())).is_called
+
+
+def test_the_history_marks_answers_that_a_correction_replaced(workspace):
+    for answer in ("outlier", "unsure", "inlier"):
+        workspace.answer([3], answer, who="ann", resolves=True)
+    entries = history_view(workspace).entries
+    assert [(entry.answer, entry.is_current) for entry in entries] == [
+        ("inlier", True),
+        ("unsure", False),
+        ("outlier", False),
+    ]
+
+
+def test_a_group_answer_frees_the_question_of_another_person(workspace):
+    row, other = workspace.take_question("ann"), workspace.take_question("bob")
+    workspace.answer([row, other], "outlier", who="ann")
+    assert not workspace.leases.is_held_by_other(other, "ann")
