@@ -35,12 +35,13 @@ def main() -> None:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as writer:
             writer.submit(write_table, beginning, TRAINING_ROWS, options.columns).result()
             writer.submit(write_table, table, options.rows, options.columns).result()
-        print(
-            f"{options.rows:,} x {options.columns}, {table.stat().st_size / 1e9:.2f} GB of Parquet"
-        )
+        size = table.stat().st_size / 1e9
+        print(f"{options.rows:,} x {options.columns}, {size:.2f} GB of Parquet", flush=True)
         model = str(Path(folder, "model"))
-        training = run("fit", str(beginning), "--out", model, "--detector", options.detector)
-        scoring = run("score", model, str(table))
+        program = [sys.executable, "-m", "imboost"]
+        fit = ["fit", str(beginning), "--out", model, "--detector", options.detector]
+        training = peak_memory([*program, *fit])
+        scoring = peak_memory([*program, "score", model, str(table)])
         print(f"peak memory: scoring {scoring:.2f} GB, training {training:.2f} GB")
 
 
@@ -61,12 +62,6 @@ def write_table(path: Path, n_rows: int, n_columns: int) -> None:
             ]
             ids = pa.array(np.arange(first, first + n))
             writer.write_table(pa.table([ids, *columns], schema=schema))
-
-
-def run(*arguments: str) -> float:
-    """Run one command of the program and return its peak memory in GB."""
-    print("$ imboost", *arguments, flush=True)
-    return peak_memory([sys.executable, "-m", "imboost", *arguments])
 
 
 def peak_memory(command: list[str]) -> float:

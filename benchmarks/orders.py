@@ -16,8 +16,7 @@ from imboost.datasets.orders import KINDS, MixedTable, mixed_table
 from imboost.session import run_rounds
 
 N_ROUNDS = 5
-N_REASONS = 2
-"""First reasons among which a wrong cell should be."""
+N_REASONS = 2  # first reasons among which a wrong cell should be
 
 
 def main() -> None:
@@ -33,40 +32,30 @@ def main() -> None:
     detector = TableDetector(options.detector, random_state=options.seed)
     session = Session(detector, made.table, random_state=options.seed)
     print(f"{options.detector}, {options.rows:,} rows, {made.y.sum():,} of them outliers")
-    for number in run_rounds(session, Oracle(made.y), N_ROUNDS, options.answers // N_ROUNDS):
+    per_round = options.answers // N_ROUNDS
+    for number in run_rounds(session, Oracle(made.y), N_ROUNDS, per_round):
         if number in (0, N_ROUNDS):
-            print(f"after {number * (options.answers // N_ROUNDS)} answers")
-            show_ranking(session, made)
-            show_reasons(session, made, options.explained)
-    show_decision(session, made)
-
-
-def show_decision(session: Session, made: MixedTable) -> None:
-    """Print how many rows are called, and their precision by estimate and in truth."""
+            print(f"after {number * per_round} answers")
+            show_quality(session, made, options.explained)
     called = session.detector.labels_ == 1
     precision = session.outcome().precision
     print(
-        f"{called.sum():,} rows are called; {precision.value:.0%} of them are outliers by "
-        f"estimate ({precision.low:.0%} to {precision.high:.0%}), {made.y[called].mean():.0%} in "
-        f"truth\n{session.advice()}"
+        f"{called.sum():,} rows are called outliers; {precision.value:.0%} of them are outliers "
+        f"by estimate ({precision.low:.0%} to {precision.high:.0%}), {made.y[called].mean():.0%} "
+        f"in truth\n{session.advice()}"
     )
 
 
-def show_ranking(session: Session, made: MixedTable) -> None:
-    """Print the AUC of each kind of outlier against the inliers."""
+def show_quality(session: Session, made: MixedTable, most: int) -> None:
+    """Print, by kind of outlier, the AUC and how often a wrong cell is a first reason."""
     scores = session.detector.decision_scores_
     for kind in KINDS:
         rows = (made.kinds == kind) | (made.y == 0)
         print(f"    AUC {roc_auc_score(made.y[rows], scores[rows]):.3f}  {kind}")
-
-
-def show_reasons(session: Session, made: MixedTable, most: int) -> None:
-    """Print for how many outliers of each kind a wrong cell is among the first reasons."""
-    rng = np.random.default_rng(0)
     outliers = np.flatnonzero(made.y)
+    rng = np.random.default_rng(0)
     rows = np.sort(rng.choice(outliers, min(most, len(outliers)), replace=False))
-    detector = cast("TableDetector", session.detector)
-    explanations = detector.explain(made.table.take(rows))
+    explanations = cast("TableDetector", session.detector).explain(made.table.take(rows))
     named = np.array(
         [
             bool({reason.column for reason in own.reasons[:N_REASONS]} & set(made.cells[row]))

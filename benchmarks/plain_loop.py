@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from imboost.models.mlp_vae import Widths
 from imboost.training.batches import Schedule
 
+ROUND_EPOCHS = 10  # epochs of polarization per round, the default of IMBoost
+
 
 def _block(n_in: int, n_out: int) -> nn.Sequential:
     return nn.Sequential(
@@ -72,7 +74,7 @@ def plain_updates(X: Tensor, inliers: list[Tensor], outliers: list[Tensor]) -> N
     schedule = Schedule()
     model = PlainVAE(X.shape[1])
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3, weight_decay=5e-7)
-    n_epochs = schedule.warmup_epochs + len(inliers) * schedule.round_epochs
+    n_epochs = schedule.warmup_epochs + len(inliers) * ROUND_EPOCHS
     for epoch in range(n_epochs):
         size = schedule.batch_size_at(epoch, len(X))
         for _ in range(schedule.updates_per_epoch):
@@ -85,7 +87,7 @@ def plain_updates(X: Tensor, inliers: list[Tensor], outliers: list[Tensor]) -> N
                 threshold = torch.quantile(loss.detach(), 0.92)
                 extra: Tensor | float = 0.0
                 if epoch >= schedule.warmup_epochs:
-                    number = (epoch - schedule.warmup_epochs) // schedule.round_epochs
+                    number = (epoch - schedule.warmup_epochs) // ROUND_EPOCHS
                     model.eval()
                     known = torch.cat([inliers[number], outliers[number]])
                     log_w = model(known)
