@@ -82,7 +82,7 @@ def _press(page, key):
 
 
 def _n_answers(page):
-    return int(page.locator("#panel h2", has_text="answer").inner_text().split()[0])
+    return int(page.locator("#panel h2", has_text="answer").text_content().split()[0])
 
 
 def _download(page, name, folder):
