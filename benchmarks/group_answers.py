@@ -18,7 +18,7 @@ from imboost import Session, TableDetector
 from imboost.datasets.orders import MixedTable, mixed_table
 from imboost.labelling.cards import reason_columns
 from imboost.labelling.columns import Columns
-from imboost.labelling.groups import find_group
+from imboost.labelling.groups import find_group, find_suspects
 
 N_QUESTIONS = 10  # per round, as on the page
 MAX_PRESSES = 5000
@@ -59,8 +59,9 @@ def simulate(made: MixedTable, fraction: float, seed: int, *, use_groups: bool) 
             label, rows = made.y[row], [row]
             if use_groups:
                 shown = reason_columns(explanations[number])
-                scores, threshold = detector.decision_scores_, detector.threshold_
-                group = find_group(columns, row, shown, scores, threshold)[1]
+                scores = detector.decision_scores_
+                suspects = find_suspects(scores, detector.threshold_)
+                group = find_group(columns, row, shown, scores, suspects)[1]
                 group = [other for other in group if other not in session.answers]
                 alike = [other for other in group if made.y[other] == label]
                 if len(alike) > len(group) - len(alike):

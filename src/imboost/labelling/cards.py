@@ -195,7 +195,7 @@ def _similar(workspace: Workspace, row: int) -> list[SimilarRow]:
 def _group(workspace: Workspace, row: int, shown: list[str]) -> Group | None:
     """Return unanswered rows like a row."""
     snapshot, columns = workspace.snapshot, workspace.columns
-    reason, rows = find_group(columns, row, shown, snapshot.scores, snapshot.threshold)
+    reason, rows = find_group(columns, row, shown, snapshot.scores, snapshot.suspects)
     answered = _answered_rows(workspace)
     rows = [other for other in rows if other not in answered]
     if not rows:

@@ -10,9 +10,15 @@ from numpy.typing import NDArray
 from imboost.labelling.columns import Columns
 
 MAX_ROWS = 100  # of a group: a person looks through all of them
-SUSPECT_FRACTION = 0.05  # rows outside the highest scores are not grouped, unless called outliers
+SUSPECT_FRACTION = 0.05  # of the rows: those with lower scores are not grouped, unless called
 MAX_COLUMNS = 2  # first reasons that the rows of a group share
 NEAR_DUPLICATE = 0.9  # fraction of equal cells from which rows are near duplicates
+
+
+def find_suspects(scores: NDArray[np.float64], threshold: float) -> NDArray[np.int64]:
+    """Return the rows that may be grouped: those called outliers and the highest scores."""
+    floor = min(threshold, float(np.quantile(scores, 1 - SUSPECT_FRACTION)))
+    return np.flatnonzero(scores > floor)
 
 
 def find_group(
@@ -20,9 +26,12 @@ def find_group(
     row: int,
     reasons: Sequence[str],
     scores: NDArray[np.float64],
-    threshold: float,
+    suspects: NDArray[np.int64],
 ) -> tuple[str, list[int]]:
     """Return what the rows like a row share, and these rows by descending score.
+
+    A row that is no suspect has no group: its answer is likely "inlier", and may be wrong for
+    suspicious rows that look alike.
 
     Parameters
     ----------
@@ -31,13 +40,12 @@ def find_group(
     reasons : sequence of str
         Columns that make the row unusual, the strongest first.
     scores : array of shape (n_rows,)
-    threshold : float
-        Rows above it are called outliers.
+    suspects : array of int
+        Rows that may be grouped, ascending; see `find_suspects`.
     """
-    floor = min(threshold, float(np.quantile(scores, 1 - SUSPECT_FRACTION)))
-    is_suspect = scores > floor
-    is_suspect[row] = False
-    suspects = np.flatnonzero(is_suspect)
+    if row not in suspects:
+        return "", []
+    suspects = suspects[suspects != row]
     shared = [name for name in reasons if name in columns.used][:MAX_COLUMNS]
     if shared:
         is_like = np.all([columns.used[name].like(row)[suspects] for name in shared], axis=0)

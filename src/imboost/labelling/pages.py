@@ -15,6 +15,7 @@ from imboost.labelling.project import Project
 from imboost.labelling.rendering import render
 
 FOLDER = Path(__file__).parent
+VERSION = version("imboost")  # read from disk once
 NAME_COOKIE = "imboost_name"
 
 
@@ -43,7 +44,7 @@ class Pages:
             "table_name": self._project.path.name,
             "who": person(request),
             "csrf": self._csrf_token(request),
-            "version": version("imboost"),
+            "version": VERSION,
             "phase": self._project.phase,
             **context,
         }

@@ -14,6 +14,7 @@ from imboost.decide import Estimate, advise
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.explain import Explanation
+from imboost.labelling.groups import find_suspects
 from imboost.labelling.pictures import ScorePicture
 from imboost.labels import has_both_classes
 from imboost.reporting.formatting import percent
@@ -34,6 +35,8 @@ class Snapshot:
         1 is the highest score.
     probabilities : array of shape (n_rows,)
     threshold : float
+    suspects : array of int
+        Rows that may be offered as a group, see `find_suspects`.
     picture : ScorePicture
     n_called : int
         Rows that are called outliers.
@@ -50,6 +53,7 @@ class Snapshot:
     ranks: NDArray[np.int64]
     probabilities: NDArray[np.float64]
     threshold: float
+    suspects: NDArray[np.int64]
     picture: ScorePicture
     n_called: int
     precision: str
@@ -75,6 +79,7 @@ class Snapshot:
             ranks=ranks,
             probabilities=detector.scores_to_proba(scores)[:, 1],
             threshold=detector.threshold_,
+            suspects=find_suspects(scores, detector.threshold_),
             picture=ScorePicture.fit(scores, detector.threshold_),
             n_called=outcome.n_predicted,
             precision=_write(outcome.precision, percent) if is_estimable else "",

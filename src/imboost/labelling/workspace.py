@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -22,6 +24,7 @@ from imboost.tables.roles import Role
 
 EXPLAINED_AT_ONCE = 5  # questions: the first ones are ready before the last ones
 SAMPLE_ROWS = 2000  # rows of the training that estimates how long the first training takes
+TRAINING_NICENESS = 10  # of the training thread; 0 is normal, 19 the lowest priority
 MAX_FRACTION = 0.95  # progress bars stop here until the training is finished
 
 Value = TypeVar("Value")
@@ -63,6 +66,7 @@ class Workspace:
         self._lock = threading.RLock()
         self._wake = threading.Event()
         self._is_stopped = False
+        self._is_waiting = False  # the thread has nothing to do
         self._training: tuple[str, float, float | None] | None = None  # text, start, seconds
         self._last_seconds: float | None = None
         self._model: tuple[Snapshot, Explainer] | None = None
@@ -214,8 +218,8 @@ class Workspace:
             return self.leases.n_free(self.session.open_questions) < self.n_questions // 2
 
     def _is_busy(self) -> bool:
-        is_working = self._training is not None or not self.is_ready
-        return not self.error and (is_working or self._is_training_due())
+        is_waiting = self._is_waiting and not self._wake.is_set()
+        return self._thread.is_alive() and (not is_waiting or self._is_training_due())
 
     def _is_training_due(self) -> bool:
         n_new, session = self.n_new_answers, self.session
@@ -244,6 +248,7 @@ class Workspace:
         ]
 
     def _run(self) -> None:
+        _lower_priority()
         try:
             self._train_first()
             while not self._is_stopped:
@@ -253,7 +258,9 @@ class Workspace:
                     self._fill(len(self.session.open_questions) + self.n_questions)
                 elif self._is_running_short():
                     self._fill(len(self.session.open_questions) + self.n_questions)
+                self._is_waiting = True
                 self._wake.wait(timeout=1.0)
+                self._is_waiting = False
                 self._wake.clear()
         except (IMBoostError, OSError, ValueError, MemoryError) as error:
             self.error = f"Training stopped: {error}"
@@ -325,6 +332,12 @@ class Workspace:
         if value is None:
             raise SessionError("The model is being trained; try again in a moment.")
         return value
+
+
+def _lower_priority() -> None:
+    """Let the threads that answer people run before this one and those that it starts."""
+    if sys.platform == "linux":  # where a thread has a priority of its own
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), TRAINING_NICENESS)
 
 
 def _hash_fraction(row: int) -> float:

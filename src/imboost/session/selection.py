@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from imboost.detectors.protocol import Detector
 from imboost.query import AdaptiveStrategy, EmbeddingStrategy, QueryStrategy, make_strategy
-from imboost.session.state import AUDIT, SessionState, TrainingSet
+from imboost.session.state import AUDIT, TrainingSet
 from imboost.validation import check_number
 
 Rows = NDArray[np.int64]
@@ -55,10 +55,22 @@ class RowSelection:
         if isinstance(self.strategy, EmbeddingStrategy):
             self.strategy.set_embedding(points)
 
-    def select(self, state: SessionState, detector: Detector, n: int) -> list[tuple[int, str]]:
-        """Return up to `n` rows to ask about, each with the strategy's name or "audit"."""
-        candidates = state.candidates()
-        rng = np.random.default_rng([self.seed, state.round, state.n_asked])
+    def select(
+        self, candidates: Rows, detector: Detector, n: int, *, n_rounds: int, n_asked: int
+    ) -> list[tuple[int, str]]:
+        """Return up to `n` rows to ask about, each with the strategy's name or "audit".
+
+        Parameters
+        ----------
+        candidates : array of int
+            Rows that can be asked about.
+        detector : Detector
+            The present model.
+        n : int
+        n_rounds, n_asked : int
+            Number of trainings and of questions so far, from which the randomness follows.
+        """
+        rng = np.random.default_rng([self.seed, n_rounds, n_asked])
         audit = (
             self.draw_audit(detector, candidates, n, rng) if self.audit_share else candidates[:0]
         )

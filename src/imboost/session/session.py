@@ -104,6 +104,7 @@ class Session:
         self._update_selection()
         self._n_trained: int | None = None  # trainings of the model; None before its fit
         self._training_lock = RLock()
+        self._selection_lock = RLock()
 
     @classmethod
     def open(
@@ -306,20 +307,33 @@ class Session:
         check_number("n", n, minimum=1, whole=True)
         self._catch_up()
         self.start()
+        with self._selection_lock:
+            self._ask(n)
         with self._journal.lock:
-            if (n_more := n - len(self._state.open)) > 0:
-                now = self._journal.now()
-                self._journal.record(
-                    [
-                        Asked(row, self.round, strategy, *self._score_and_rank(row), now)
-                        for row, strategy in self._selection.select(
-                            self._state, self.detector, n_more
-                        )
-                    ]
-                )
             if not self._state.open:
                 raise SessionError("No row is left to ask about: each has an answer.")
             return self.open_questions
+
+    def _ask(self, n: int) -> None:
+        """Select rows without holding the lock of the journal, so that answers need not wait."""
+        with self._journal.lock:
+            n_more = n - len(self._state.open)
+            candidates, detector = self._state.candidates(), self.detector
+            progress = {"n_rounds": self.round, "n_asked": self._state.n_asked}
+        if n_more <= 0:
+            return
+        selected = self._selection.select(candidates, detector, n_more, **progress)
+        facts = {row: self._score_and_rank(row) for row, _ in selected}
+        with self._journal.lock:
+            free = set(self._state.candidates().tolist())  # others may have answered meanwhile
+            now = self._journal.now()
+            self._journal.record(
+                [
+                    Asked(row, self.round, strategy, *facts[row], now)
+                    for row, strategy in selected
+                    if row in free
+                ]
+            )
 
     def tell(
         self,
@@ -436,7 +450,7 @@ class Session:
                 n_entries = self._state.n_entries  # later answers count next time
                 training_set = self._journal.training_set()
             self._train(detector, training_set)
-            with self._journal.lock:
+            with self._selection_lock, self._journal.lock:  # no selection by the old model
                 self._catch_up()
                 self._journal.record([Refined(self.round, n_entries, self._journal.now())])
                 self._update_selection()
