@@ -28,6 +28,7 @@ from imboost.models import MLPVAE, NormalisingFlow
 from imboost.models.hypersphere import Hypersphere
 from imboost.stats.ranks import RankTransform
 from imboost.stats.scaling import MinMaxScaling, StandardScaling
+from imboost.stats.tails import TailScore
 from imboost.tables.category_parser import BooleanParser, CategoryParser
 from imboost.tables.column_encoders import CategoryEncoder, DatetimeEncoder, NumberEncoder
 from imboost.tables.datetime_parser import DatetimeParser
@@ -45,7 +46,7 @@ _PARTS = (
     TableEncoder, NumberEncoder, DatetimeEncoder, CategoryEncoder, NumberScaling,
     Layout, Feature, Kind,
     ReferenceNumbers, ReferenceCategories, ReferenceTimes,
-    MinMaxScaling, StandardScaling, RankTransform, Calibration,
+    MinMaxScaling, StandardScaling, RankTransform, TailScore, Calibration,
     UnsupervisedScores, NeighborDistances, NeighborScores, CrossFittedPCA, PrincipalComponents,
     CellModel, ForestConditional, PCAConditional, NumericForest, CategoricalForest,
     FeatureExtractor, ScoreModel,

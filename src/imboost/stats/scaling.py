@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 MAX_MINMAX_SCALED = 1000.0  # in widths of the training range; larger values are clipped
 MAX_STANDARD_SCALED = 10.0  # in standard deviations; larger values are clipped
+MAD_TO_STD = 1.4826  # standard deviation divided by MAD, for a normal distribution
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,18 @@ class StandardScaling:
 
     mean: NDArray[np.float64]
     deviation: NDArray[np.float64]
+    limit: float | NDArray[np.float64] = MAX_STANDARD_SCALED  # for all or for each column
 
     @classmethod
-    def fit(cls, table: NDArray[np.float64]) -> StandardScaling:
+    def fit(
+        cls,
+        table: NDArray[np.float64],
+        limit: float | NDArray[np.float64] = MAX_STANDARD_SCALED,
+    ) -> StandardScaling:
         """Compute the mean and standard deviation of every column of `table` (rows, features)."""
         mean, deviation = table.mean(axis=0), table.std(axis=0)
         is_constant = deviation <= 1e-12 * np.abs(mean)  # by rounding, it may not be exactly 0
-        return cls(mean, np.where(is_constant, 1.0, deviation))
+        return cls(mean, np.where(is_constant, 1.0, deviation), limit)
 
     def transform(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scale a table of the same columns.
@@ -83,7 +89,7 @@ class StandardScaling:
         array([ 1., 10.])
         """
         scaled: NDArray[np.float64] = (table - self.mean) / self.deviation
-        return np.clip(scaled, -MAX_STANDARD_SCALED, MAX_STANDARD_SCALED)
+        return np.clip(scaled, -self.limit, self.limit)
 
 
 def scale_values(values: Any, offset: Any, factor: Any) -> Any:

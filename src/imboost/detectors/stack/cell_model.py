@@ -12,6 +12,8 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from imboost.detectors.base import column_medians
 from imboost.detectors.stack.forests import predict_out_of_bag
 from imboost.detectors.stack.pca import Reconstruction
+from imboost.stats.scaling import MAD_TO_STD
+from imboost.stats.tails import TailScore
 from imboost.tables.layout import Feature, Kind, Layout
 
 Floats = NDArray[np.float64]
@@ -19,8 +21,9 @@ Known = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
 MAX_FOREST_FEATURES = 64  # with more, PCA replaces forests, which would take minutes
-COMMON_MISSING = 0.05  # missing cells score 0 in columns with a larger fraction of them
-MAD_TO_STD = 1.4826  # standard deviation divided by MAD, for a normal distribution
+MIN_REPEATS = 8  # rows from which on a number is common, if they are also
+MIN_REPEATED_FRACTION = 0.001  # this fraction of all rows
+SAME_VALUE = 1e-6  # smaller differences between scaled numbers are rounding errors
 MIN_ERROR = 0.02  # smallest residual scale, in standard deviations of the column
 PRIOR_WEIGHT = 0.03  # weight of a category's overall frequency in its probability
 MIN_PROBABILITY = 1e-4  # added to probabilities of categories, to keep their logarithms finite
@@ -38,9 +41,12 @@ MAX_TREE_ROWS = 2_000  # rows per tree; more do not change the results of benchm
 class CellModel:
     """Score every cell by how unlikely it is, given the other cells of its row.
 
-    A number scores by its residual in units of a typical residual, a category by its negative
-    log-probability, a missing cell by how rare missing cells are in its column. Training rows
-    are scored by models that were not fitted to them.
+    The score of a cell is the negative log of a tail probability: the fraction of the column's
+    training cells that deviate as much from what the other cells predict. So the scores of all
+    columns are comparable, and an extreme number has a score without upper limit. Rare is not
+    wrong: a category scores at most its negative log-probability, and a number that occurs
+    repeatedly at most the negative log of its frequency. A missing cell scores by how rare missing
+    cells are in its column. Training rows are scored by models that were not fitted to them.
 
     Parameters
     ----------
@@ -51,12 +57,19 @@ class CellModel:
         Replace missing numbers in the inputs.
     missing_scores : array of shape (n_columns,)
         Scores of missing cells.
+    tails : list of TailScore
+        Tail probabilities of the deviations, one for each feature.
+    common_numbers, common_scores : list of array
+        For each feature, the numbers that occur repeatedly in ascending order, and their scores.
     """
 
     layout: Layout
     conditional: ForestConditional | PCAConditional
     medians: Floats
     missing_scores: Floats
+    tails: list[TailScore]
+    common_numbers: list[Floats]
+    common_scores: list[Floats]
 
     @classmethod
     def fit(
@@ -80,18 +93,28 @@ class CellModel:
         """
         missing = np.isnan(X)
         missing_fraction = (missing.sum(axis=0) + 0.5) / (len(X) + 1)
-        missing_scores = np.maximum(np.log(COMMON_MISSING / missing_fraction), 0.0)
+        missing_scores = -np.log(missing_fraction)
         medians = column_medians(X)
         conditional: ForestConditional | PCAConditional
         if len(predicted_features(layout)) > MAX_FOREST_FEATURES:
             conditional = PCAConditional.fit(~missing, layout, reconstruction)
-            scores, expected = conditional.score(X, reconstruction, np.arange(len(X)))
         else:
             filled = np.where(missing, medians, X)
             conditional = ForestConditional.fit(filled, ~missing, layout, seed)
-            scores, expected = conditional.score(filled, reconstruction, np.arange(len(X)))
-        model = cls(layout, conditional, medians, missing_scores)
-        return model, model._max_per_input_column(scores, missing), expected
+        deviations, expected = conditional.score(
+            np.where(missing, medians, X), reconstruction, np.arange(len(X))
+        )
+        model = cls(layout, conditional, medians, missing_scores, [], [], [])
+        for number, feature in enumerate(predicted_features(layout)):
+            known = ~missing[:, feature.start]
+            is_unbounded = not conditional.has_probabilities(feature)
+            model.tails.append(
+                TailScore.fit(deviations[known, number], is_unbounded=is_unbounded)
+            )
+            common = _common_numbers(X[known, feature.start]) if is_unbounded else _NO_NUMBERS
+            model.common_numbers.append(common[0])
+            model.common_scores.append(common[1])
+        return model, model._score_cells(deviations, X), expected
 
     def score(
         self, X: Floats, reconstruction: Reconstruction, training_index: Indices
@@ -100,17 +123,27 @@ class CellModel:
 
         `training_index` gives the training row that each row is; it is negative for a new row.
         """
-        missing = np.isnan(X)
-        filled = np.where(missing, self.medians, X)
-        scores, expected = self.conditional.score(filled, reconstruction, training_index)
-        return self._max_per_input_column(scores, missing), expected
+        filled = np.where(np.isnan(X), self.medians, X)
+        deviations, expected = self.conditional.score(filled, reconstruction, training_index)
+        return self._score_cells(deviations, X), expected
 
-    def _max_per_input_column(self, scores: Floats, missing: NDArray[np.bool_]) -> Floats:
-        """Return the largest feature score of each input column: (rows, input columns)."""
-        starts = [feature.start for feature in predicted_features(self.layout)]
-        scores = np.where(missing[:, starts], self.missing_scores[starts], scores)
-        largest = np.zeros((len(self.layout.sources), len(scores)))
-        np.maximum.at(largest, self.layout.source_of_columns()[starts], scores.T)
+    def _score_cells(self, deviations: Floats, X: Floats) -> Floats:
+        """Return the score of every cell: (rows, input columns)."""
+        features = predicted_features(self.layout)
+        largest = np.zeros((len(self.layout.sources), len(X)))
+        for number, feature in enumerate(features):
+            own, deviation = X[:, feature.start], deviations[:, number]
+            scores = self.tails[number](deviation)
+            if self.conditional.has_probabilities(feature):
+                scores = np.minimum(scores, deviation)
+            elif len(common := self.common_numbers[number]):
+                nearest = np.searchsorted((common[1:] + common[:-1]) / 2, own)
+                is_common = np.abs(common[nearest] - own) <= SAME_VALUE
+                limit = np.where(is_common, self.common_scores[number][nearest], np.inf)
+                scores = np.minimum(scores, limit)
+            scores = np.where(np.isnan(own), self.missing_scores[feature.start], scores)
+            source = self.layout.sources.index(feature.source)
+            largest[source] = np.maximum(largest[source], scores)
         return largest.T
 
 
@@ -131,6 +164,10 @@ class ForestConditional:
     models: list[NumericForest | CategoricalForest]
     lowest: Floats
     highest: Floats
+
+    def has_probabilities(self, feature: Feature) -> bool:
+        """Whether the scores of a feature are negative log-probabilities."""
+        return feature.kind == Kind.CATEGORICAL
 
     @classmethod
     def fit(cls, X: Floats, known: Known, layout: Layout, seed: int) -> ForestConditional:
@@ -248,6 +285,10 @@ class PCAConditional:
     layout: Layout
     residual_scales: Floats
 
+    def has_probabilities(self, feature: Feature) -> bool:
+        """Whether the scores of a feature are negative log-probabilities."""
+        return False
+
     @classmethod
     def fit(cls, known: Known, layout: Layout, reconstruction: Reconstruction) -> PCAConditional:
         """Measure the typical errors of an out-of-fold reconstruction."""
@@ -267,6 +308,16 @@ class PCAConditional:
         widths = [feature.stop - feature.start for feature in predicted_features(self.layout)]
         starts = np.cumsum([0, *widths[:-1]])
         return np.maximum.reduceat(cells, starts, axis=1), expected
+
+
+_NO_NUMBERS = (np.empty(0), np.empty(0))
+
+
+def _common_numbers(values: Floats) -> tuple[Floats, Floats]:
+    """Return the numbers that occur repeatedly, and the negative logs of their frequencies."""
+    distinct, counts = np.unique(values, return_counts=True)
+    is_common = counts >= max(MIN_REPEATS, MIN_REPEATED_FRACTION * len(values))
+    return distinct[is_common], -np.log(counts[is_common] / len(values))
 
 
 def _fit_forest(forest: Any, X: Floats, y: NDArray[Any], seed: int) -> Any:

@@ -35,6 +35,7 @@ Floats = NDArray[np.float64]
 UNSUPERVISED_SCORES = tuple(score_weights(0.0))
 BASE_LEARNERS = tuple(learner_weights(0.0))
 MAX_PRIOR_STRENGTH = 1e12  # a stronger prior gives the same weights
+MEAN_CELL_SCORE = 1.0  # of a negative log tail probability, which is exponentially distributed
 CHUNK_ROWS = 16_384  # rows scored at a time, to bound memory
 
 
@@ -229,7 +230,7 @@ class Stack(ShallowDetector):
             self._score_preprocessed,
             table,
             rows.expected,
-            rows.cells,
+            rows.cells - MEAN_CELL_SCORE,
             self._unsupervised.layout,
             float(np.median(self.decision_scores_)),
         )

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from imboost.detectors.stack.pca import PrincipalComponents
 from imboost.detectors.stack.unsupervised import ScoredRows
 from imboost.stats.ranks import RankTransform
-from imboost.stats.scaling import StandardScaling
+from imboost.stats.scaling import MAX_STANDARD_SCALED, StandardScaling
 
 Floats = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ class FeatureExtractor:
             scaling,
             pca,
             StandardScaling.fit(pca.transform(scaled)),
-            StandardScaling.fit(_stack_scores(rows, score_names)),
+            StandardScaling.fit(_stack_scores(rows, score_names), _score_limits(score_names)),
             RankTransform.fit(content),
         )
 
@@ -106,6 +106,11 @@ class FeatureExtractor:
             linear=np.hstack([components, clipped]),
             gaussian_process=ndtri(self.ranks.transform(content)),
         )
+
+
+def _score_limits(names: list[str]) -> Floats:
+    """Return where standardised scores are clipped: that of the cells has no upper limit."""
+    return np.where([name == "cells" for name in names], np.inf, MAX_STANDARD_SCALED)
 
 
 def _stack_scores(rows: ScoredRows, names: list[str]) -> Floats:

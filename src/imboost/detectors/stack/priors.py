@@ -15,6 +15,7 @@ from imboost.tables.layout import Kind, Layout
 Floats = NDArray[np.float64]
 
 MIN_DIMENSIONALITY = 1e-3  # of a constant table, so that all prior weights are positive
+CELLS_WEIGHT = 40.0
 HALF_WEIGHT_DIMENSIONS = 100  # effective dimensionality with a weight of 0.5
 
 
@@ -48,7 +49,7 @@ def score_weights(high: float) -> dict[str, float]:
         "isolation_forest": 1 - high**2,
         "knn": 3.0,
         "pca": 8 * high**2,
-        "cells": 5 * (1 - high**2),
+        "cells": CELLS_WEIGHT * (1 - high**2),
     }
 
 

@@ -21,12 +21,9 @@ from imboost.detectors.stack.neighbors import (
     sample_rows,
 )
 from imboost.detectors.stack.pca import NEW, CrossFittedPCA, Reconstruction
-from imboost.stats.scaling import StandardScaling
 from imboost.tables.layout import Kind, Layout
 
 Floats = NDArray[np.float64]
-
-N_CELLS = 2  # the score "cells" is the mean of the largest cell scores of a row
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +39,7 @@ class ScoredRows:
     lof : array of shape (n_rows,)
         Local outlier factor, a feature of the forests.
     cells : array of shape (n_rows, n_input_columns)
-        Standardised scores of the cells.
+        Scores of the cells: negative logs of tail probabilities, see `CellModel`.
     expected : array of shape (n_rows, n_columns)
         Prediction of the cell model for every cell, given the other cells of the row.
     """
@@ -66,8 +63,6 @@ class UnsupervisedScores:
     ----------
     layout, pca, cell_model, isolation_forest, neighbors
         The fitted models.
-    cell_scaling : StandardScaling
-        Scaling of the scores of cells.
     reference : array of shape (n_reference, n_columns)
         The reference rows of `neighbors`, missing numbers replaced by medians.
     reference_missing : array of bool of shape (n_reference, n_columns)
@@ -79,7 +74,6 @@ class UnsupervisedScores:
     layout: Layout
     pca: CrossFittedPCA
     cell_model: CellModel
-    cell_scaling: StandardScaling
     isolation_forest: IsolationForest
     neighbors: NeighborScores
     reference: Floats
@@ -109,7 +103,6 @@ class UnsupervisedScores:
             layout=layout,
             pca=pca,
             cell_model=cell_model,
-            cell_scaling=StandardScaling.fit(cells),
             isolation_forest=forest.fit(content),
             neighbors=NeighborScores.fit(content[reference_index], n_neighbors),
             reference=with_medians[reference_index],
@@ -150,7 +143,6 @@ class UnsupervisedScores:
             "knn": knn,
             "pca": pca_error.astype(np.float32).astype(np.float64),  # see `PrincipalComponents`
         }
-        cells = self.cell_scaling.transform(cells)
         if any(self.layout.of_kind(Kind.CATEGORICAL)):
-            scores["cells"] = np.sort(cells, axis=1)[:, -N_CELLS:].mean(axis=1)
+            scores["cells"] = cells.max(axis=1)
         return ScoredRows(filled, scores, lof, cells, expected)
