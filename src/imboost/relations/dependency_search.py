@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from imboost.relations.dependency import DependencyRelation, as_text
-from imboost.relations.evidence import MIN_SUPPORT, Evidence, codes_of
+from imboost.relations.evidence import MIN_SUPPORT, Evidence, codes_of, least_support
 from imboost.relations.relation import Parsed, n_rows
 from imboost.relations.rounding import rounding_unit
 
@@ -83,7 +83,7 @@ def _check(
     """Return the dependency if it holds in nearly all rows and not by chance."""
     own, other = codes[determinant], codes[target]
     found = _support(own, other, MIN_GROUP_ROWS)
-    if found is None or found < MIN_SUPPORT:
+    if found is None or found < least_support(MIN_SUPPORT, evidence.parsed):
         return None
     by_chance = _support(evidence.rng.permutation(own), other, MIN_GROUP_ROWS) or 0.0
     if by_chance > MAX_BY_CHANCE or 1 - found > MAX_VIOLATION_RATIO * (1 - by_chance):

@@ -42,12 +42,12 @@ class Evidence:
         With the cells of any of its columns shuffled, it must fail in at least the fraction
         `min_informative` of the rows.
         """
-        if support(relation, self.sample) < MIN_SAMPLE_SUPPORT:
+        if support(relation, self.sample) < least_support(MIN_SAMPLE_SUPPORT, self.sample):
             return None
         if not self.is_informative(relation, min_informative):
             return None
         found = support(relation, self.parsed)
-        if found < min_support:
+        if found < least_support(min_support, self.parsed):
             return None
         return dataclasses.replace(relation, support=found)
 
@@ -70,6 +70,15 @@ def support(relation: Relation, parsed: Parsed) -> float:
     """Return the fraction of rows with all cells known in which a relation holds."""
     known = are_known(parsed, relation.columns)
     return float(relation.holds(parsed)[known].mean()) if known.any() else 0.0
+
+
+def least_support(fraction: float, parsed: Parsed) -> float:
+    """Return the support that is needed; in small tables, one row may break a relation.
+
+    >>> least_support(0.99, {"a": np.zeros(1000)}), least_support(0.99, {"a": np.zeros(50)})
+    (0.99, 0.97)
+    """
+    return min(fraction, 1 - 1.5 / max(n_rows(parsed), 1))
 
 
 def are_known(parsed: Parsed, columns: tuple[str, ...]) -> Mask:

@@ -1,0 +1,111 @@
+"""Dates and years that cannot be right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from imboost.findings.finding import CheckedTable, Finding, quote
+from imboost.findings.sentinels import DATES
+from imboost.relations.rounding import rounding_unit
+from imboost.reporting.formatting import count
+from imboost.tables.cells import mask_missing
+from imboost.tables.roles import Role
+
+YEAR = 365.2425 * 86_400  # seconds
+MIN_ROWS = 20  # dates that are needed to know which are common
+MAX_FRACTION = 0.01  # of the dates; more of them are no errors
+MIN_GAP_YEARS = 5  # between an impossible date and the next one
+MIN_GAP_SPANS = 1.0  # the same, in ranges from the 1st to the 99th percentile
+YEARS = 1700, 2100  # range of numbers that may be years
+MIN_YEARS = 0.98  # fraction of the numbers in that range, in columns of years
+LIKE_A_DATE = r"^\d{1,4}[-/.]\d{1,4}([-/.]\d{1,4})?(\D|$)|^\d{8}$|^\d{1,2}:\d{1,2}"
+YEAR_IN_NAME = r"(?i)year|yr|date|built"
+
+
+def find_impossible_dates(checked: CheckedTable) -> Iterator[Finding]:
+    """Find dates that no calendar has, dates in the future and dates far from all others."""
+    for name in checked.names(Role.DATETIME):
+        yield from _not_in_the_calendar(checked, name)
+        values = np.asarray(checked.parsed[name])
+        if float(np.nanmax(values, initial=0.0)) <= 86_400:  # times of day
+            continue
+        now = float(np.datetime64(checked.today, "s").astype(np.int64)) + 86_400
+        sentinels = np.array(DATES, dtype="datetime64[D]").astype(np.int64) * 86_400.0
+        where, what = _far_off(values, now, MIN_GAP_YEARS * YEAR)
+        yield from _finding(checked, name, where & ~np.isin(values, sentinels), what)
+    for name in checked.names(Role.NUMERIC):
+        values = np.asarray(checked.parsed[name])
+        if _are_years(name, values):
+            where, what = _far_off(values, float(checked.today.year + 1), MIN_GAP_YEARS)
+            yield from _finding(checked, name, where, what)
+
+
+def _far_off(
+    values: NDArray[np.float64], now: float, min_gap: float
+) -> tuple[NDArray[np.bool_], str]:
+    """Return which dates are in the future or far from all others, and which it is."""
+    known = values[np.isfinite(values)]
+    nothing = np.zeros(len(values), dtype=bool)
+    if len(known) < MIN_ROWS:
+        return nothing, ""
+    low, high = np.quantile(known, [0.01, 0.99])
+    gap = max(MIN_GAP_SPANS * (high - low), min_gap)
+    is_future = (values > now) & (np.mean(known > now) <= MAX_FRACTION)
+    is_far = (values > high + gap) | (values < low - gap)
+    where = is_future | is_far
+    if where.sum() > max(MAX_FRACTION * len(known), 1):
+        return nothing, ""
+    what = "in the future" if is_future[where].all() else "far from all others"
+    return where, what
+
+
+def _finding(
+    checked: CheckedTable, name: str, where: NDArray[np.bool_], what: str
+) -> Iterator[Finding]:
+    if not where.any():
+        return
+    n = int(where.sum())
+    texts = list(dict.fromkeys(checked.cells(name, np.flatnonzero(where))))
+    verb = "is" if n == 1 else "are"
+    message = f"{count(n, 'value')} of {name} {verb} {what}: {quote(texts)}."
+    yield checked.finding("dates", name, message, where)
+
+
+def _not_in_the_calendar(checked: CheckedTable, name: str) -> Iterator[Finding]:
+    """Find cells that look like a date or time but are none."""
+    where = unreadable(checked, name) & looks_like_date(checked, name)
+    if where.any():
+        n = int(where.sum())
+        texts = list(dict.fromkeys(checked.cells(name, np.flatnonzero(where))))
+        verb = "is" if n == 1 else "are"
+        message = f"{count(n, 'cell')} of {name} {verb} no possible date or time: {quote(texts)}."
+        yield checked.finding("dates", name, message, where)
+
+
+def unreadable(checked: CheckedTable, name: str) -> NDArray[np.bool_]:
+    """Return which cells of a column are there but could not be parsed."""
+    values = checked.parsed[name]
+    is_missing = np.isnan(values) if isinstance(values, np.ndarray) else values.is_null()
+    is_there = mask_missing(checked.table.column(name)).is_valid()
+    there = np.asarray(is_there.to_numpy(), dtype=bool)
+    return np.asarray(np.asarray(is_missing, dtype=bool) & there)
+
+
+def looks_like_date(checked: CheckedTable, name: str) -> NDArray[np.bool_]:
+    """Return which cells of a column have the form of a date or a time."""
+    matches = pc.match_substring_regex(checked.texts[name], LIKE_A_DATE)
+    return np.asarray(pc.fill_null(matches, False).to_numpy(), dtype=bool)
+
+
+def _are_years(name: str, values: NDArray[np.float64]) -> bool:
+    """Whether numbers are years, by their range and by the name of the column."""
+    known = values[np.isfinite(values)]
+    if len(known) < MIN_ROWS or rounding_unit(known) != 1:
+        return False
+    in_range = np.mean((known >= YEARS[0]) & (known <= YEARS[1]))
+    return bool(in_range >= MIN_YEARS and re.search(YEAR_IN_NAME, name))
