@@ -18,9 +18,9 @@ from imboost.tables.roles import Role
 
 YEAR = 365.2425 * 86_400  # seconds
 MIN_ROWS = 20  # dates that are needed to know which are common
-MAX_FRACTION = 0.01  # of the dates; more of them are no errors
+MAX_FRACTION = 0.02  # of the dates; more of them are no errors
 MIN_GAP_YEARS = 5  # between an impossible date and the next one
-MIN_GAP_SPANS = 1.0  # the same, in ranges from the 1st to the 99th percentile
+MIN_GAP_SPANS = 1.5  # the same, in ranges of the other dates without that fraction on both sides
 YEARS = 1700, 2100  # range of numbers that may be years
 MIN_YEARS = 0.98  # fraction of the numbers in that range, in columns of years
 LIKE_A_DATE = r"^\d{1,4}[-/.]\d{1,4}([-/.]\d{1,4})?(\D|$)|^\d{8}$|^\d{1,2}:\d{1,2}"
@@ -36,44 +36,35 @@ def find_impossible_dates(checked: CheckedTable) -> Iterator[Finding]:
             continue
         now = float(np.datetime64(checked.today, "s").astype(np.int64)) + 86_400
         sentinels = np.array(DATES, dtype="datetime64[D]").astype(np.int64) * 86_400.0
-        where, what = _far_off(values, now, MIN_GAP_YEARS * YEAR)
-        yield from _finding(checked, name, where & ~np.isin(values, sentinels), what)
+        unusual = np.where(np.isin(values, sentinels), np.nan, values)
+        yield from _far_off(checked, name, unusual, now, MIN_GAP_YEARS * YEAR)
     for name in checked.names(Role.NUMERIC):
         values = np.asarray(checked.parsed[name])
         if _are_years(name, values):
-            where, what = _far_off(values, float(checked.today.year + 1), MIN_GAP_YEARS)
-            yield from _finding(checked, name, where, what)
+            yield from _far_off(checked, name, values, checked.today.year + 1, MIN_GAP_YEARS)
 
 
 def _far_off(
-    values: NDArray[np.float64], now: float, min_gap: float
-) -> tuple[NDArray[np.bool_], str]:
-    """Return which dates are in the future or far from all others, and which it is."""
-    known = values[np.isfinite(values)]
-    nothing = np.zeros(len(values), dtype=bool)
-    if len(known) < MIN_ROWS:
-        return nothing, ""
-    low, high = np.quantile(known, [0.01, 0.99])
-    gap = max(MIN_GAP_SPANS * (high - low), min_gap)
-    is_future = (values > now) & (np.mean(known > now) <= MAX_FRACTION)
-    is_far = (values > high + gap) | (values < low - gap)
-    where = is_future | is_far
-    if where.sum() > max(MAX_FRACTION * len(known), 1):
-        return nothing, ""
-    what = "in the future" if is_future[where].all() else "far from all others"
-    return where, what
-
-
-def _finding(
-    checked: CheckedTable, name: str, where: NDArray[np.bool_], what: str
+    checked: CheckedTable, name: str, values: NDArray[np.float64], now: float, min_gap: float
 ) -> Iterator[Finding]:
-    if not where.any():
+    """Find dates that are in the future or far from all others."""
+    known = values[np.isfinite(values)]
+    if len(known) < MIN_ROWS:
         return
-    n = int(where.sum())
-    texts = list(dict.fromkeys(checked.cells(name, np.flatnonzero(where))))
-    verb = "is" if n == 1 else "are"
-    message = f"{count(n, 'value')} of {name} {verb} {what}: {quote(texts)}."
-    yield checked.finding("dates", name, message, where)
+    low, high = np.quantile(known, [MAX_FRACTION, 1 - MAX_FRACTION])
+    gap = max(MIN_GAP_SPANS * (high - low), min_gap)
+    most = max(MAX_FRACTION * len(known), 1)
+    is_future = values > now
+    if is_future.sum() > most:  # a column of plans or deadlines
+        is_future[:] = False
+    is_far = ((values > high + gap) | (values < low - gap)) & ~is_future
+    for where, what in ((is_future, "in the future"), (is_far, "far from all others")):
+        n = int(where.sum())
+        if 0 < n <= most:
+            texts = list(dict.fromkeys(checked.cells(name, np.flatnonzero(where))))
+            verb = "is" if n == 1 else "are"
+            message = f"{count(n, 'value')} of {name} {verb} {what}: {quote(texts)}."
+            yield checked.finding("dates", name, message, where)
 
 
 def _not_in_the_calendar(checked: CheckedTable, name: str) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from imboost.reporting.formatting import count
 from imboost.tables.roles import FOREIGN_KEY_NAME, IDENTIFIER_NAME, Role
 
 MIN_COLUMNS = {1: 4, 2: 6}  # columns needed to call rows with so many differences near duplicates
-MAX_NEAR_FRACTION = 0.05  # of the rows that are reported, those with the rarest equal cells
+MAX_NEAR_FRACTION = 0.05  # of the rows that are reported, those with the fewest differences
 MAX_PAIR_WORK = 60_000_000  # rows times pairs of columns up to which two differences are searched
 EXTRA_BITS = 8  # of information that equal cells have beyond the number of a row
 MAX_REPEATED_IDS = 0.1  # fraction of rows; more repeated values are no identifiers
@@ -53,7 +53,7 @@ def find_near_duplicates(checked: CheckedTable) -> Iterator[Finding]:
             if near.row not in found or near.bits > found[near.row].bits:
                 found[near.row] = near
     most = max(int(MAX_NEAR_FRACTION * checked.n_rows), 1)
-    kept = sorted(found.values(), key=lambda near: (-near.bits, near.row))[:most]
+    kept = sorted(found.values(), key=lambda near: (len(near.differing), -near.bits))[:most]
     kept.sort(key=lambda near: near.row)
     if kept:
         yield Finding(

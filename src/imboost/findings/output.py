@@ -37,9 +37,9 @@ def format_findings(
         return as_json(findings, name, table, identifiers)
     if ending == ".csv":
         return as_csv(findings, table, identifiers)
-    context = {"data": name, "n_rows": table.num_rows}
-    sections = page_context(findings, table, identifiers)
-    return render("findings.html.j2", {**context, **sections})
+    shown = page_findings(findings, table, identifiers)
+    context = {"data": name, "n_rows": table.num_rows, "table_findings": shown}
+    return render("findings.html.j2", context)
 
 
 def as_json(
@@ -81,27 +81,25 @@ def as_csv(findings: Sequence[Finding], table: pa.Table, identifiers: list[str])
     return out.getvalue()
 
 
-def page_context(
+def page_findings(
     findings: Sequence[Finding], table: pa.Table, identifiers: list[str]
-) -> dict[str, Any]:
-    """Return what the template `findings_section.html.j2` shows."""
+) -> list[dict[str, Any]]:
+    """Return what the template `findings_section.html.j2` shows of each finding."""
     shown = [dataclasses.replace(one, rows=one.rows[:MAX_PAGE_ROWS]) for one in findings]
     ids = _row_ids(table, shown, identifiers)
-    return {
-        "table_findings": [
-            {
-                "kind": one.kind,
-                "columns": one.columns,
-                "message": one.message,
-                "n_rows": len(one.rows),
-                "rows": [
-                    {"name": _row_name(row, ids[row]), "value": value}
-                    for row, value in zip(some.rows, one.values, strict=False)
-                ],
-            }
-            for one, some in zip(findings, shown, strict=True)
-        ]
-    }
+    return [
+        {
+            "kind": one.kind,
+            "columns": one.columns,
+            "message": one.message,
+            "n_rows": len(one.rows),
+            "rows": [
+                {"name": _row_name(row, ids[row]), "value": value}
+                for row, value in zip(some.rows, one.values, strict=False)
+            ],
+        }
+        for one, some in zip(findings, shown, strict=True)
+    ]
 
 
 def _row_ids(

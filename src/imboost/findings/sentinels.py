@@ -37,6 +37,7 @@ MIN_BEYOND = 0.98  # fraction of the other values on one side of a sentinel
 MIN_GAP = 0.5  # distance to the next value, relative to that value's distance from the median
 MIN_REPEATED = 3  # rows that a sentinel of one digit has
 MIN_DATE_GAP = 366 * 86_400.0  # seconds between a sentinel and the next date
+EDGES = 0.02, 0.98  # quantiles that messages show
 ZERO_GAP = 10  # rounding units between 0 and the next value
 
 
@@ -60,10 +61,13 @@ def _numbers(checked: CheckedTable, name: str) -> Iterator[Finding]:
     for value in found:
         n = int(counts[np.searchsorted(distinct, value)])
         if _is_sentinel(value, n, known[known != value], unit):
-            low, high = (write_number(float(edge), unit) for edge in (rest.min(), rest.max()))
+            low, high = (
+                write_number(float(edge), unit)
+                for edge in np.quantile(rest, EDGES, method="nearest")
+            )
             message = (
                 f"{name} is {write_number(value, 1.0)} in {count(n, 'row')}, apart from the other "
-                f"values ({low} to {high}): it may stand for a missing value."
+                f"values (mostly {low} to {high}): it may stand for a missing value."
             )
             yield checked.finding("sentinels", name, message, values == value)
 
@@ -116,9 +120,11 @@ def _dates(checked: CheckedTable, name: str) -> Iterator[Finding]:
         )
         if gap < MIN_DATE_GAP or where.sum() > MAX_FRACTION * len(known):
             continue
-        low, high = write_time(float(rest[0])), write_time(float(rest[-1]))
+        low, high = (
+            write_time(float(edge)) for edge in np.quantile(rest, EDGES, method="nearest")
+        )
         message = (
             f"{name} is {write_time(float(day))} in {count(int(where.sum()), 'row')}, apart from "
-            f"the other dates ({low} to {high}): it may stand for a missing value."
+            f"the other dates (mostly {low} to {high}): it may stand for a missing value."
         )
         yield checked.finding("sentinels", name, message, where)

@@ -20,7 +20,11 @@ MIN_RATIO = 4  # how many times more common the right spelling of a typing error
 MIN_COMMON = 4  # rows that a right spelling has at least
 MAX_VARIANT_FRACTION = 0.02  # of the rows that a typing error has at most
 MIN_LENGTH = 5  # letters of a word in which one letter may be wrong
-SHORT_LENGTH, SHORT_RATIO = 4, 30  # shorter words, which are needed more often
+SHORT_LENGTH = 4  # letters of a word whose right spelling must be more common, as follows
+MIN_LENGTH_OF_LETTER = 7  # letters of a word in which a replaced letter is as clear as others
+SHORT_RATIO = 8  # if a letter is missing, added or swapped
+REPLACED_RATIO = 30  # if a letter is replaced
+TINY_RATIO = 20  # if a letter is missing, added or swapped in an even shorter word of a text
 MIN_LENGTH_OF_TWO = 10  # letters of a word in which two letters may be wrong
 MIN_LENGTH_OF_SWAP = 8  # letters of a text in which letters of a short word may be swapped
 MAX_CLOSE_PAIRS = 0.05  # close pairs per common value; more of them mean that close is not wrong
@@ -94,43 +98,50 @@ def _typing_errors(counts: dict[str, int]) -> dict[str, str]:
     n_close = 0
     for at, to in np.argwhere((distances > 0) & (distances <= 2)):
         variant, value = rare[at], common[to]
-        if not _is_slip(folded[variant], folded[value]):
-            continue
-        ratio = counts[value] / counts[variant]
-        is_short = min(len(folded[variant]), len(folded[value])) < MIN_LENGTH
-        if ratio >= (SHORT_RATIO if is_short else MIN_RATIO):
+        needed = _needed_ratio(folded[variant], folded[value])
+        if counts[value] >= needed * counts[variant]:
             if variant not in right or counts[right[variant]] < counts[value]:
                 right[variant] = value
-        elif counts[variant] >= MIN_COMMON:
+        elif needed < np.inf and counts[variant] >= MIN_COMMON:
             n_close += 1
     return {} if n_close > MAX_CLOSE_PAIRS * len(common) else right
 
 
-def _is_slip(variant: str, value: str) -> bool:
-    """Whether one text may be a typing error of the other, not another number, code or word.
+def _needed_ratio(variant: str, value: str) -> float:
+    """Return how many times more common a value must be if the other is its misspelling.
 
-    >>> _is_slip("calfornia", "california"), _is_slip("phase 1", "phase 2")
-    (True, False)
-    >>> _is_slip("group a", "group b"), _is_slip("type i", "type ii")
-    (False, False)
+    It is infinite if the texts are rather different numbers, codes or words.
+
+    >>> _needed_ratio("calfornia", "california"), _needed_ratio("nrth", "north")
+    (4, 8)
+    >>> _needed_ratio("phase 1", "phase 2"), _needed_ratio("group a", "group b")
+    (inf, inf)
+    >>> _needed_ratio("type i", "type ii"), _needed_ratio("class pan", "class pal")
+    (inf, inf)
     """
     from rapidfuzz.distance import OSA
 
     if re.sub(r"\D", "", variant) != re.sub(r"\D", "", value):
-        return False
+        return np.inf
     own, others = (re.findall(r"[^\W\d_]+", text) for text in (variant, value))
     if len(own) != len(others):  # a space that is missing or too many
         own, others = ["".join(own)], ["".join(others)]
     pairs = [pair for pair in zip(own, others, strict=True) if pair[0] != pair[1]]
     if len(pairs) != 1:
-        return False
+        return np.inf
     [(word, other)] = pairs
     length, distance = min(len(word), len(other)), OSA.distance(word, other)
-    if length < SHORT_LENGTH:  # only swapped letters in a longer text
-        return length == 3 and sorted(word) == sorted(other) and len(value) > MIN_LENGTH_OF_SWAP
-    if word.rstrip("s") == other.rstrip("s"):
-        return length >= MIN_LENGTH  # a plural
-    return bool(distance == 1 or (distance == 2 and length >= MIN_LENGTH_OF_TWO))
+    if distance == 2:
+        return MIN_RATIO if length >= MIN_LENGTH_OF_TWO else np.inf
+    is_replaced = len(word) == len(other) and sorted(word) != sorted(other)
+    if length >= MIN_LENGTH:
+        return SHORT_RATIO if is_replaced and length < MIN_LENGTH_OF_LETTER else MIN_RATIO
+    if length == SHORT_LENGTH:
+        return REPLACED_RATIO if is_replaced else SHORT_RATIO
+    is_code = is_replaced or len(set(word + other)) == 1 or re.fullmatch("[ivx]+", word + other)
+    is_long = len(value) >= MIN_LENGTH and len(word + other) > SHORT_LENGTH
+    is_swapped = len(word) == len(other) == 2 and len(value) >= MIN_LENGTH_OF_SWAP
+    return np.inf if is_code or not (is_long or is_swapped) else TINY_RATIO
 
 
 def _fold(value: str) -> str:

@@ -63,7 +63,7 @@ def write_time(seconds: float) -> str:
     >>> write_time(86400.0), write_time(90061.0)
     ('1970-01-02', '1970-01-02 01:01:01')
     """
-    if not np.isfinite(seconds) or abs(seconds) > 2.5e11:  # years that have four digits
+    if not np.isfinite(seconds) or not -6.3e10 <= seconds < 2.54e11:  # years of four digits
         return "unknown"
     text = str(np.datetime64(int(np.floor(seconds)), "s")).replace("T", " ")
     return text.removesuffix(" 00:00:00")
