@@ -59,6 +59,7 @@ CELLS = [
     ("sentinels", "age", -1, "age is -1 in 2 rows"),
     ("sentinels", "height", 0, "height is 0 in 2 rows"),
     ("sentinels", "children", 99, "children is 99 in 2 rows"),
+    ("sentinels", "children", -1, "children is -1 in 2 rows"),
     ("sentinels", "net", 99999, "net is 99,999 in 2 rows"),
     ("sentinels", "ordered", "1900-01-01", "ordered is 1900-01-01 in 2 rows"),
     ("sentinels", "ordered", "9999-12-31", "ordered is 9999-12-31 in 2 rows"),

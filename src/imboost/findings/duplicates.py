@@ -18,6 +18,7 @@ from imboost.tables.roles import FOREIGN_KEY_NAME, IDENTIFIER_NAME, Role
 
 MIN_COLUMNS = {1: 4, 2: 6}  # columns needed to call rows with so many differences near duplicates
 MAX_NEAR_FRACTION = 0.05  # of the rows that are reported, those with the fewest differences
+MAX_PAIRED_COLUMNS = 80  # columns up to which two differences are searched
 MAX_PAIR_WORK = 60_000_000  # rows times pairs of columns up to which two differences are searched
 EXTRA_BITS = 8  # of information that equal cells have beyond the number of a row
 MAX_REPEATED_IDS = 0.1  # fraction of rows; more repeated values are no identifiers
@@ -86,7 +87,7 @@ def _near_duplicates(codes: dict[str, Codes], identifiers: list[str]) -> Iterato
     whole, all_bits = _row_hashes(list(parts)), bits.sum(axis=0)
     row_hashes = _row_hashes(list(hashes.values()))
     combinations_left_out: list[tuple[int, ...]] = [(), *((at,) for at in range(m))]
-    if m >= MIN_COLUMNS[2] and n * m * m / 2 <= MAX_PAIR_WORK:
+    if MIN_COLUMNS[2] <= m <= MAX_PAIRED_COLUMNS and n * m * m / 2 <= MAX_PAIR_WORK:
         combinations_left_out += combinations(range(m), 2)
     needed = np.log2(n) + EXTRA_BITS
     is_free = np.ones(n, dtype=bool)  # not yet the near duplicate of another row
@@ -94,8 +95,12 @@ def _near_duplicates(codes: dict[str, Codes], identifiers: list[str]) -> Iterato
         at = list(columns)
         rest = all_bits - bits[at].sum(axis=0)
         rows = np.flatnonzero(is_free & (rest >= needed))
-        equal = whole[rows] - parts[at][:, rows].sum(axis=0, dtype=np.uint64)
-        first = rows[_first_rows(equal)]
+        hashes_left = whole[rows] - parts[at][:, rows].sum(axis=0, dtype=np.uint64)
+        is_repeated = _are_repeated(hashes_left)
+        rows = rows[is_repeated]
+        if not len(rows):
+            continue
+        first = rows[_first_rows(hashes_left[is_repeated])]
         is_near = (first != rows) & (row_hashes[first] != row_hashes[rows])
         is_free[rows[is_near]] = False
         for row, other in zip(rows[is_near], first[is_near], strict=True):
@@ -146,6 +151,15 @@ def _bits(codes: Codes) -> NDArray[np.float64]:
     bits = np.log2(len(codes) / np.maximum(counts, 2))
     bits[0] = 0.0
     return np.asarray(bits[codes + 1])
+
+
+def _are_repeated(hashes: Hashes) -> NDArray[np.bool_]:
+    """Return which hashes occur more than once; far quicker than `_first_rows` if none does."""
+    ordered = np.sort(hashes)
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(repeated):
+        return np.zeros(len(hashes), dtype=bool)
+    return np.isin(hashes, repeated)
 
 
 def _first_rows(hashes: Hashes) -> NDArray[np.int64]:

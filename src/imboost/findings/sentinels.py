@@ -80,7 +80,7 @@ def _is_sentinel(value: float, n: int, rest: NDArray[np.float64], unit: float) -
     if value == 0:
         return n <= MAX_ZEROS * (n + len(rest)) and _is_zero_apart(others, unit)
     if value < 0 and (others >= 0).all():
-        return value != -1 or not _is_centred(others)
+        return value != -1 or len(np.unique(others)) > 2  # -1, 0 and 1 may be codes
     side = others[others < value] if value > 0 else others[others > value]
     if len(side) < MIN_BEYOND * len(others):
         return False
@@ -98,11 +98,6 @@ def _is_zero_apart(others: NDArray[np.float64], unit: float) -> bool:
     if low <= 0:
         return False
     return low >= ZERO_GAP * unit and low > 2 * float(np.quantile(others, 0.25) - low)
-
-
-def _is_centred(others: NDArray[np.float64]) -> bool:
-    """Whether values are so close to 0 that -1 may be one of them."""
-    return float(np.median(others)) < 1
 
 
 def _dates(checked: CheckedTable, name: str) -> Iterator[Finding]:

@@ -10,13 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imboost.relations.relation import Floats, Parsed, Relation, n_rows
+from imboost.relations.relation import Floats, Parsed, Relation, n_rows, take_rows
 from imboost.tables.category_parser import to_categories
+
+SEPARATOR = "\x1f"  # between the values of two deciding columns
 
 
 @dataclass(frozen=True, kw_only=True)
 class DependencyRelation(Relation):
-    """The second column decides the first.
+    """The second column, or the second and the third, decide the first.
 
     >>> rule = DependencyRelation(
     ...     columns=("state", "city"), support=1.0, determinants=("Fresno",), values=("CA",)
@@ -26,7 +28,7 @@ class DependencyRelation(Relation):
     'state should be CA, as in other rows with city Fresno'
     """
 
-    determinants: tuple[str, ...]  # values of the second column that decide the first
+    determinants: tuple[str, ...]  # values of the deciding columns, joined by `SEPARATOR`
     values: tuple[str, ...]  # of the first column, one for each determinant
 
     kind: ClassVar[str] = "dependency"
@@ -43,17 +45,24 @@ class DependencyRelation(Relation):
         if not self.is_applicable(parsed):
             return pa.chunked_array([pa.nulls(n_rows(parsed), pa.string())])
         known, values = self._arrays
-        index = pc.index_in(as_text(parsed[self.columns[1]]), known)
+        index = pc.index_in(self._keys(parsed), known)
         return pa.chunked_array([values.take(index.combine_chunks())])
 
     def describe(self, parsed: Parsed, row: int) -> str:
         """Say what the target of a row should be, and why."""
-        value = self.expected(parsed)[row].as_py()
-        determinant = as_text(parsed[self.columns[1]])[row].as_py()
-        return (
-            f"{self.target} should be {value}, as in other rows with {self.columns[1]} "
-            f"{determinant}"
+        cells = take_rows({name: parsed[name] for name in self.columns}, np.array([row]))
+        value = self.expected(cells)[0].as_py()
+        given = " and ".join(
+            f"{name} {as_text(cells[name])[0].as_py()}" for name in self.columns[1:]
         )
+        return f"{self.target} should be {value}, as in other rows with {given}"
+
+    def _keys(self, parsed: Parsed) -> pa.ChunkedArray:
+        """Return the values of the deciding columns; null where one is missing."""
+        first, *others = (as_text(parsed[name]) for name in self.columns[1:])
+        for other in others:
+            first = pc.binary_join_element_wise(first, other, SEPARATOR)
+        return first
 
     @cached_property
     def _arrays(self) -> tuple[pa.Array, pa.Array]:

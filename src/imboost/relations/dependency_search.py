@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from itertools import permutations
+from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from imboost.relations.dependency import DependencyRelation, as_text
+from imboost.relations.dependency import SEPARATOR, DependencyRelation, as_text
 from imboost.relations.evidence import MIN_SUPPORT, Evidence, codes_of, least_support
-from imboost.relations.relation import Parsed, n_rows
+from imboost.relations.relation import Parsed, n_rows, take_rows
 from imboost.relations.rounding import rounding_unit
 
 MAX_COLUMNS = 60  # columns that are compared, those with the fewest distinct values
+MAX_PAIRED_COLUMNS = 12  # columns of text whose pairs may decide others, the first ones
+SCREENED_GROUP_ROWS = 20  # rows of each value of a determinant that a random sample should have
 MIN_GROUP_ROWS = 3  # rows with the same determinant that are needed to know what it decides
 MIN_GROUP_SHARE = 0.66  # fraction of these rows with the same value
 MIN_GROUPED = 0.5  # fraction of rows that are in such groups
@@ -36,30 +38,32 @@ def find_dependencies(
 
     `related` are pairs of columns of which a sum computes one from the other.
     """
-    sampled = {name: codes_of(evidence.sample[name]) for name in columns}
-    n = n_rows(evidence.sample)
-    kept = [name for name in columns if 2 <= _n_distinct(sampled[name]) <= n / 2]
-    kept.sort(key=lambda name: _n_distinct(sampled[name]))
+    codes = {name: codes_of(evidence.parsed[name]) for name in columns}
+    n = n_rows(evidence.parsed)
+    kept = [name for name in columns if 2 <= _n_distinct(codes[name]) <= n / 2]
+    kept.sort(key=lambda name: _n_distinct(codes[name]))
     names = [name for name in columns if name in kept[:MAX_COLUMNS]]
     measured = {name for name in names if _is_measured(evidence.sample[name])}
-    codes: dict[str, Codes] = {}
+    n_common = {
+        name: int((np.bincount(codes[name] + 1)[1:] >= MIN_ROWS_OF_VALUE).sum()) for name in names
+    }
     found: dict[tuple[str, str], DependencyRelation] = {}
-    for determinant, target in permutations(names, 2):
-        pair = frozenset((determinant, target))
-        if determinant in measured or pair in related:
-            continue
-        if _n_distinct(sampled[determinant]) < _n_distinct(sampled[target]):
-            continue
-        first = _support(sampled[determinant], sampled[target], min_rows=2)
-        if first is None or first < MIN_SAMPLE_SUPPORT:
-            continue
-        for name in (determinant, target):
-            if name not in codes:
-                codes[name] = codes_of(evidence.parsed[name])
-        relation = _check(evidence, determinant, target, codes)
-        if relation is not None:
-            found[determinant, target] = relation
-    return [
+    for determinant in names:
+        rows = _screened_rows(evidence, codes[determinant])
+        for target in names:
+            if target == determinant or determinant in measured:
+                continue
+            if frozenset((determinant, target)) in related:
+                continue
+            if _n_distinct(codes[determinant]) < n_common[target]:
+                continue
+            first = _support(codes[determinant][rows], codes[target][rows], min_rows=2)
+            if first is None or first < MIN_SAMPLE_SUPPORT:
+                continue
+            relation = _check(evidence, (determinant,), target, codes)
+            if relation is not None:
+                found[determinant, target] = relation
+    single = [
         relation
         for (determinant, target), relation in found.items()
         if not any(
@@ -70,6 +74,56 @@ def find_dependencies(
             for name in names
         )
     ]
+    return [*single, *_find_pairs(evidence, names, codes, set(found), related)]
+
+
+def _find_pairs(
+    evidence: Evidence,
+    names: list[str],
+    codes: dict[str, Codes],
+    found: set[tuple[str, str]],
+    related: set[frozenset[str]],
+) -> Iterator[DependencyRelation]:
+    """Yield columns that two columns of text decide, but neither of them alone."""
+    texts = [name for name in names if not isinstance(evidence.sample[name], np.ndarray)]
+    for first, second in combinations(texts[:MAX_PAIRED_COLUMNS], 2):
+        if (first, second) in found or (second, first) in found:
+            continue
+        joined = _join(codes[first], codes[second])
+        if _n_distinct(joined) > len(joined) / MIN_GROUP_ROWS:
+            continue
+        rows = _screened_rows(evidence, joined)
+        for target in names:
+            pairs = {(first, target), (second, target)}
+            if target in (first, second) or pairs & found or set(map(frozenset, pairs)) & related:
+                continue
+            support = _support(joined[rows], codes[target][rows], min_rows=2)
+            if support is not None and support >= MIN_SAMPLE_SUPPORT:
+                relation = _check(evidence, (first, second), target, codes)
+                if relation is not None:
+                    yield relation
+
+
+def _screened_rows(evidence: Evidence, codes: Codes) -> NDArray[np.int64]:
+    """Return the rows on which a determinant is screened.
+
+    In a random sample, each of many values would have too few rows; then all rows of a few values
+    are taken.
+    """
+    n = _n_distinct(codes)
+    if n <= len(evidence.rows) / SCREENED_GROUP_ROWS:
+        return evidence.rows
+    n_values = max(1, n * len(evidence.rows) // len(codes))
+    return np.flatnonzero(np.isin(codes, evidence.rng.permutation(n)[:n_values]))
+
+
+def _join(first: Codes, second: Codes) -> Codes:
+    """Return the codes of two columns together, -1 where one is missing."""
+    pairs = first * (_n_distinct(second) + 1) + second
+    known = (first >= 0) & (second >= 0)
+    joined = np.full(len(first), -1, dtype=np.int64)
+    joined[known] = np.unique(pairs[known], return_inverse=True)[1]
+    return joined
 
 
 def _is_measured(values: Any) -> bool:
@@ -78,10 +132,12 @@ def _is_measured(values: Any) -> bool:
 
 
 def _check(
-    evidence: Evidence, determinant: str, target: str, codes: dict[str, Codes]
+    evidence: Evidence, determinants: tuple[str, ...], target: str, codes: dict[str, Codes]
 ) -> DependencyRelation | None:
     """Return the dependency if it holds in nearly all rows and not by chance."""
-    own, other = codes[determinant], codes[target]
+    own, other = codes[determinants[0]], codes[target]
+    for name in determinants[1:]:
+        own = _join(own, codes[name])
     found = _support(own, other, MIN_GROUP_ROWS)
     if found is None or found < least_support(MIN_SUPPORT, evidence.parsed):
         return None
@@ -94,10 +150,10 @@ def _check(
     if _are_exceptions(own, other, groups[is_clear], values[is_clear]):
         return None
     relation = DependencyRelation(
-        columns=(target, determinant),
+        columns=(target, *determinants),
         support=found,
-        determinants=_texts(evidence.parsed, determinant, own, groups[is_clear]),
-        values=_texts(evidence.parsed, target, other, values[is_clear]),
+        determinants=_texts(evidence.parsed, determinants, own, groups[is_clear]),
+        values=_texts(evidence.parsed, (target,), other, values[is_clear]),
     )
     broken = float(np.mean(~relation.holds(evidence.parsed)))
     return dataclasses.replace(relation, support=1 - broken)
@@ -150,13 +206,14 @@ def _groups(
     return groups, other[last], is_clear, sizes, counts[last]
 
 
-def _texts(parsed: Parsed, name: str, codes: Codes, wanted: Codes) -> tuple[str, ...]:
-    """Return the text of codes."""
+def _texts(parsed: Parsed, names: tuple[str, ...], codes: Codes, wanted: Codes) -> tuple[str, ...]:
+    """Return the texts of codes, those of several columns joined."""
     distinct, first = np.unique(codes, return_index=True)
-    rows = first[np.searchsorted(distinct, wanted)]
-    values = parsed[name]
-    taken = values[rows] if isinstance(values, np.ndarray) else values.take(pa.array(rows))
-    return tuple(as_text(taken).to_pylist())
+    taken = take_rows(
+        {name: parsed[name] for name in names}, first[np.searchsorted(distinct, wanted)]
+    )
+    texts = zip(*(as_text(values).to_pylist() for values in taken.values()), strict=True)
+    return tuple(SEPARATOR.join(parts) for parts in texts)
 
 
 def _n_distinct(codes: Codes) -> int:

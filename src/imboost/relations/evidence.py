@@ -30,9 +30,9 @@ class Evidence:
         self.parsed = parsed
         self.rng = rng
         n = n_rows(parsed)
-        rows = np.sort(rng.permutation(n)[:SAMPLE_ROWS])
-        self.sample = take_rows(parsed, rows)
-        self._permutation = rng.permutation(len(rows))
+        self.rows = np.sort(rng.permutation(n)[:SAMPLE_ROWS])
+        self.sample = take_rows(parsed, self.rows)
+        self._permutation = rng.permutation(len(self.rows))
 
     def check(
         self, relation: R, *, min_support: float = MIN_SUPPORT, min_informative: float = 0.0

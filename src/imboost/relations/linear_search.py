@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from imboost.relations.rounding import rounding_unit
 
 MAX_COLUMNS = 100  # columns that are searched, the first ones
 MAX_PAIRED_COLUMNS = 30  # columns up to which sums of four columns are searched
+MAX_SCALED_COLUMNS = 40  # columns up to which one addend may have a factor
+FACTORS = (1.0, 10.0, 12.0, 60.0, 100.0, 1000.0)  # of an addend
 SCREENED_ROWS = 96  # rows of the sample on which candidates are screened
 MIN_SCREENED = 0.7  # fraction of these rows in which a candidate holds
 MIN_NONTRIVIAL = 8  # rows in which enough cells are not 0
@@ -134,24 +136,26 @@ class _Search:
         return {self.names[a]: 1.0, self.names[b]: -k}, c
 
     def sums_of_two(self) -> Iterator[Candidate]:
-        """Yield columns that are the sum of two others."""
+        """Yield columns that are the sum of two others, the first one times a factor.
+
+        A factor joins the digits of times such as 1435, or minutes and seconds.
+        """
         X, half, m = self.X, self.half, len(self.names)
         size, nonzero = np.abs(np.nan_to_num(X)), (np.nan_to_num(X) != 0).astype(np.int8)
+        is_known = np.isfinite(X)
         found: list[tuple[float, Candidate]] = []
-        for b in range(m):
-            rest = np.arange(b + 1, m)
-            sums = (X[:, [b]] + X[:, rest])[:, :, None]  # (rows, addends, 1)
-            limit = 1e-6 * size[:, None, :] + (half[b] + half[rest][:, None] + half) * 1.001
-            holds = np.abs(sums - X[:, None, :]) <= limit
+        factors = FACTORS if m <= MAX_SCALED_COLUMNS else (1.0,)
+        for factor, b in product(factors, range(m)):
+            rest = np.arange(b + 1, m) if factor == 1 else np.delete(np.arange(m), b)
+            sums = (factor * X[:, [b]] + X[:, rest])[:, :, None]  # (rows, addends, 1)
+            halves = factor * half[b] + half[rest][:, None] + half
+            holds = np.abs(sums - X[:, None, :]) <= 1e-6 * size[:, None, :] + 1.001 * halves
             counts = nonzero[:, [b], None] + nonzero[:, rest][:, :, None] + nonzero[:, None, :]
-            matters = (counts >= 2) & np.isfinite(sums) & np.isfinite(X)[:, None, :]
+            matters = (counts >= 2) & np.isfinite(sums) & is_known[:, None, :]
             for c, a, rate in _screen(holds, matters):
                 if a not in (b, rest[c]):
-                    terms = {
-                        self.names[a]: 1.0,
-                        self.names[b]: -1.0,
-                        self.names[rest[c]]: -1.0,
-                    }
+                    names = self.names[a], self.names[b], self.names[rest[c]]
+                    terms = dict(zip(names, (1.0, -factor, -1.0), strict=True))
                     found.append((rate, (terms, 0.0)))
         yield from _best(found)
 

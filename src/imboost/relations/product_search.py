@@ -9,11 +9,13 @@ import numpy as np
 
 from imboost.relations.evidence import Evidence, numeric_matrix, varying
 from imboost.relations.product import ProductRelation
+from imboost.relations.relation import Floats, Mask
 from imboost.relations.rounding import rounding_unit
 
 MAX_COLUMNS = 80  # columns that are searched, the first ones
 SCREENED_ROWS = 128  # rows of the sample on which candidates are screened
 MIN_SCREENED = 0.85  # fraction of these rows in which a candidate holds
+FIRST_ROWS, MIN_FIRST = 24, 0.6  # rows that are screened first, and the fraction needed there
 MIN_SCREENED_ROWS = 12  # rows in which rounding changes the product by little
 MAX_ROUNDING = 0.05  # relative rounding error of these rows
 MIN_VARIATION = 0.05  # standard deviation of the logarithm of each column
@@ -54,22 +56,30 @@ def find_products(
     return found
 
 
-def _varies(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:
+def _varies(logs: Floats) -> bool:
     known = logs[np.isfinite(logs)]
     return len(known) >= MIN_SCREENED_ROWS and float(known.std()) > MIN_VARIATION
 
 
-def _matches(
-    differences: np.ndarray[tuple[int, int], np.dtype[np.float64]],
-    errors: np.ndarray[tuple[int, int], np.dtype[np.float64]],
-) -> Iterator[int]:
-    """Yield the columns in which the logarithms differ by a constant."""
+def _matches(differences: Floats, errors: Floats) -> Iterator[int]:
+    """Yield the columns in which the logarithms differ by a constant; first by a few rows."""
     is_precise = errors < MAX_ROUNDING  # nan is not
-    for at in np.flatnonzero(is_precise.sum(axis=0) >= MIN_SCREENED_ROWS):
-        difference, error = differences[:, at][is_precise[:, at]], errors[:, at][is_precise[:, at]]
-        constant = float(np.median(difference))
-        if np.mean(np.abs(difference - constant) <= 1.1 * error + 1e-6) >= MIN_SCREENED:
-            yield int(at)
+    rates = _constant_rates(differences[:FIRST_ROWS], errors[:FIRST_ROWS], is_precise[:FIRST_ROWS])
+    is_candidate = (is_precise.sum(axis=0) >= MIN_SCREENED_ROWS) & (rates >= MIN_FIRST)
+    at = np.flatnonzero(is_candidate)
+    if len(at):
+        rates = _constant_rates(differences[:, at], errors[:, at], is_precise[:, at])
+        yield from at[rates >= MIN_SCREENED].tolist()
+
+
+def _constant_rates(differences: Floats, errors: Floats, is_precise: Mask) -> Floats:
+    """Return for each column the fraction of precise rows that are near its median."""
+    masked = np.where(is_precise, differences, np.nan)
+    n = is_precise.sum(axis=0)
+    medians = np.take_along_axis(np.sort(masked, axis=0), (np.maximum(n, 1) // 2)[None], axis=0)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(masked - medians) <= 1.1 * errors + 1e-6
+    return np.asarray(near.sum(axis=0) / np.maximum(n, 1))
 
 
 def _best_form(
