@@ -368,6 +368,18 @@ def test_one_label_of_a_class_is_singular(tmp_path):
     assert "outlier: 'yes' (1 row); inlier: 'no' (198 rows); unlabelled: empty (1 row)." in output
 
 
+def test_roles_may_be_given_in_a_file(tmp_path):
+    write(orders(), tmp_path / "orders.csv")
+    (tmp_path / "roles.toml").write_text('[roles]\nregion = "ignored"\nvisits = "categorical"\n')
+    roles = ("--roles", tmp_path / "roles.toml", "--role", "visits=numeric")
+    output = run_well("fit", tmp_path / "orders.csv", *roles, "--detector", "trees").text
+    assert re.search(r"region +│ ignored", output)
+    assert re.search(r"visits +│ numeric", output)
+    (tmp_path / "roles.toml").write_text("[roles]\nnobody = 'numeric'")
+    error = refused("fit", tmp_path / "orders.csv", *roles[:2], "--force")
+    assert "Unknown column 'nobody'" in error
+
+
 def test_roles_may_be_given(tmp_path):
     data = write(orders(), tmp_path / "orders.csv")
     out = ("--detector", "trees", "--out", tmp_path / "m")

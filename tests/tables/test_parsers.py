@@ -224,7 +224,7 @@ def test_all_cells_decide_about_the_format_of_datetimes(cells, form, is_noted):
     assert (parser.format, bool(parser.note)) == (form, is_noted)
 
 
-@pytest.mark.parametrize("form", [form for form in FORMATS if form != CLOCK])
+@pytest.mark.parametrize("form", [form for form in FORMATS if "DD" in form])
 def test_a_day_that_no_calendar_has_is_missing(form):
     def written(year, month, day):
         name = MONTHS[int(month) - 1] if 0 < int(month) <= len(MONTHS) else "Foo"
@@ -241,6 +241,19 @@ def test_a_day_that_no_calendar_has_is_missing(form):
     np.testing.assert_array_equal(
         DatetimeParser(form).parse(cells) / SECONDS_OF_A_DAY, [1.0, 789.0, np.nan, np.nan, np.nan]
     )
+
+
+@pytest.mark.parametrize(
+    ("form", "written"),
+    [
+        ("YYYY-MM", ["1970-02", "1970/13", "0970-01"]),
+        ("Mon-YYYY", ["Feb-1970", "Foo-1970", "Mar-70"]),
+        ("MM/YYYY", ["2/1970", "13/1970", "1/3970"]),
+    ],
+)
+def test_a_month_is_read_as_its_first_day(form, written):
+    days = DatetimeParser(form).parse(column(*written)) / SECONDS_OF_A_DAY
+    np.testing.assert_array_equal(days, [31.0, np.nan, np.nan])
 
 
 def test_parts_of_a_second_are_those_of_a_stored_time():

@@ -53,6 +53,13 @@ def fit(
             "other columns are detected."
         ),
     ] = None,
+    roles: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with the roles of columns, as 'imboost check --write-roles' writes it; "
+            "--role has precedence."
+        ),
+    ] = None,
     detector: Annotated[
         str,
         typer.Option(
@@ -76,7 +83,7 @@ def fit(
     from imboost.tables.files import TableFiles, path_beside
     from imboost.tables.schema import Schema
 
-    roles, fraction = parse_roles(role or ()), parse_contamination(contamination)
+    chosen, fraction = given_roles(roles, role), parse_contamination(contamination)
     out = out or path_beside(data, ".model")
     _check_output(out, force)
     inner = _make_detector(detector)
@@ -87,15 +94,15 @@ def fit(
     check_row_counts(files.n_rows, n_rows, "loaded")
     if n_rows == 1:
         raise DataError(f"{data} has one row; training needs at least two rows.")
-    labels = _read_labels(table, label_column, outlier_label, roles)
+    labels = _read_labels(table, label_column, outlier_label, chosen)
     if label_column is not None:
-        roles[label_column] = "ignored"
+        chosen[label_column] = "ignored"
     with stage(f"finding the roles of {count(table.num_columns, 'column')}"):
-        schema, parsed = Schema.fit_parse(table, roles)
+        schema, parsed = Schema.fit_parse(table, chosen)
     print_columns(schema, n_rows, label_column)
     _check_missing_values(inner, schema)
     fitted = TableDetector(
-        inner, roles=roles, scaling=scaling, contamination=fraction, random_state=seed
+        inner, roles=chosen, scaling=scaling, contamination=fraction, random_state=seed
     )
     size = f"{count(n_rows, 'row')}, {count(len(schema.parsers), 'column')}"
     with stage(f"training {detector} on {size}"):
@@ -115,6 +122,13 @@ def fit(
         f"Next: imboost score {out} {data}",
         f"      imboost report {out} {data}",
     )
+
+
+def given_roles(file: Path | None, texts: Iterable[str] | None) -> dict[str, str]:
+    """Return the roles in a file and those written NAME=ROLE, which have precedence."""
+    from imboost.tables.role_files import read_roles
+
+    return (read_roles(file) if file is not None else {}) | parse_roles(texts or ())
 
 
 def parse_roles(texts: Iterable[str]) -> dict[str, str]:

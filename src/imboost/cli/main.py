@@ -16,6 +16,7 @@ from imboost.cli.bench_decisions import decisions
 from imboost.cli.bench_report import report as bench_report
 from imboost.cli.bench_run import run
 from imboost.cli.bench_trace import trace
+from imboost.cli.check import check
 from imboost.cli.demo import demo
 from imboost.cli.explain import explain
 from imboost.cli.export import export
@@ -38,7 +39,7 @@ bench = typer.Typer(
     no_args_is_help=True,
 )
 app.add_typer(bench, name="bench")
-for command in (demo, label, log, fit, score, explain, report, export, serve):
+for command in (demo, label, log, check, fit, score, explain, report, export, serve):
     app.command()(command)
 for bench_command in (run, ablate, bench_report, decisions, trace):
     bench.command()(bench_command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from imboost.tables.files import TableFiles
+
 SAMPLING_SEED = 0
+MAX_CHECKED_ROWS = 500_000  # larger tables are not read into memory to look for findings
 
 
 def report(
@@ -56,7 +59,29 @@ def report(
     scores, top, sample = np.concatenate(parts), highest.selected(), sampled.selected()
     with stage(f"explaining {count(len(top.numbers) + len(sample.numbers), 'row')}"):
         page = render_report(
-            detector, data.name, scores, n_outliers, top, sample, monitor.findings()
+            detector,
+            data.name,
+            scores,
+            n_outliers,
+            top,
+            sample,
+            monitor.findings(),
+            _table_findings(files, len(scores)),
         )
     write_text(out, page)
     say(f"Report: {out}", f"Read {count(top.n_read, 'row')}, scored {len(scores):,}.")
+
+
+def _table_findings(files: TableFiles, n_rows: int) -> list[dict[str, Any]] | None:
+    """Return what is wrong with the table, for the page; None if it is too large."""
+    from imboost.findings.check import check_table
+    from imboost.findings.output import page_findings
+    from imboost.tables.roles import Role
+    from imboost.tables.schema import Schema
+
+    if n_rows > MAX_CHECKED_ROWS:
+        return None
+    table = files.read()
+    schema = Schema.fit_parse(table, needs_features=False)
+    identifiers = [column.name for column in schema[0] if column.role == Role.IDENTIFIER]
+    return page_findings(check_table(table, schema=schema), table, identifiers)

@@ -8,9 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import Markup
 
+from imboost.findings.check import check_table
 from imboost.labelling.columns import Columns, NumberColumn
 from imboost.labelling.views import ColumnsView, ColumnView
-from imboost.reporting.formatting import count, percent
+from imboost.reporting.formatting import percent
 from imboost.scoring.explained_rows import shorten
 from imboost.tables.cells import to_text
 from imboost.tables.roles import Role
@@ -18,6 +19,8 @@ from imboost.tables.schema import ColumnSchema, Schema
 
 N_EXAMPLES = 3
 EXAMPLE_LENGTH = 40  # characters of an example
+MAX_CHECKED_ROWS = 50_000  # rows of a table up to which slow checks do not delay the page
+SLOW_CHECKS = ("near-duplicates", "relations")
 MOSTLY_MISSING = 0.5  # fraction of missing cells that is worth mentioning
 
 
@@ -48,6 +51,9 @@ class TableSetup:
         changed = {name: role for name, role in roles.items() if inferred.get(name) != role}
         schema, parsed = Schema.fit_parse(self.table, changed)
         self.roles, self.schema = changed, schema
+        skipped = SLOW_CHECKS if self.table.num_rows > MAX_CHECKED_ROWS else ()
+        found = check_table(self.table, schema=(schema, parsed), skip=skipped)
+        self._found = [finding.message for finding in found]
         self._columns = Columns(self.table, parsed, [])
 
     def view(self, error: str = "") -> ColumnsView:
@@ -85,25 +91,10 @@ class TableSetup:
 
     def _findings(self) -> Iterator[str]:
         """Yield what is notable about the table as a whole."""
+        yield from self._found
         n_rows = self.table.num_rows
-        texts = [to_text(self.table.column(column.name)) for column in self.schema]
-        names = [str(number) for number in range(len(texts))]
-        groups = pa.table(texts, names=names).group_by(names).aggregate([([], "count_all")])
-        if n_duplicates := n_rows - groups.num_rows:
-            yield f"{_rows_repeat(n_duplicates)} an earlier row in every column."
         for column in self.schema:
-            if column.role == Role.IDENTIFIER:
-                n_repeated = n_rows - column.n_missing - column.n_distinct
-                if n_repeated:
-                    yield f"{_rows_repeat(n_repeated)} an earlier value of {column.name}."
             if column.role == Role.CONSTANT:
                 yield f"{column.name} has the same value in every row."
             elif column.n_missing >= MOSTLY_MISSING * n_rows:
                 yield f"{column.name} is missing in {percent(column.n_missing / n_rows)} of rows."
-            if column.n_unparsed:
-                cells = count(column.n_unparsed, "cell")
-                yield f"{cells} of {column.name} cannot be read as {column.role}."
-
-
-def _rows_repeat(n: int) -> str:
-    return f"{count(n, 'row')} {'repeats' if n == 1 else 'repeat'}"

@@ -26,6 +26,13 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.explain.reference_values import ReferenceCategories, ReferenceNumbers, ReferenceTimes
 from imboost.models import MLPVAE, NormalisingFlow
 from imboost.models.hypersphere import Hypersphere
+from imboost.relations import (
+    DependencyRelation,
+    FormatRelation,
+    LinearRelation,
+    OrderRelation,
+    ProductRelation,
+)
 from imboost.stats.ranks import RankTransform
 from imboost.stats.scaling import MinMaxScaling, StandardScaling
 from imboost.stats.tails import TailScore
@@ -52,6 +59,7 @@ _PARTS = (
     FeatureExtractor, ScoreModel,
     ScoreLearner, ForestLearner, LinearLearner, GaussianProcessLearner,
     MLPVAE, NormalisingFlow, Hypersphere,
+    LinearRelation, ProductRelation, OrderRelation, DependencyRelation, FormatRelation,
 )
 # fmt: on
 

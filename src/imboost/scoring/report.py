@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ def render_report(
     top: SelectedRows,
     sample: SelectedRows,
     findings: Sequence[DataWarning] = (),
+    table_findings: Sequence[Mapping[str, Any]] | None = None,
 ) -> str:
     """Return the page about the scores of a table.
 
@@ -45,12 +46,15 @@ def render_report(
         The rows with the highest scores, and random ones.
     findings : sequence of DataWarning
         Differences from the training table.
+    table_findings : sequence of dict, optional
+        What is wrong with the table, see `imboost.findings.output.page_findings`.
     """
     context = {
         "data": name,
         "n_rows": len(scores),
         "n_outliers": n_outliers,
         "findings": findings,
+        "table_findings": table_findings,
         "threshold": detector.threshold_,
         "is_estimated": detector.threshold_is_estimated_,
         "n_training": len(detector.decision_scores_),

@@ -16,9 +16,14 @@ from imboost.tables.cells import is_text, mask_missing, to_floats, to_seconds, t
 ISO = "YYYY-MM-DD"
 DAY_FIRST, MONTH_FIRST = "DD/MM/YYYY", "MM/DD/YYYY"
 MONTH_NAMED, CLOCK = "DD-Mon-YYYY", "HH:MM"
+YEAR_MONTH, NAMED_MONTH_YEAR, MONTH_YEAR = "YYYY-MM", "Mon-YYYY", "MM/YYYY"
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _YEAR, _MONTH, _DAY = r"(?P<year>\d{4}|\d{2})", r"(?P<month>\d{1,2})", r"(?P<day>\d{1,2})"
 _LONG_YEAR = r"(?P<year>\d{4})"
+_CLEAR_YEAR = r"(?P<year>(?:1[5-9]|20|21)\d{2})"  # of formats that numbers and codes may have
+_NO_TIME = (
+    r"(?P<day>)(?P<hour>)(?P<minute>)(?P<second>)(?P<fraction>)(?P<half>)$"  # the whole month
+)
 _TIME = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d+))?)?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
@@ -33,10 +38,17 @@ FORMATS = {
     "YYYYMMDD": rf"^{_LONG_YEAR}(?P<month>\d{{2}})(?P<day>\d{{2}}){_END}",
     "DD-MM-YYYY": rf"^{_DAY}-{_MONTH}-{_LONG_YEAR}{_END}",
     MONTH_NAMED: rf"^{_DAY}[- ](?P<month>[A-Za-z]{{3}})[a-z]*[- ]{_YEAR}{_END}",
+    YEAR_MONTH: rf"^{_CLEAR_YEAR}[-/](?P<month>\d{{2}}){_NO_TIME}",
+    NAMED_MONTH_YEAR: rf"^(?P<month>[A-Za-z]{{3}})[a-z]*\.?[- ,/]{{1,2}}{_CLEAR_YEAR}{_NO_TIME}",
+    MONTH_YEAR: rf"^(?P<month>\d{{1,2}})/{_CLEAR_YEAR}{_NO_TIME}",
     CLOCK: rf"^(?P<year>)(?P<month>)(?P<day>){_TIME}$",
 }
 """Regular expression of each format; if two parse equally many cells, the first is used."""
 
+MONTH_FORMATS = (YEAR_MONTH, NAMED_MONTH_YEAR, MONTH_YEAR)
+"""Formats of months, which are read as their first day."""
+
+_START = rf"^(?:\d|(?i:{'|'.join(MONTHS)}))"
 FIRST_YEAR_OF_1900S = 69
 """Two-digit years from here on belong to the 1900s, others to the 2000s, as in strptime."""
 
@@ -61,8 +73,8 @@ class DatetimeParser:
             parser = cls(CLOCK if pa.types.is_time(cells.type) else ISO)
             return parser, parser.parse(cells)
         text = _to_text(cells)
-        # All formats begin with a digit.
-        if not pc.any(pc.match_substring_regex(text, r"^\d")).as_py():
+        # All formats begin with a digit or the name of a month.
+        if not pc.any(pc.match_substring_regex(text, _START)).as_py():
             return cls(), np.full(len(text), np.nan)
         values = _parse_format(text, ISO)
         is_other = np.isnan(values) & ~np.asarray(text.is_null())
@@ -117,7 +129,9 @@ def _parse_format(text: pa.ChunkedArray, form: str) -> NDArray[np.float64]:
     year, day, hour, minute, second = (
         _digits(found, name) for name in ("year", "day", "hour", "minute", "second")
     )
-    if form == MONTH_NAMED:
+    if form in MONTH_FORMATS:
+        day = np.where(np.isnan(year), np.nan, 1)
+    if form in (MONTH_NAMED, NAMED_MONTH_YEAR):
         names = pc.utf8_lower(pc.struct_field(found, "month"))
         month = to_floats(pc.index_in(names, pa.array(MONTHS))) + 1
     else:

@@ -29,6 +29,8 @@ PLACEHOLDERS = ("-", "--", "?", ".", "n.a.", "<NA>", "NaT")  # for a missing num
 MIN_ROWS = 20  # minimum number of cells before all-distinct values suggest an identifier
 MIN_ROWS_NEARLY_UNIQUE = 50  # the same for text that is nearly all-distinct
 NEARLY_UNIQUE = 0.9  # fraction of distinct text above which a column is nearly all-distinct
+MAX_REPEATED = 0.01  # fraction of repeated numbers up to which they may be identifiers
+MIN_CONSECUTIVE = 0.95  # fraction of rows whose number is the last one plus 1
 MIN_WORDS_OF_TEXT = 4.0  # mean number of words from which cells that mostly differ are free text
 IDENTIFIER_NAME = re.compile(
     r"(?i:(^|[_\W])(id|ids|key|uuid|guid|index|rowid|nr|no|num|number|nummer)$|^id[_\W]|^unnamed)"
@@ -36,6 +38,14 @@ IDENTIFIER_NAME = re.compile(
 )
 # Names of columns in which integers that repeat are codes, such as "merchant_id".
 FOREIGN_KEY_NAME = re.compile(r"(?i:[_\W](id|key|uuid|guid)$|^id[_\W])|[a-z](Id|ID|Key)$")
+POSTAL_CODE_NAME = re.compile(
+    r"(?i:(^|[_\W])(zips?|plz|fips|(zip|postal|post)[_\W]?codes?)([_\W]prefix)?$)"
+    r"|[a-z](Zip|Postal|Post)([cC]ode)?$"
+)
+YEAR_NAME = re.compile(r"(?i:(^|[_\W])(year|yr|jahr|ano|año|annee|année)$)|[a-z](Year|Yr|YEAR)$")
+# Names of columns whose integers are never identifiers.
+COORDINATE_NAME = re.compile(r"(?i:(^|[_\W])(lat|lon|lng|long|latitude|longitude)$)")
+YEARS = 1800, 2100  # range of integers that are years rather than numbers of rows
 UNUSED = "not used for scoring"
 
 
@@ -129,14 +139,33 @@ def _role_of_numbers(column: TrainingColumn) -> tuple[Role, str]:
     known = values[~np.isnan(values)]
     if len(known) < MIN_ROWS or (known != np.floor(known)).any():
         return Role.NUMERIC, ""
-    if len(np.unique(known)) == len(known):
-        if np.ptp(known) < len(values):
-            return Role.IDENTIFIER, f"numbers the rows; {UNUSED}"
-        if IDENTIFIER_NAME.search(column.name):
+    if POSTAL_CODE_NAME.search(column.name) and np.median(known) >= 0:
+        return Role.CATEGORICAL, "postal codes by its name"
+    if YEAR_NAME.search(column.name) or COORDINATE_NAME.search(column.name):
+        return Role.NUMERIC, ""
+    n_distinct = len(np.unique(known))
+    if _number_the_rows(known, n_distinct, len(values)):
+        return Role.IDENTIFIER, f"numbers the rows; {UNUSED}"
+    is_key = bool(FOREIGN_KEY_NAME.search(column.name) or column.name.lower() == "id")
+    if IDENTIFIER_NAME.search(column.name) or is_key:
+        n_repeated = len(known) - n_distinct
+        is_nearly_unique = is_key and n_distinct > NEARLY_UNIQUE * len(known)
+        if is_nearly_unique or n_repeated <= max(MAX_REPEATED * len(known), 1):
             return Role.IDENTIFIER, f"identifier by its name; {UNUSED}"
-    elif FOREIGN_KEY_NAME.search(column.name):
+    if FOREIGN_KEY_NAME.search(column.name):
         return Role.CATEGORICAL, "codes by its name"
     return Role.NUMERIC, ""
+
+
+def _number_the_rows(known: NDArray[np.float64], n_distinct: int, n_rows: int) -> bool:
+    """Whether integers number the rows: all are distinct, or consecutive with few repeated."""
+    if np.ptp(known) >= n_rows or (YEARS[0] <= known.min() and known.max() <= YEARS[1]):
+        return False
+    if n_distinct == len(known):
+        return True
+    n_repeated = len(known) - n_distinct
+    is_next = np.diff(known) == 1
+    return n_repeated <= max(MAX_REPEATED * len(known), 1) and is_next.mean() >= MIN_CONSECUTIVE
 
 
 def _role_of_text(column: TrainingColumn) -> tuple[Role, str]:
@@ -147,7 +176,11 @@ def _role_of_text(column: TrainingColumn) -> tuple[Role, str]:
         return Role.TEXT, f"free text; {UNUSED}"
     if n_present >= MIN_ROWS and n_distinct == n_present:
         return Role.IDENTIFIER, f"all values differ; {UNUSED}"
-    if n_present >= MIN_ROWS_NEARLY_UNIQUE and n_distinct > NEARLY_UNIQUE * n_present:
+    if POSTAL_CODE_NAME.search(column.name):
+        return Role.CATEGORICAL, ""
+    is_nearly_unique = n_distinct > NEARLY_UNIQUE * n_present
+    has_one_repeated = n_present >= MIN_ROWS and n_distinct == n_present - 1
+    if has_one_repeated or (n_present >= MIN_ROWS_NEARLY_UNIQUE and is_nearly_unique):
         return Role.IDENTIFIER, f"{percent(n_distinct / n_present)} distinct values; {UNUSED}"
     if mostly_differ and IDENTIFIER_NAME.search(column.name):
         return Role.IDENTIFIER, f"identifier by its name; {UNUSED}"

@@ -58,9 +58,16 @@ class Schema:
 
     @classmethod
     def fit_parse(
-        cls, table: pa.Table, roles: Mapping[str, str] | None = None
+        cls,
+        table: pa.Table,
+        roles: Mapping[str, str] | None = None,
+        *,
+        needs_features: bool = True,
     ) -> tuple[Self, ParsedColumns]:
-        """Fit, and return the parsed columns of the training table too."""
+        """Fit, and return the parsed columns of the training table too.
+
+        Raises a DataError if no column can be used for scoring, unless not `needs_features`.
+        """
         roles = roles or {}
         for name, role in roles.items():
             if name not in table.column_names:
@@ -78,7 +85,7 @@ class Schema:
             columns.append(column)
             if values is not None:
                 parsed[name] = values
-        if not parsed:
+        if not parsed and needs_features:
             found = ", ".join(f"{column.name} ({column.role})" for column in columns[:5])
             raise DataError(f"No column can be used for scoring: {found}. Set roles to change it.")
         return cls(tuple(columns)), parsed

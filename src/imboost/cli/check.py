@@ -1,0 +1,144 @@
+"""`imboost check`: what is wrong with a table, without a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table as PrintedTable
+from rich.text import Text
+
+from imboost.cli.console import say
+from imboost.cli.fit import given_roles
+from imboost.cli.inputs import load_model
+from imboost.cli.options import Table
+from imboost.cli.outputs import write_text
+from imboost.cli.progress import stage
+from imboost.errors import DataError
+from imboost.reporting.formatting import count, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from imboost.detectors.table_detector import TableDetector
+    from imboost.findings import Finding
+    from imboost.tables.schema import Schema
+
+MAX_ROWS = 5  # row numbers shown for a finding
+FOUND = 1  # exit code if there are findings
+
+
+def check(
+    data: Table,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Model folder; columns that differ from its training table are found."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File for the findings and their rows: FILE.csv, .json or .html."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="KIND", help="Look for this kind; may be repeated.")
+    ] = None,
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help="Leave this kind out; may be repeated."),
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(help="The role of a column, as in 'imboost fit'; may be repeated."),
+    ] = None,
+    roles: Annotated[Path | None, typer.Option(help="File with the roles of columns.")] = None,
+    write_roles: Annotated[
+        Path | None,
+        typer.Option(help="Write the roles of all columns to this TOML file, to be edited."),
+    ] = None,
+) -> None:
+    """Find what is wrong with a table: duplicates, spellings, broken relations and so on.
+
+    Kinds: duplicates, near-duplicates, repeated-ids, spellings, sentinels, dates, units,
+    relations, unreadable, changed. The exit code is 0 if nothing is found, 1 if something is and
+    2 for wrong input.
+    """
+    from imboost.findings.check import check_table, select_kinds
+    from imboost.findings.output import as_json, check_ending, format_findings
+    from imboost.tables.files import TableFiles
+    from imboost.tables.role_files import roles_as_toml
+    from imboost.tables.roles import Role
+    from imboost.tables.schema import Schema
+
+    kinds = select_kinds(only or (), skip or ())
+    chosen = given_roles(roles, role)
+    if out is not None:
+        check_ending(out)
+    detector = load_model(model) if model is not None else None
+    with stage(f"reading {data}"):
+        table = TableFiles.find(data).read()
+    with stage(f"checking {count(table.num_rows, 'row')}"):
+        schema, parsed = Schema.fit_parse(table, chosen, needs_features=False)
+        findings = check_table(table, schema=(schema, parsed), only=kinds)
+        if detector is not None and "changed" in kinds:
+            findings += changed_columns(detector, table, schema)
+    identifiers = [column.name for column in schema if column.role == Role.IDENTIFIER]
+    if write_roles is not None:
+        write_text(write_roles, roles_as_toml(schema))
+    if out is not None:
+        ending = out.suffix.lower()
+        write_text(out, format_findings(ending, findings, data.name, table, identifiers))
+    if json:
+        typer.echo(as_json(findings, data.name, table, identifiers), nl=False)
+    else:
+        _print(findings, table.num_rows)
+        for path, name in ((out, "Findings"), (write_roles, "Roles")):
+            if path is not None:
+                say(f"{name}: {path}")
+    if findings:
+        raise typer.Exit(FOUND)
+
+
+def changed_columns(detector: TableDetector, table: pa.Table, schema: Schema) -> list[Finding]:
+    """Return how the columns of a table differ from those of the training table."""
+    from imboost.findings import Finding
+    from imboost.scoring.drift import DriftMonitor
+
+    if not table.num_rows:
+        raise DataError("The table has a header but no rows.")
+    monitor = DriftMonitor(detector)
+    monitor.add(table)
+    texts = [(found.column, found.text) for found in monitor.findings()]
+    texts = [(name, text) for name, text in texts if not text.startswith("not used")]
+    trained = {column.name: column for column in detector.schema_}
+    for column in schema:
+        before = trained.get(column.name)
+        if before is None:
+            texts.append((column.name, "not in the training table"))
+        elif before.role != column.role and before.role.is_feature and column.role.is_feature:
+            texts.append((column.name, f"looks {column.role}, {before.role} in training"))
+    return [Finding("changed", (name,), f"{name}: {text}.") for name, text in texts]
+
+
+def _print(findings: Sequence[Finding], n_rows: int) -> None:
+    """Print findings as a table."""
+    if not findings:
+        say(f"Nothing found in {count(n_rows, 'row')}.")
+        return
+    table = PrintedTable(title=f"{count(n_rows, 'row')}", title_justify="left")
+    table.add_column("kind", no_wrap=True)
+    table.add_column("finding", overflow="fold")
+    table.add_column("rows", overflow="fold")
+    for one in findings:
+        rows = ", ".join(map(str, one.rows[:MAX_ROWS]))
+        more = f" and {len(one.rows) - MAX_ROWS:,} more" if len(one.rows) > MAX_ROWS else ""
+        table.add_row(one.kind, Text(printable(one.message)), rows + more)
+    Console().print(table, highlight=False)
+    rows_found = {row for one in findings for row in one.rows}
+    say(
+        f"{count(len(findings), 'finding')} about {count(len(rows_found), 'row')} of {n_rows:,}; "
+        "rows are numbered from 0."
+    )

@@ -1,0 +1,172 @@
+"""Rows and identifiers that occur more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from imboost.findings.finding import CheckedTable, Finding
+from imboost.relations.evidence import codes_of
+from imboost.reporting.formatting import count
+from imboost.tables.roles import FOREIGN_KEY_NAME, IDENTIFIER_NAME, Role
+
+MIN_COLUMNS = {1: 4, 2: 6}  # columns needed to call rows with so many differences near duplicates
+MAX_NEAR_FRACTION = 0.05  # of the rows that are reported, those with the fewest differences
+MAX_PAIRED_COLUMNS = 80  # columns up to which two differences are searched
+MAX_PAIR_WORK = 60_000_000  # rows times pairs of columns up to which two differences are searched
+EXTRA_BITS = 8  # of information that equal cells have beyond the number of a row
+MAX_REPEATED_IDS = 0.1  # fraction of rows; more repeated values are no identifiers
+MIN_CODES = 0.9  # fraction of values with a digit and no space in columns of codes
+
+Hashes = NDArray[np.uint64]
+Codes = NDArray[np.int64]
+
+
+def find_duplicates(checked: CheckedTable) -> Iterator[Finding]:
+    """Find rows that repeat an earlier row in every column."""
+    texts = enumerate(checked.texts.values())
+    first = _first_rows(_row_hashes([_hashes(codes_of(text), at) for at, text in texts]))
+    rows = np.flatnonzero(first != np.arange(len(first)))
+    if len(rows):
+        yield Finding(
+            "duplicates",
+            tuple(checked.texts),
+            f"{_rows_repeat(len(rows))} an earlier row in every column.",
+            tuple(rows.tolist()),
+            tuple(f"equals row {number}" for number in first[rows]),
+        )
+
+
+def find_near_duplicates(checked: CheckedTable) -> Iterator[Finding]:
+    """Find rows that repeat an earlier row in all but one or two columns, or all but the ids."""
+    codes = {name: codes_of(text) for name, text in checked.texts.items()}
+    codes = {name: own for name, own in codes.items() if (own != own[:1]).any()}
+    identifiers = [name for name in checked.names(Role.IDENTIFIER) if name in codes]
+    found: dict[int, _NearDuplicate] = {}
+    for left_out in ([], identifiers) if identifiers else ([],):
+        for near in _near_duplicates(codes, left_out):
+            if near.row not in found or near.bits > found[near.row].bits:
+                found[near.row] = near
+    most = max(int(MAX_NEAR_FRACTION * checked.n_rows), 1)
+    kept = sorted(found.values(), key=lambda near: (len(near.differing), -near.bits))[:most]
+    kept.sort(key=lambda near: near.row)
+    if kept:
+        yield Finding(
+            "near-duplicates",
+            tuple(codes),
+            f"{_rows_repeat(len(kept))} an earlier row in all but one or two columns.",
+            tuple(near.row for near in kept),
+            tuple(
+                f"equals row {near.other} except for {', '.join(near.differing)}" for near in kept
+            ),
+        )
+
+
+class _NearDuplicate(NamedTuple):
+    row: int
+    other: int  # an earlier row
+    differing: tuple[str, ...]  # columns
+    bits: float  # information of the equal cells
+
+
+def _near_duplicates(codes: dict[str, Codes], identifiers: list[str]) -> Iterator[_NearDuplicate]:
+    """Yield rows that equal an earlier one but for identifiers and at most two other columns."""
+    names = [name for name in codes if name not in identifiers]
+    n, m = len(next(iter(codes.values()), [])), len(names)
+    if m < MIN_COLUMNS[1] or n < 2:
+        return
+    hashes = {name: _hashes(own, at) for at, (name, own) in enumerate(codes.items())}
+    parts = np.array([hashes[name] for name in names])
+    bits = np.array([_bits(codes[name]) for name in names])
+    whole, all_bits = _row_hashes(list(parts)), bits.sum(axis=0)
+    row_hashes = _row_hashes(list(hashes.values()))
+    combinations_left_out: list[tuple[int, ...]] = [(), *((at,) for at in range(m))]
+    if MIN_COLUMNS[2] <= m <= MAX_PAIRED_COLUMNS and n * m * m / 2 <= MAX_PAIR_WORK:
+        combinations_left_out += combinations(range(m), 2)
+    needed = np.log2(n) + EXTRA_BITS
+    is_free = np.ones(n, dtype=bool)  # not yet the near duplicate of another row
+    for columns in combinations_left_out:
+        at = list(columns)
+        rest = all_bits - bits[at].sum(axis=0)
+        rows = np.flatnonzero(is_free & (rest >= needed))
+        hashes_left = whole[rows] - parts[at][:, rows].sum(axis=0, dtype=np.uint64)
+        is_repeated = _are_repeated(hashes_left)
+        rows = rows[is_repeated]
+        if not len(rows):
+            continue
+        first = rows[_first_rows(hashes_left[is_repeated])]
+        is_near = (first != rows) & (row_hashes[first] != row_hashes[rows])
+        is_free[rows[is_near]] = False
+        for row, other in zip(rows[is_near], first[is_near], strict=True):
+            differing = [names[one] for one in at]
+            differing += [name for name in identifiers if codes[name][row] != codes[name][other]]
+            yield _NearDuplicate(int(row), int(other), tuple(differing), float(rest[row]))
+
+
+def find_repeated_ids(checked: CheckedTable) -> Iterator[Finding]:
+    """Find rows that repeat an earlier value of an identifier column."""
+    for name in checked.names(Role.IDENTIFIER):
+        text = checked.texts[name]
+        codes = codes_of(text)
+        known = np.flatnonzero(codes >= 0)
+        first = np.full(len(codes), -1)
+        first[known] = known[_first_rows(codes[known].astype(np.uint64))]
+        where = (first >= 0) & (first != np.arange(len(first)))
+        n = int(where.sum())
+        if not 0 < n <= max(MAX_REPEATED_IDS * len(known), 1) or not _are_ids(name, text):
+            continue
+        message = f"{_rows_repeat(n)} an earlier value of {name}."
+        yield checked.finding("repeated-ids", name, message, where)
+
+
+def _are_ids(name: str, text: pa.ChunkedArray) -> bool:
+    """Whether values should be unique, by the name of the column or because they are codes."""
+    if IDENTIFIER_NAME.search(name) or FOREIGN_KEY_NAME.search(name):
+        return True
+    is_code = pc.match_substring_regex(text.drop_null(), r"^\S*\d\S*$")
+    return bool(pc.mean(is_code).as_py() >= MIN_CODES)
+
+
+def _hashes(codes: Codes, column: int) -> Hashes:
+    """Return a random number for each code of a column, the same for the same code."""
+    rng = np.random.default_rng(column)
+    numbers = rng.integers(0, 2**64, int(codes.max(initial=-1)) + 2, dtype=np.uint64)
+    return numbers[codes]  # -1, a missing cell, is the last one
+
+
+def _row_hashes(columns: list[Hashes]) -> Hashes:
+    """Return a number for each row, the same for rows that are equal in all columns."""
+    return np.asarray(np.sum(columns, axis=0, dtype=np.uint64))
+
+
+def _bits(codes: Codes) -> NDArray[np.float64]:
+    """Return the information of each cell in bits; a missing cell has none."""
+    counts = np.bincount(codes + 1)
+    bits = np.log2(len(codes) / np.maximum(counts, 2))
+    bits[0] = 0.0
+    return np.asarray(bits[codes + 1])
+
+
+def _are_repeated(hashes: Hashes) -> NDArray[np.bool_]:
+    """Return which hashes occur more than once; far quicker than `_first_rows` if none does."""
+    ordered = np.sort(hashes)
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(repeated):
+        return np.zeros(len(hashes), dtype=bool)
+    return np.isin(hashes, repeated)
+
+
+def _first_rows(hashes: Hashes) -> NDArray[np.int64]:
+    """Return for each row the first row with the same hash."""
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    return np.asarray(first[inverse])
+
+
+def _rows_repeat(n: int) -> str:
+    return f"{count(n, 'row')} {'repeats' if n == 1 else 'repeat'}"

@@ -1,0 +1,20 @@
+"""Relations between columns: sums, products, orders, dependencies and formats of codes."""
+
+from imboost.relations.code_format import FormatRelation
+from imboost.relations.dependency import DependencyRelation
+from imboost.relations.discovery import discover
+from imboost.relations.linear import LinearRelation
+from imboost.relations.order import OrderRelation
+from imboost.relations.product import ProductRelation
+from imboost.relations.relation import Relation, with_text_columns
+
+__all__ = [
+    "DependencyRelation",
+    "FormatRelation",
+    "LinearRelation",
+    "OrderRelation",
+    "ProductRelation",
+    "Relation",
+    "discover",
+    "with_text_columns",
+]

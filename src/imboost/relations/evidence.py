@@ -1,0 +1,122 @@
+"""Whether a relation holds, and whether it would hold by chance."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from imboost.relations.relation import Mask, Parsed, Relation, n_rows, take_rows
+
+MIN_SUPPORT = 0.99  # fraction of rows in which a relation holds
+MIN_SAMPLE_SUPPORT = 0.97  # the same in a sample, before all rows are looked at
+MIN_ROWS = 30  # rows with all cells known that are needed
+MIN_INFORMATIVE = 15  # rows in which shuffled cells break the relation
+MIN_INFORMATIVE_SUPPORT = 0.8  # fraction of these rows in which the relation holds
+SAMPLE_ROWS = 4000  # rows of the sample
+NEARLY_CONSTANT = 0.98  # columns with a larger fraction of equal cells take part in no relation
+
+R = TypeVar("R", bound=Relation)
+
+
+class Evidence:
+    """Checks relations on the rows of a table, on a sample first."""
+
+    def __init__(self, parsed: Parsed, rng: np.random.Generator) -> None:
+        self.parsed = parsed
+        self.rng = rng
+        n = n_rows(parsed)
+        self.rows = np.sort(rng.permutation(n)[:SAMPLE_ROWS])
+        self.sample = take_rows(parsed, self.rows)
+        self._permutation = rng.permutation(len(self.rows))
+
+    def check(
+        self, relation: R, *, min_support: float = MIN_SUPPORT, min_informative: float = 0.0
+    ) -> R | None:
+        """Return the relation with its support, or None if it does not hold or says nothing.
+
+        With the cells of any of its columns shuffled, it must fail in at least the fraction
+        `min_informative` of the rows.
+        """
+        if support(relation, self.sample) < least_support(MIN_SAMPLE_SUPPORT, self.sample):
+            return None
+        if not self.is_informative(relation, min_informative):
+            return None
+        found = support(relation, self.parsed)
+        if found < least_support(min_support, self.parsed):
+            return None
+        return dataclasses.replace(relation, support=found)
+
+    def is_informative(self, relation: Relation, min_fraction: float = 0.0) -> bool:
+        """Whether the relation would fail in many rows if a column was shuffled."""
+        holds, known = relation.holds(self.sample), are_known(self.sample, relation.columns)
+        if known.sum() < MIN_ROWS:
+            return False
+        for name in relation.columns:
+            shuffled = {**self.sample, name: _take(self.sample[name], self._permutation)}
+            fails = ~relation.holds(shuffled) & known
+            if fails.sum() < max(MIN_INFORMATIVE, min_fraction * known.sum()):
+                return False
+            if holds[fails].mean() < MIN_INFORMATIVE_SUPPORT:
+                return False
+        return True
+
+
+def support(relation: Relation, parsed: Parsed) -> float:
+    """Return the fraction of rows with all cells known in which a relation holds."""
+    known = are_known(parsed, relation.columns)
+    return float(relation.holds(parsed)[known].mean()) if known.any() else 0.0
+
+
+def least_support(fraction: float, parsed: Parsed) -> float:
+    """Return the support that is needed; in small tables, one row may break a relation.
+
+    >>> least_support(0.99, {"a": np.zeros(1000)}), least_support(0.99, {"a": np.zeros(50)})
+    (0.99, 0.97)
+    """
+    return min(fraction, 1 - 1.5 / max(n_rows(parsed), 1))
+
+
+def are_known(parsed: Parsed, columns: tuple[str, ...]) -> Mask:
+    """Return in which rows none of the cells is missing."""
+    known = np.ones(n_rows(parsed), dtype=bool)
+    for name in columns:
+        values = parsed[name]
+        known &= np.isfinite(values) if isinstance(values, np.ndarray) else _is_valid(values)
+    return known
+
+
+def codes_of(values: Any) -> NDArray[np.int64]:
+    """Return parsed cells as integers, equal for equal cells and -1 where they are missing."""
+    if isinstance(values, np.ndarray):
+        values = pa.chunked_array([pa.array(values, from_pandas=True)])
+    indices = pa.chunked_array(values).combine_chunks().dictionary_encode().indices
+    return np.asarray(indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def varying(parsed: Parsed, names: list[str]) -> list[str]:
+    """Return the columns that are neither nearly constant nor nearly empty."""
+    kept = []
+    for name in names:
+        codes = codes_of(parsed[name])
+        known = codes[codes >= 0]
+        if len(known) >= MIN_ROWS and np.bincount(known).max() <= NEARLY_CONSTANT * len(known):
+            kept.append(name)
+    return kept
+
+
+def _take(values: Any, rows: NDArray[np.int64]) -> Any:
+    return take_rows({"": values}, rows)[""]
+
+
+def _is_valid(values: pa.ChunkedArray) -> Mask:
+    return np.asarray(values.is_valid().to_numpy(), dtype=bool)
+
+
+def numeric_matrix(parsed: Mapping[str, Any], names: list[str]) -> NDArray[np.float64]:
+    """Return columns of numbers as a matrix of shape (rows, columns)."""
+    return np.column_stack([np.asarray(parsed[name], dtype=np.float64) for name in names])
