@@ -63,6 +63,9 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
     has_out_of_fold_scores: ClassVar[bool] = False
     """Whether labelled rows have scores by models that were not fitted on their labels."""
 
+    uses_rules: ClassVar[bool] = False
+    """Whether flags of broken rules (`Kind.RULE`) are added to the matrix of a table."""
+
     allow_nan: ClassVar[bool] = False
     """Whether the rows may have missing values (nan)."""
 

@@ -20,9 +20,11 @@ from imboost.explain import Attributions, Explanation, Reason, reference_rows
 from imboost.explain.reference_values import fit_reference_values
 from imboost.labels import Labels
 from imboost.state import Stateful
+from imboost.relations import Rules
 from imboost.tables.cells import to_text
 from imboost.tables.encoder import TableEncoder
 from imboost.tables.frames import to_arrow
+from imboost.tables.layout import WHOLE_ROW, Layout
 from imboost.tables.number_scaling import SCALINGS
 from imboost.tables.schema import ParsedColumns, Schema
 
@@ -61,6 +63,8 @@ class TableDetector(Stateful, BaseEstimator):
         Role and parser of every column of the training table.
     encoder_ : TableEncoder
         Encodes parsed tables as matrices.
+    rules_ : Rules or None
+        Relations between the columns and repeated rows, if the detector uses them.
     detector_ : BaseDetector
         The trained detector.
     reference_values_ : dict of str to ReferenceValues
@@ -136,9 +140,10 @@ class TableDetector(Stateful, BaseEstimator):
         table = to_arrow(X)
         fitted_schema, parsed = schema or Schema.fit_parse(table, self.roles)
         encoder = TableEncoder.fit(fitted_schema, parsed, self.scaling)
-        matrix = encoder.transform(parsed)
-        self.detector_ = detector.fit(matrix, y, layout=encoder.layout, is_audit=is_audit)
+        self.rules_ = Rules.fit(fitted_schema, parsed) if detector.uses_rules else None
         self.schema_, self.encoder_, self._parsed = fitted_schema, encoder, parsed
+        matrix = self._encode(parsed)
+        self.detector_ = detector.fit(matrix, y, layout=self._layout, is_audit=is_audit)
         self._fit_reference_values()
         return self
 
@@ -146,7 +151,7 @@ class TableDetector(Stateful, BaseEstimator):
         """Continue training with more labels of the rows given to `fit`."""
         check_is_fitted(self)
         parsed = self.schema_.parse(to_arrow(X))
-        self.detector_.refine(self.encoder_.transform(parsed), y, is_audit=is_audit)
+        self.detector_.refine(self._encode(parsed), y, is_audit=is_audit)
         self._parsed = parsed
         self._fit_reference_values()
         return self
@@ -161,7 +166,18 @@ class TableDetector(Stateful, BaseEstimator):
     def encode(self, X: Any) -> NDArray[np.float64]:
         """Return the matrix that `detector_` takes."""
         check_is_fitted(self)
-        return self.encoder_.transform(self.schema_.parse(to_arrow(X)))
+        return self._encode(self.schema_.parse(to_arrow(X)))
+
+    def _encode(self, parsed: ParsedColumns) -> NDArray[np.float64]:
+        matrix = self.encoder_.transform(parsed)
+        return np.hstack([matrix, self.rules_.transform(parsed)]) if self.rules_ else matrix
+
+    @property
+    def _layout(self) -> Layout:
+        """The layout of the matrix that `detector_` takes."""
+        layout = self.encoder_.layout
+        added = self.rules_.features(layout.n_columns) if self.rules_ else []
+        return Layout((*layout.features, *added))
 
     def embed(self, X: Any) -> NDArray[np.float64]:
         """Return rows as points without missing values, see `BaseDetector.embed`."""
@@ -179,27 +195,38 @@ class TableDetector(Stateful, BaseEstimator):
         check_is_fitted(self)
         table = to_arrow(X)
         parsed = self.schema_.parse(table)
-        matrix = self.encoder_.transform(parsed)
+        matrix = self._encode(parsed)
         if not hasattr(self.detector_, "attribute"):
             raise SettingError(f"{type(self.detector_).__name__} cannot explain its scores.")
         found: Attributions = self.detector_.attribute(matrix)
         scores = found.baseline + found.residual + found.contributions.sum(axis=1)
-        layout = self.encoder_.layout
+        layout = self._layout
         first = {feature.source: feature.columns for feature in reversed(layout.features)}
+        broken = self.rules_.describe(parsed) if self.rules_ else [{} for _ in scores]
         columns = []
         for number, name in enumerate(layout.sources):
             tolerance = float(found.tolerances[number])
+            contributions = found.contributions[:, number].tolist()
+            if name == WHOLE_ROW:
+                columns.append(
+                    [
+                        Reason(name, None, contribution, tolerance, "", 0.0, rules.get(name, ""))
+                        for contribution, rules in zip(contributions, broken, strict=True)
+                    ]
+                )
+                continue
             cells = zip(
                 to_text(table.column(name)).to_pylist(),
-                found.contributions[:, number].tolist(),
+                contributions,
                 self.encoder_.encoders[name].describe(found.expected[:, first[name]]),
                 self.reference_values_[name].locate(parsed[name]),
+                (rules.get(name, "") for rules in broken),
                 strict=True,
             )
             columns.append(
                 [
-                    Reason(name, text, contribution, tolerance, expected, *position)
-                    for text, contribution, expected, position in cells
+                    Reason(name, text, contribution, tolerance, expected, share, rule or position)
+                    for text, contribution, expected, (share, position), rule in cells
                 ]
             )
         return [

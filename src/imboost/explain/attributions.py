@@ -60,7 +60,8 @@ class Reason:
         category the fraction with the same value, for a missing value the fraction in which it
         is missing too.
     position : str
-        The same as text, such as "above 99.8% of reference rows".
+        The same as text, such as "above 99.8% of reference rows", or the rule that the cell
+        breaks, such as "total should be net + tax = 12.50".
     """
 
     column: str

@@ -32,6 +32,8 @@ from imboost.relations import (
     LinearRelation,
     OrderRelation,
     ProductRelation,
+    RepeatedRows,
+    Rules,
 )
 from imboost.stats.ranks import RankTransform
 from imboost.stats.scaling import MinMaxScaling, StandardScaling
@@ -59,6 +61,7 @@ _PARTS = (
     FeatureExtractor, ScoreModel,
     ScoreLearner, ForestLearner, LinearLearner, GaussianProcessLearner,
     MLPVAE, NormalisingFlow, Hypersphere,
+    Rules, RepeatedRows,
     LinearRelation, ProductRelation, OrderRelation, DependencyRelation, FormatRelation,
 )
 # fmt: on

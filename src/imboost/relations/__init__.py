@@ -7,6 +7,8 @@ from imboost.relations.linear import LinearRelation
 from imboost.relations.order import OrderRelation
 from imboost.relations.product import ProductRelation
 from imboost.relations.relation import Relation, with_text_columns
+from imboost.relations.repeated_rows import RepeatedRows
+from imboost.relations.rules import Rules
 
 __all__ = [
     "DependencyRelation",
@@ -15,6 +17,8 @@ __all__ = [
     "OrderRelation",
     "ProductRelation",
     "Relation",
+    "RepeatedRows",
+    "Rules",
     "discover",
     "with_text_columns",
 ]

@@ -10,12 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+WHOLE_ROW = "(row)"  # stands for an input column in features that are about all cells of a row
+
+
 class Kind(StrEnum):
     """How a feature encodes a column."""
 
     NUMERIC = "numeric"  # one column of numbers; nan where missing
     MISSING_INDICATOR = "missing_indicator"  # one column; 1 where the cell is missing
     CATEGORICAL = "categorical"  # one-hot columns, one for each category
+    RULE = "rule"  # one column; 1 where the cell breaks a rule of other rows
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class Layout:
-    """The features of a matrix, in its order: numeric, missing indicators, categorical.
+    """The features of a matrix, in its order: numeric, missing indicators, categorical, rules.
 
     >>> layout = Layout.of_numbers(["height", "weight"])
     >>> layout.n_columns, layout.sources

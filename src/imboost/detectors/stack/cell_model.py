@@ -21,6 +21,7 @@ Known = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
 MAX_FOREST_FEATURES = 64  # with more, PCA replaces forests, which would take minutes
+RULE_SCORE = 3.0  # of a cell that breaks a rule, in addition to how rare that is
 MIN_REPEATS = 8  # rows from which on a number is common, if they are also
 MIN_REPEATED_FRACTION = 0.001  # this fraction of all rows
 SAME_VALUE = 1e-6  # smaller differences between scaled numbers are rounding errors
@@ -45,8 +46,8 @@ class CellModel:
     training cells that deviate as much from what the other cells predict. So the scores of all
     columns are comparable, and an extreme number has a score without upper limit. Rare is not
     wrong: a category scores at most its negative log-probability, and a number that occurs
-    repeatedly at most the negative log of its frequency. A missing cell scores by how rare missing
-    cells are in its column. Training rows are scored by models that were not fitted to them.
+    repeatedly at most the negative log of its frequency. Missing cells, and cells that break a rule,
+    score by how rare they are in their column. Training rows are scored by models that were not fitted to them.
 
     Parameters
     ----------
@@ -57,6 +58,8 @@ class CellModel:
         Replace missing numbers in the inputs.
     missing_scores : array of shape (n_columns,)
         Scores of missing cells.
+    rule_scores : array of shape (n_columns,)
+        Scores of cells that break a rule.
     tails : list of TailScore
         Tail probabilities of the deviations, one for each feature.
     common_numbers, common_scores : list of array
@@ -67,6 +70,7 @@ class CellModel:
     conditional: ForestConditional | PCAConditional
     medians: Floats
     missing_scores: Floats
+    rule_scores: Floats
     tails: list[TailScore]
     common_numbers: list[Floats]
     common_scores: list[Floats]
@@ -92,8 +96,8 @@ class CellModel:
         expected : array of shape (n_rows, n_columns)
         """
         missing = np.isnan(X)
-        missing_fraction = (missing.sum(axis=0) + 0.5) / (len(X) + 1)
-        missing_scores = -np.log(missing_fraction)
+        missing_scores = _rarity(missing)
+        rule_scores = RULE_SCORE + _rarity(X == 1)
         medians = column_medians(X)
         conditional: ForestConditional | PCAConditional
         if len(predicted_features(layout)) > MAX_FOREST_FEATURES:
@@ -104,7 +108,7 @@ class CellModel:
         deviations, expected = conditional.score(
             np.where(missing, medians, X), reconstruction, np.arange(len(X))
         )
-        model = cls(layout, conditional, medians, missing_scores, [], [], [])
+        model = cls(layout, conditional, medians, missing_scores, rule_scores, [], [], [])
         for number, feature in enumerate(predicted_features(layout)):
             known = ~missing[:, feature.start]
             is_unbounded = not conditional.has_probabilities(feature)
@@ -144,6 +148,9 @@ class CellModel:
             scores = np.where(np.isnan(own), self.missing_scores[feature.start], scores)
             source = self.layout.sources.index(feature.source)
             largest[source] = np.maximum(largest[source], scores)
+        for feature in self.layout.of_kind(Kind.RULE):
+            source, flags = self.layout.sources.index(feature.source), X[:, feature.start]
+            largest[source] = np.maximum(largest[source], flags * self.rule_scores[feature.start])
         return largest.T
 
 
@@ -310,6 +317,11 @@ class PCAConditional:
         return np.maximum.reduceat(cells, starts, axis=1), expected
 
 
+def _rarity(flags: NDArray[np.bool_]) -> Floats:
+    """Return the negative log of the fraction of rows with a flag, for each column."""
+    return np.asarray(-np.log((flags.sum(axis=0) + 0.5) / (len(flags) + 1)))
+
+
 _NO_NUMBERS = (np.empty(0), np.empty(0))
 
 
@@ -342,8 +354,8 @@ def _clip_limits(X: Floats, known: Known, layout: Layout) -> tuple[Floats, Float
 
 
 def predicted_features(layout: Layout) -> list[Feature]:
-    """Return the features that have a conditional model: all but missing-value indicators."""
-    return [feature for feature in layout.features if feature.kind != Kind.MISSING_INDICATOR]
+    """Return the features that have a conditional model: numbers and categories."""
+    return [f for f in layout.features if f.kind in (Kind.NUMERIC, Kind.CATEGORICAL)]
 
 
 def predicted_columns(layout: Layout) -> NDArray[np.int64]:

@@ -108,6 +108,7 @@ class Stack(ShallowDetector):
 
     default_query = "spread"
     has_out_of_fold_scores = True
+    uses_rules = True
     unsaved_attributes = ("_training_features",)
 
     n_trees: int = field(default=100, metadata=COUNT)

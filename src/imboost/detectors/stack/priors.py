@@ -30,7 +30,7 @@ def dimensionality_weight(X: Floats, layout: Layout) -> float:
         if feature.kind == Kind.CATEGORICAL
         else X[:, feature.start]
         for feature in layout.features
-        if feature.kind != Kind.MISSING_INDICATOR
+        if feature.kind in (Kind.NUMERIC, Kind.CATEGORICAL)
     ]
     most_frequent = mode(np.column_stack(columns), axis=0).count / len(X)
     dimensionality = max(float(np.sum(1 - most_frequent)), MIN_DIMENSIONALITY)

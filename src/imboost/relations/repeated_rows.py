@@ -1,0 +1,103 @@
+"""Rows that occur more than once, exactly or but for one cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from imboost.relations.relation import Parsed, n_rows
+
+MIN_COLUMNS = 4  # columns from which rows that differ in one cell are near duplicates
+MAX_REPEATED = 0.01  # fraction of rows; in a table with more of them, rows repeat by nature
+MANTISSA = 2.0**20  # numbers that agree in so many binary digits are the same
+EXTRA_BITS = 8.0  # of information that equal cells must have beyond the number of a row
+
+Hashes = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedRows:
+    """Recognises the rows that a training table holds more than once.
+
+    A row is known by the hash of its cells, and by the hashes of its cells without one of them.
+
+    Parameters
+    ----------
+    columns : tuple of str
+    exact : array of uint64
+        Hashes of the training rows that occur more than once, sorted.
+    near : list of array of uint64
+        For each column, the hashes of such rows without the cell of this column, sorted; empty
+        where too many rows are equal but for this cell.
+    """
+
+    columns: tuple[str, ...]
+    exact: Hashes
+    near: list[Hashes]
+
+    @classmethod
+    def fit(cls, parsed: Parsed) -> RepeatedRows | None:
+        """Find the repeated rows of a training table; None if there are none, or too many."""
+        columns = tuple(parsed)
+        parts = np.array(_hash_columns(parsed, columns))
+        bits = np.array([_information(part) for part in parts])
+        total, limit = parts.sum(axis=0, dtype=np.uint64), MAX_REPEATED * parts.shape[1]
+        needed = np.log2(parts.shape[1]) + EXTRA_BITS
+        exact = _repeated(total[bits.sum(axis=0) >= needed])
+        exact = exact if np.isin(total, exact).sum() <= limit else exact[:0]
+        near: list[Hashes] = []
+        for part, own in zip(parts, bits, strict=True):
+            rest = total - part
+            hashes = _repeated(rest[bits.sum(axis=0) - own >= needed])
+            is_rare = len(columns) >= MIN_COLUMNS and np.isin(rest, hashes).sum() <= limit
+            near.append(hashes if is_rare else hashes[:0])
+        if not len(exact) and not any(len(hashes) for hashes in near):
+            return None
+        return cls(columns, exact, near)
+
+    def is_repeated(self, parsed: Parsed) -> NDArray[np.bool_]:
+        """Return which rows equal two training rows, but for at most one cell."""
+        found = np.zeros(n_rows(parsed), dtype=bool)
+        parts = _hash_columns(parsed, self.columns)
+        total = np.sum(parts, axis=0, dtype=np.uint64)
+        found |= np.isin(total, self.exact)
+        for part, hashes in zip(parts, self.near, strict=True):
+            found |= np.isin(total - part, hashes)
+        return found
+
+
+def _hash_columns(parsed: Parsed, columns: tuple[str, ...]) -> list[Hashes]:
+    """Return hashes of the cells, which differ for the same value in different columns."""
+    factors = np.random.default_rng(0).integers(2**63, size=len(columns), dtype=np.uint64)
+    pairs = zip(columns, 2 * factors + np.uint64(1), strict=True)
+    return [_hash_cells(parsed[name]) * factor for name, factor in pairs]
+
+
+def _hash_cells(values: Any) -> Hashes:
+    """Return a hash of each cell, the same for numbers that differ by rounding errors."""
+    import pandas as pd
+
+    if isinstance(values, np.ndarray):
+        mantissa, exponent = np.frexp(values)
+        rounded = np.ldexp(np.round(mantissa * MANTISSA), exponent)
+        return np.asarray(pd.util.hash_array(rounded))
+    encoded = pa.chunked_array(values).combine_chunks().dictionary_encode()
+    texts = np.array([*encoded.dictionary.to_pylist(), ""], dtype=object)
+    codes = encoded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
+    return np.asarray(pd.util.hash_array(texts, categorize=False))[codes]
+
+
+def _information(hashes: Hashes) -> NDArray[np.float64]:
+    """Return the information of each cell in bits, by the frequency of its value."""
+    _, inverse, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    return np.asarray(np.log2(len(hashes) / np.maximum(counts, 2))[inverse])
+
+
+def _repeated(hashes: Hashes) -> Hashes:
+    """Return the hashes that occur more than once, sorted."""
+    distinct, counts = np.unique(hashes, return_counts=True)
+    return distinct[counts > 1]

@@ -1,0 +1,93 @@
+"""The rules of a table, as flags that a detector can be trained on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imboost.relations.discovery import discover
+from imboost.relations.relation import Parsed, Relation, n_rows, take_rows
+from imboost.relations.repeated_rows import RepeatedRows
+from imboost.tables.layout import WHOLE_ROW, Feature, Kind
+from imboost.tables.schema import Schema
+
+MAX_BROKEN = 0.01  # fraction of the training rows that break a rule; else it is not used
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Relations between columns and repeated rows: what a row may break besides single cells.
+
+    Parameters
+    ----------
+    relations : tuple of Relation
+    repeated : RepeatedRows or None
+        None if the training table has no repeated rows, or too many for them to be errors.
+    columns : tuple of str
+        Input columns that have a flag; `WHOLE_ROW` for repeated rows.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> rng = np.random.default_rng(0)
+    >>> net, tax = rng.integers(100, 900, 200) / 100, rng.integers(10, 90, 200) / 100
+    >>> total = net + tax
+    >>> total[7] += 1
+    >>> schema, parsed = Schema.fit_parse(pa.table({"net": net, "tax": tax, "total": total}))
+    >>> rules = Rules.fit(schema, parsed)
+    >>> rules.columns, np.argwhere(rules.transform(parsed)).tolist()
+    (('net', 'tax', 'total'), [[7, 2]])
+    """
+
+    relations: tuple[Relation, ...]
+    repeated: RepeatedRows | None
+    columns: tuple[str, ...]
+
+    @classmethod
+    def fit(cls, schema: Schema, parsed: Parsed) -> Self:
+        """Find the rules of a training table that few of its rows break."""
+        limit = MAX_BROKEN * n_rows(parsed)
+        found = discover(schema, parsed)
+        relations = tuple(one for one in found if (~one.holds(parsed)).sum() <= limit)
+        named = {name for one in relations for name in one.columns}
+        columns = [name for name in parsed if name in named]
+        repeated = RepeatedRows.fit(parsed)
+        return cls(relations, repeated, (*columns, *[WHOLE_ROW] * (repeated is not None)))
+
+    def features(self, start: int) -> list[Feature]:
+        """Return the features of the flags, for a matrix in which they begin at a column."""
+        return [
+            Feature(name, Kind.RULE, start + at, start + at + 1)
+            for at, name in enumerate(self.columns)
+        ]
+
+    def transform(self, parsed: Parsed) -> NDArray[np.float64]:
+        """Return 1 where a cell, or the whole row, breaks a rule: (rows, `columns`)."""
+        flags = np.zeros((n_rows(parsed), len(self.columns)))
+        position = {name: at for at, name in enumerate(self.columns)}
+        for relation in self.relations:
+            rows = np.flatnonzero(~relation.holds(parsed))
+            blamed = relation.blame(parsed)[rows]
+            for at, name in enumerate(relation.columns):
+                if name in position:
+                    flags[rows[blamed == at], position[name]] = 1.0
+        if self.repeated is not None:
+            flags[self.repeated.is_repeated(parsed), position[WHOLE_ROW]] = 1.0
+        return flags
+
+    def describe(self, parsed: Parsed) -> list[dict[str, str]]:
+        """Return for each row the rules that it breaks, as sentences by blamed column."""
+        broken: list[dict[str, str]] = [{} for _ in range(n_rows(parsed))]
+        for relation in self.relations:
+            rows = np.flatnonzero(~relation.holds(parsed))
+            blamed = relation.blame(parsed)[rows]
+            for row, at in zip(rows.tolist(), blamed.tolist(), strict=True):
+                one = take_rows(parsed, np.array([row]))
+                broken[row].setdefault(relation.columns[at], relation.describe(one, 0))
+        if self.repeated is not None:
+            for row in np.flatnonzero(self.repeated.is_repeated(parsed)).tolist():
+                broken[row][WHOLE_ROW] = "another row is the same, or differs in one cell"
+        return broken
