@@ -19,6 +19,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from imboost.reporting.formatting import printable
+
 
 def progress_bar(console: Console | None = None) -> Progress:
     """Return a bar with the number of finished tasks and the time elapsed."""
@@ -48,7 +50,7 @@ def stage(name: str) -> Iterator[None]:
     with _on_terminal(
         SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     ) as progress:
-        progress.add_task(name, total=None)
+        progress.add_task(printable(name), total=None)
         yield
 
 
