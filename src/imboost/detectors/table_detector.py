@@ -130,9 +130,7 @@ class TableDetector(Stateful, BaseEstimator):
             What `Schema.fit_parse` returned for `X`, if it is known already; `roles` then has no
             effect.
         """
-        if self.scaling not in SCALINGS:
-            raise UnknownNameError("scaling", self.scaling, SCALINGS)
-        detector = self._new_detector()
+        detector = self.check_settings()
         table = to_arrow(X)
         fitted_schema, parsed = schema or Schema.fit_parse(table, self.roles)
         encoder = TableEncoder.fit(fitted_schema, parsed, self.scaling)
@@ -141,6 +139,14 @@ class TableDetector(Stateful, BaseEstimator):
         self.schema_, self.encoder_, self._parsed = fitted_schema, encoder, parsed
         self._fit_reference_values()
         return self
+
+    def check_settings(self) -> BaseDetector:
+        """Raise if a setting is invalid; return a new detector for the matrix."""
+        if self.scaling not in SCALINGS:
+            raise UnknownNameError("scaling", self.scaling, SCALINGS)
+        detector = self._new_detector()
+        detector.check_settings()
+        return detector
 
     def refine(self, X: Any, y: Any, *, is_audit: Mask | None = None) -> Self:
         """Continue training with more labels of the rows given to `fit`."""

@@ -72,9 +72,9 @@ class ScoreWriter:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Write the remaining rows, unless there was an error, and close the file."""
-        if self._waiting and kind is None:
-            self._write_waiting()
-        self._open.close()
+        with self._open:
+            if self._waiting and kind is None:
+                self._write_waiting()
 
     def _write_waiting(self) -> None:
         lines = pa.concat_tables(self._waiting)
