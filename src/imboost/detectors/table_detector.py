@@ -8,12 +8,13 @@ from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from imboost.decide import Calibration
-from imboost.detectors.base import BaseDetector
+from imboost.detectors.base import N_FINGERPRINT_ROWS, BaseDetector
 from imboost.detectors.registry import make_detector
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, Explanation, Reason, reference_rows
@@ -137,6 +138,7 @@ class TableDetector(Stateful, BaseEstimator):
         matrix = encoder.transform(parsed)
         self.detector_ = detector.fit(matrix, y, layout=encoder.layout, is_audit=is_audit)
         self.schema_, self.encoder_, self._parsed = fitted_schema, encoder, parsed
+        self._check_cells = _take_check_cells(table, list(parsed))
         self._fit_reference_values()
         return self
 
@@ -301,3 +303,10 @@ class TableDetector(Stateful, BaseEstimator):
         own = {"contamination": self.contamination, "random_state": self.random_state}
         detector.set_params(**{key: value for key, value in own.items() if value is not None})
         return detector
+
+
+def _take_check_cells(table: pa.Table, names: list[str]) -> dict[str, list[str | None]]:
+    """Return a few rows as text, with which a loaded model is checked."""
+    rows = np.linspace(0, table.num_rows - 1, N_FINGERPRINT_ROWS).astype(np.int64)
+    taken = table.select(names).take(pa.array(rows))
+    return {name: to_text(taken.column(name)).to_pylist() for name in names}

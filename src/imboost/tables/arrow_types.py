@@ -22,13 +22,19 @@ def check_cells(table: pa.Table, where: str) -> pa.Table:
             column.validate(full=True)
             columns[name] = _plain(column)
             pc.take(columns[name].slice(0, 0), pa.array([], pa.int64()))
-            if pa.types.is_temporal(columns[name].type):
-                _plain(columns[name].slice(0, 1)).cast(pa.string())
+            _check_time_zone(columns[name].type)
         except (pa.ArrowException, OverflowError) as error:
             raise DataError(
                 f"{where}, column '{name}': {_describe(column.type, error)}"
             ) from error
     return pa.table(columns)
+
+
+def _check_time_zone(kind: pa.DataType) -> None:
+    """Raise an ArrowInvalid if the system does not know the time zone of a type."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        pa.array([0], kind).cast(pa.string())
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -38,12 +44,27 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return _plain(column.cast(kind.storage_type))
     if pa.types.is_run_end_encoded(kind):
         return _plain(pc.run_end_decode(column))
-    is_dictionary = pa.types.is_dictionary(kind)
-    if pa.types.is_string_view(kind.value_type if is_dictionary else kind):
+    if pa.types.is_dictionary(kind):
+        return _with_plain_dictionary(column)
+    if pa.types.is_string_view(kind):
         return column.cast(pa.string())
+    if pa.types.is_binary_view(kind):
+        return column.cast(pa.binary())
     if pa.types.is_float16(kind):
         return column.cast(pa.float32())
+    if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
+        return column.cast(pa.decimal128(kind.precision, kind.scale))
     return column
+
+
+def _with_plain_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    chunks = [
+        pa.DictionaryArray.from_arrays(
+            chunk.indices, _plain(pa.chunked_array([chunk.dictionary])).combine_chunks()
+        )
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks) if chunks else column.cast(column.type.value_type)
 
 
 def _describe(kind: pa.DataType, error: Exception) -> str:
@@ -51,7 +72,7 @@ def _describe(kind: pa.DataType, error: Exception) -> str:
     if "UTF8" in text:
         return "it holds text that is not UTF-8; write it in that encoding."
     if "timezone" in text.lower():
-        return f"the time zone '{kind.tz}' is not known; write the times in UTC."
+        return f"its type {kind} has a time zone that is not known; write the times in UTC."
     if isinstance(error, pa.ArrowNotImplementedError):
         return (
             f"cells of the type {kind} cannot be read; leave the column out or write it as text."
