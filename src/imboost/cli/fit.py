@@ -23,7 +23,8 @@ from imboost.cli.options import (
     Table,
     read_options,
 )
-from imboost.cli.progress import stage
+from imboost.cli.progress import is_shown, stage, timed_stage
+from imboost.cli.training_time import estimate_seconds
 from imboost.errors import DataError, SettingError, UnknownNameError
 from imboost.reporting.formatting import count, printable
 
@@ -134,7 +135,11 @@ def fit(
     print_columns(schema, n_rows, label_column)
     _check_missing_values(inner, schema)
     size = f"{count(n_rows, 'row')}, {count(len(schema.parsers), 'column')}"
-    with stage(f"training {detector} on {size}"):
+    seconds = None
+    if is_shown():
+        with stage("estimating the time of the training"):
+            seconds = estimate_seconds(fitted, table, labels, schema)
+    with timed_stage(f"training {detector} on {size}", seconds):
         fitted.fit(table, labels, schema=(schema, parsed))
     with stage(f"writing {out}"):
         persistence.save(fitted, out)
