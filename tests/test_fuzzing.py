@@ -9,6 +9,7 @@ import io
 import json
 import os
 import zipfile
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -150,9 +151,17 @@ def test_every_row_of_a_parquet_file_is_read_or_the_file_is_refused(
         assert found.num_rows == len(seeds)
 
 
+@dataclass(frozen=True, repr=False)
+class Saved:
+    """The files of a model by name, and rows to score."""
+
+    contents: dict
+    rows: pa.Table
+
+
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """A model with forests, a network folder's files by name, and rows to score."""
+    """A model with forests."""
     table = orders(80, labelled=True).select(["order_id", "amount", "region", "is_wrong"])
     labels = np.array(
         [{"yes": 1, "no": 0}.get(text, -1) for text in table["is_wrong"].to_pylist()]
@@ -161,7 +170,7 @@ def saved(tmp_path_factory):
     stack = Stack(n_trees=2, n_isolation_trees=2, random_state=0)
     folder = tmp_path_factory.mktemp("models") / "model"
     persistence.save(TableDetector(stack, random_state=0).fit(rows, labels), folder)
-    return {path.name: path.read_bytes() for path in folder.iterdir()}, rows
+    return Saved({path.name: path.read_bytes() for path in folder.iterdir()}, rows)
 
 
 def numbers_in(part, found):
@@ -188,7 +197,7 @@ VALUES = st.sampled_from(
 def test_a_sealed_model_loads_and_scores_or_is_refused(
     tmp_path_factory, saved, which, places, seed
 ):
-    contents, rows = dict(saved[0]), saved[1]
+    contents, rows = dict(saved.contents), saved.rows
     rng = np.random.default_rng(seed)
     if which == "model.json":
         structure = json.loads(contents[which])

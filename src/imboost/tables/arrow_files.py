@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from imboost.errors import DataError
 from imboost.tables.column_names import check_unique
 from imboost.tables.read_options import ReadOptions
 
@@ -19,8 +20,15 @@ def parquet_batches(path: Path, _: ReadOptions, n_rows: int) -> Iterator[pa.Tabl
     with pq.ParquetFile(path, pre_buffer=False) as file:
         check_unique(file.schema_arrow.names, str(path))
         yield file.schema_arrow.empty_table()
+        n_read = 0
         for batch in file.iter_batches(n_rows):
+            n_read += batch.num_rows
             yield pa.Table.from_batches([batch])
+        if n_read != file.metadata.num_rows:
+            raise DataError(
+                f"{path} declares {file.metadata.num_rows:,} rows but holds {n_read:,}: it is "
+                "damaged."
+            )
 
 
 def parquet_rows(path: Path) -> int:
