@@ -7,7 +7,14 @@ from difflib import get_close_matches
 
 
 class IMBoostError(ValueError):
-    """A user's mistake; the message is one line and names the remedy."""
+    r"""A user's mistake; the message is one line and names the remedy.
+
+    >>> print(IMBoostError("Column 'a\nb' is missing."))
+    Column 'a b' is missing.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.splitlines()))  # names of columns may have line breaks
 
 
 class UnknownNameError(IMBoostError):

@@ -42,13 +42,13 @@ def run_python(code, *arguments):
     [
         ((), ("demo", "bench", "--version")),
         ((), ("fit", "score", "explain", "report", "export", "serve")),
-        (("fit",), ("data", "--out", "--label-column", "--outlier-label", "--role", "--force")),
+        (("fit",), ("DATA", "--out", "--label-column", "--outlier-label", "--role", "--force")),
         (("fit",), ("--detector", "--scaling", "--contamination", "--seed")),
-        (("score",), ("model", "data", "--out")),
-        (("explain",), ("model", "data", "--row", "--top", "--out")),
-        (("report",), ("model", "data", "--out")),
-        (("export",), ("model", "--onnx")),
-        (("serve",), ("model", "--host", "--port", "--token", "IMBOOST_TOKEN")),
+        (("score",), ("MODEL", "DATA", "--out")),
+        (("explain",), ("MODEL", "DATA", "--row", "--top", "--out")),
+        (("report",), ("MODEL", "DATA", "--out")),
+        (("export",), ("MODEL", "--onnx")),
+        (("serve",), ("MODEL", "--host", "--port", "--token", "IMBOOST_TOKEN")),
         (("serve",), ("--max-rows", "--max-bytes", "--timeout", "--jobs")),
         (("demo",), ("--out", "--rounds", "--seed")),
         (("bench",), ("run", "report")),
@@ -187,3 +187,16 @@ def test_an_interrupted_program_ends_with_code_130(program, monkeypatch, tmp_pat
     code, output, errors = program("demo", "--out", tmp_path)
     assert (code, output) == (130, [])
     assert not any("Traceback" in line for line in errors)
+
+
+@pytest.mark.parametrize("command", [(), ("fit",), ("score",), ("bench",), ("bench", "run")])
+def test_help_has_a_short_option(command):
+    short, long = (CliRunner().invoke(cli.app, [*command, option]) for option in ("-h", "--help"))
+    assert (short.exit_code, short.output) == (0, long.output)
+
+
+@pytest.mark.parametrize("command", ["fit", "label", "score", "explain", "report", "serve"])
+def test_help_shows_an_example(command):
+    output = CliRunner().invoke(cli.app, [command, "-h"], env={"COLUMNS": "120"}).output
+    assert "For example:" in output
+    assert output.count(f"imboost {command} ") >= 1

@@ -302,7 +302,7 @@ def test_a_program_that_is_reported_to_end_leaves_no_file(tmp_path, data, model)
 @pytest.mark.parametrize(
     ("out", "message"),
     [
-        ("scores.xlsx", "must end with .csv"),
+        ("scores.docx", "must end with .csv"),
         ("orders.csv", "is the table itself"),
         ("orders.model", "must end with .csv"),
     ],

@@ -99,7 +99,7 @@ def test_mistakes_are_refused(orders):
         to_arrow(np.zeros(3))
     with pytest.raises(DataError, match="several columns called 'a'"):
         to_arrow(pa.table([[1], [2]], names=["a", "a"]))
-    with pytest.raises(DataError, match="do not fit together"):
+    with pytest.raises(DataError, match="Column 'a' mixes cells of the type list"):
         to_arrow(pd.DataFrame({"a": [1, "x", [2]]}))
 
 

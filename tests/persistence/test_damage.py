@@ -2,7 +2,9 @@
 
 import hashlib
 import io
+import itertools
 import json
+import os
 import pickle
 import zipfile
 
@@ -16,6 +18,7 @@ from conftest import make_quick
 from imboost import persistence
 from imboost.errors import PersistenceError
 
+NEW_IDS = itertools.count(1)  # ids in skops files are addresses, which are larger
 FILES = ["model.json", "arrays.safetensors", "forests.skops"]
 
 
@@ -100,7 +103,7 @@ def test_a_pickle_in_the_place_of_a_file_is_refused(folder, name):
 
 def test_a_folder_within_is_refused(folder):
     (folder / "more").mkdir()
-    refused(folder, "contains 'more'")
+    refused(folder, "contains 'more', which is not a regular file")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -118,7 +121,7 @@ def test_a_truncated_file_is_refused(folder, name, kept):
     path.write_bytes(path.read_bytes()[:kept])
     refused(folder, f"{name} in .* is damaged")
     seal(folder)
-    refused(folder, "cannot be read: .* Load it with the versions that saved it")
+    refused(folder, "cannot be read: .* Copy the whole folder again")
 
 
 @pytest.mark.parametrize("name", [*FILES, "checksums.txt"])
@@ -133,15 +136,21 @@ def test_a_changed_byte_anywhere_is_refused(folder, content, name):
 
 def test_another_format_is_named_with_the_versions_that_wrote_it(folder):
     def become_newer(structure):
-        structure["format"] = 2
+        structure["format"] = 3
         structure["versions"]["imboost"] = "9.8"
 
     rewrite(folder, become_newer)
-    refused(folder, r"has the format 2, .* reads 1\. Load it with .* \(imboost 9\.8, ")
+    refused(folder, r"has the format 3, .* reads 2\. Load it with .* \(imboost 9\.8, ")
     rewrite(folder, lambda structure: structure.pop("versions"))
-    refused(folder, "has the format 2, .* Copy the whole folder again")
+    refused(folder, "has the format 3, .* train it again")
     rewrite(folder, lambda structure: structure.pop("format"))
     refused(folder, "no readable model.json")
+
+
+def test_an_old_format_of_this_version_does_not_name_this_version_as_the_remedy(folder):
+    rewrite(folder, lambda structure: structure.update(format=1))
+    message = refused(folder, "has the format 1, .* reads 2")
+    assert message.endswith("saved before the format changed: train it again with 'imboost fit'.")
 
 
 @pytest.mark.parametrize("name", ["os.system", "builtins.eval", "Popen", "Session"])
@@ -196,28 +205,114 @@ def rewrite_forests(folder, change):
     seal(folder)
 
 
+def change_trees(entries, change):
+    """Change the nodes of the trees with more than one."""
+    for name in entries:
+        nodes = np.load(io.BytesIO(entries[name])) if name.endswith(".npy") else np.zeros(0)
+        if nodes.dtype.names and len(nodes) > 1:
+            change(nodes)
+            buffer = io.BytesIO()
+            np.save(buffer, nodes)
+            entries[name] = buffer.getvalue()
+
+
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
         ("left_child", 0, "impossible child"),
         ("right_child", 10**6, "impossible child"),
         ("right_child", -7, "impossible child"),
+        ("right_child", 1, "two parents"),
         ("feature", 99, "column that does not exist"),
+        ("feature", -5, "column that does not exist"),
     ],
 )
 def test_trees_with_impossible_nodes_are_refused(folder, field, value, message):
-    def damage_one_tree(entries):
-        for name in entries:
-            nodes = np.load(io.BytesIO(entries[name])) if name.endswith(".npy") else np.zeros(0)
-            if nodes.dtype.names and len(nodes) > 1:
-                nodes[field][0] = value
-                buffer = io.BytesIO()
-                np.save(buffer, nodes)
-                entries[name] = buffer.getvalue()
-                return
+    def damage(nodes):
+        nodes[field][0] = value
 
-    rewrite_forests(folder, damage_one_tree)
+    rewrite_forests(folder, lambda entries: change_trees(entries, damage))
     refused(folder, message)
+
+
+def change_schema(folder, change, damage=None):
+    """Change every object of the JSON in the skops file, and if wanted the trees."""
+
+    def walk(part):
+        if isinstance(part, dict):
+            change(part)
+        for inner in part.values() if isinstance(part, dict) else part:
+            if isinstance(inner, dict | list):
+                walk(inner)
+
+    def rewrite_all(entries):
+        schema = json.loads(entries["schema.json"])
+        walk(schema)
+        entries["schema.json"] = json.dumps(schema).encode()
+        if damage is not None:
+            change_trees(entries, damage)
+
+    rewrite_forests(folder, rewrite_all)
+
+
+def set_number(node, number):
+    """Change a number in the JSON of skops; equal numbers share an id, so it needs its own."""
+    node.update({"content": str(number), "__id__": next(NEW_IDS)})
+
+
+def test_trees_that_claim_more_columns_than_rows_have_are_refused(folder):
+    """The number of columns in the file fits its trees; the rows of the detector do not."""
+
+    def widen(part):
+        if part.get("__class__") == "Tree":
+            set_number(part["__reduce__"]["args"]["content"][0], 1_000_000)
+
+    def look_far(nodes):
+        nodes["feature"][nodes["left_child"] != -1] = 999_999
+
+    change_schema(folder, widen, look_far)
+    refused(folder, "a tree takes rows of 1000000 columns, got")
+
+
+def test_trees_without_nodes_are_refused(folder):
+    def empty(entries):
+        for name in entries:
+            array = np.load(io.BytesIO(entries[name])) if name.endswith(".npy") else np.zeros(0)
+            if array.dtype.names or array.ndim == 3:  # nodes and their values
+                buffer = io.BytesIO()
+                np.save(buffer, array[:0])
+                entries[name] = buffer.getvalue()
+
+    rewrite_forests(folder, empty)
+    refused(folder, "a tree has no node")
+
+
+def test_trees_that_are_deeper_than_they_say_are_refused(folder):
+    def flatten(part):
+        if part.get("__class__") == "Tree":
+            set_number(part["content"]["content"]["max_depth"], 0)
+
+    change_schema(folder, flatten)
+    refused(folder, "deeper than it says")
+
+
+def test_forests_that_would_fill_the_memory_are_refused(folder):
+    with zipfile.ZipFile(folder / "forests.skops", "a", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(12):
+            archive.writestr(f"{number}.npy", bytes(1 << 25))
+    seal(folder)
+    refused(folder, "far more than the file can hold")
+
+
+@pytest.mark.parametrize("name", ["model.json", "checksums.txt", "more.json"])
+def test_only_regular_files_are_read(folder, tmp_path, name):
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    refused(folder, f"contains '{name}', which is not a regular file")
+    (folder / name).unlink()
+    (tmp_path / "outside").write_text("{}")
+    (folder / name).symlink_to(tmp_path / "outside")
+    refused(folder, f"contains '{name}', which is not a regular file")
 
 
 @pytest.mark.parametrize(
@@ -244,10 +339,10 @@ def test_another_estimator_among_the_forests_is_refused(folder):
 
 def test_a_detector_that_scores_differently_is_refused(folder):
     def change(tensors):
-        tensors["check.scores"] += 0.01
+        tensors["check.0"] += 0.01
 
     rewrite_arrays(folder, change)
-    refused(folder, "does not reproduce the scores it had when it was saved. Load it with")
+    refused(folder, "does not reproduce the scores it had when it was saved. Copy the whole")
 
 
 def test_a_state_without_an_attribute_is_refused(folder):

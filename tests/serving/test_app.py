@@ -21,6 +21,7 @@ from imboost.serving import app as scoring
 from imboost.serving.app import make_app
 from imboost.serving.limits import Limits
 from imboost.serving.schemas import RowModel
+from page_reading import outside_addresses
 from program_running import orders
 from serving_thread import served
 
@@ -315,9 +316,19 @@ def test_a_request_to_another_host_is_rejected(client):
 
 
 def test_head_is_answered_wherever_get_is(client):
-    for path in ("/health", "/ready", "/metadata", "/metrics", "/openapi.json"):
+    for path in ("/health", "/ready", "/metadata", "/metrics", "/openapi.json", "/docs"):
         assert client.head(path).status_code == client.get(path).status_code == 200
     assert client.head("/score").status_code == 405
+
+
+def test_the_service_documents_itself_without_other_sites(client, table):
+    answer = client.get("/docs")
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert outside_addresses(answer.text) == ["openapi.json"]
+    assert "<script" not in answer.text
+    for text in ("POST /score", "POST /explain", "GET /metadata", "amount", "probability"):
+        assert text in answer.text
+    assert ODD_NAME in answer.text
 
 
 def test_a_client_that_leaves_during_its_request_is_no_failure(detector, capfd):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from imboost.reporting.formatting import count
+from imboost.reporting.formatting import count, printable
 
 
-def say(*lines: str) -> None:
-    """Print lines as they are."""
-    console = Console()
+def say(*lines: str, stderr: bool = False) -> None:
+    """Print lines, without characters that could control the terminal."""
+    console = Console(stderr=stderr)
     for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def outlier_count(n: int, n_rows: int, threshold: float) -> str:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from imboost.cli.console import say
 from imboost.cli.explained_rows import MAX_REASONS, print_rows
 from imboost.cli.inputs import open_inputs, scored_batches
-from imboost.cli.options import Model, Table
+from imboost.cli.options import Encoding, Header, Model, Scores, Sheet, Sql, Table, read_options
 from imboost.cli.outputs import write_page
 from imboost.cli.progress import stage
+from imboost.errors import SettingError
 from imboost.reporting.formatting import count
+
+if TYPE_CHECKING:
+    from imboost.detectors.table_detector import TableDetector
+    from imboost.scoring.explained_rows import ExplainedRow
+    from imboost.scoring.row_selection import SelectedRows
+    from imboost.tables.files import TableFiles
 
 
 def explain(
@@ -22,32 +32,56 @@ def explain(
     row: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="ID",
             help="Identifier of the row, or its number from 0 if the table has no identifier; may "
-            "be repeated. Default: the rows with the highest scores."
+            "be repeated. Default: the rows with the highest scores.",
         ),
     ] = None,
     top: Annotated[
-        int, typer.Option(min=1, max=1000, help="Number of rows with the highest scores.")
+        int,
+        typer.Option(min=1, max=1000, metavar="N", help="Number of rows with the highest scores."),
     ] = 3,
-    out: Annotated[Path | None, typer.Option(help="HTML file to write as well.")] = None,
+    scores: Scores = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="HTML file to write as well.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the explanations as JSON.")
+    ] = False,
+    encoding: Encoding = None,
+    header: Header = None,
+    sheet: Sheet = None,
+    sql: Sql = None,
 ) -> None:
-    """Explain the scores of rows, column by column."""
-    from imboost.scoring.explained_rows import explain_rows, page_context
-    from imboost.scoring.row_selection import TopRows, find_rows, identifier_columns
+    """Explain the scores of rows, column by column.
 
-    detector, files = open_inputs(model, data)
+    For example:
+
+      imboost explain orders.model orders.csv --row A0000017
+
+      imboost explain orders.model orders.csv --scores orders.scores.csv --top 10 --json
+    """
+    from imboost.scoring.explained_rows import explain_rows, page_context
+    from imboost.scoring.row_selection import find_rows, identifier_columns
+
+    if row and scores is not None:
+        raise SettingError("--scores finds the highest scores: leave it out with --row.")
+    options = read_options(encoding, header, sheet, sql)
+    if out is not None and out.is_dir():
+        raise SettingError(f"{out} is a folder: name a file with --out.")
+    detector, files = open_inputs(model, data, options)
     identifier = next(iter(identifier_columns(detector)), None)
     if row:
         with stage(f"looking for rows in {data}"):
             selected = find_rows(files, identifier, row)
     else:
-        highest = TopRows(top)
-        for batch in scored_batches(detector, files):
-            highest.add(batch.first_row, batch.table, batch.predictions.scores)
-        selected = highest.selected()
+        selected = _highest_rows(detector, files, top, scores)
     with stage(f"explaining {count(len(selected.numbers), 'row')}"):
         explained = explain_rows(detector, selected, identifier)
-    print_rows(explained, detector.threshold_)
+    if as_json:
+        typer.echo(json.dumps(_as_json(detector, selected.numbers, explained), indent=1))
+    else:
+        print_rows(explained, detector.threshold_)
     if out is not None:
         context = {
             "data": data.name,
@@ -55,5 +89,35 @@ def explain(
             **page_context(explained, MAX_REASONS),
         }
         write_page(out, "explain.html.j2", context)
-        say(f"Page: {out}")
-    say(f"Read {count(selected.n_read, 'row')}, explained {len(explained):,}.")
+        say(f"Page: {out}", stderr=as_json)
+    say(f"Read {count(selected.n_read, 'row')}, explained {len(explained):,}.", stderr=as_json)
+
+
+def _highest_rows(
+    detector: TableDetector, files: TableFiles, n: int, scores: Path | None
+) -> SelectedRows:
+    """Return the rows with the highest scores, which are computed or read from a file."""
+    from imboost.scoring.row_selection import TopRows
+    from imboost.scoring.score_files import check_scores
+
+    highest = TopRows(n)
+    for batch in scored_batches(detector, files, scores):
+        highest.add(batch.first_row, batch.table, batch.predictions.scores)
+    selected = highest.selected()
+    if scores is not None:
+        check_scores(detector, selected, highest.keys)
+    return selected
+
+
+def _as_json(
+    detector: TableDetector, numbers: Sequence[int], rows: Sequence[ExplainedRow]
+) -> dict[str, Any]:
+    """Return explanations as JSON; control characters are escaped in it."""
+    return {
+        "threshold": detector.threshold_,
+        "rows": [
+            {"row": number, "name": row.name, "is_outlier": row.is_outlier}
+            | asdict(row.explanation)
+            for number, row in zip(numbers, rows, strict=True)
+        ],
+    }

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from imboost.reporting.formatting import count
+from imboost.reporting.formatting import count, printable
 
 if TYPE_CHECKING:
     from imboost.scoring.explained_rows import ExplainedRow
@@ -29,7 +29,7 @@ def print_rows(rows: Sequence[ExplainedRow], threshold: float) -> None:
         score = f": score {row.explanation.score:.4g}, "
         called = "an outlier (above" if row.is_outlier else "an inlier (not above"
         title = f"{score}called {called} the threshold {threshold:.4g})"
-        console.print(Text.assemble((row.name, "bold"), title), soft_wrap=True)
+        console.print(Text.assemble((printable(row.name), "bold"), title), soft_wrap=True)
         console.print(_reason_table(row))
         if row.warning:
             console.print(row.warning)
@@ -51,10 +51,10 @@ def _reason_table(row: ExplainedRow) -> Table:
         part = reason.contribution / row.largest
         block = "█" if part > 0 else "░"  # full if it raises the score, hollow if it lowers it
         table.add_row(
-            Text(reason.column),
-            Text(shorten(reason.value) or "(missing)"),
-            _short_position(reason.position),
-            Text(reason.expected),
+            Text(printable(reason.column)),
+            Text(printable(shorten(reason.value) or "(missing)")),
+            Text(_short_position(reason.position)),
+            Text(printable(reason.expected)),
             row.signed(reason.contribution),
             *[f"\N{LESS-THAN OR EQUAL TO} {row.number(reason.tolerance)}"] * row.has_tolerances,
             block * round(BAR_WIDTH * abs(part)),

@@ -12,9 +12,19 @@ from rich.table import Table as PrintedTable
 from rich.text import Text
 
 from imboost.cli.console import outlier_count, say
-from imboost.cli.inputs import is_model
-from imboost.cli.options import DEFAULT_DETECTOR, Seed, Table
-from imboost.cli.progress import stage
+from imboost.cli.inputs import default_output, is_model
+from imboost.cli.options import (
+    DEFAULT_DETECTOR,
+    Encoding,
+    Header,
+    Seed,
+    Sheet,
+    Sql,
+    Table,
+    read_options,
+)
+from imboost.cli.progress import is_shown, stage, timed_stage
+from imboost.cli.training_time import estimate_seconds
 from imboost.errors import DataError, SettingError, UnknownNameError
 from imboost.reporting.formatting import count, printable
 
@@ -32,25 +42,31 @@ def fit(
     data: Table,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for the model. Default: beside the table, as NAME.model."),
+        typer.Option(
+            metavar="DIR", help="Folder for the model. Default: beside the table, as NAME.model."
+        ),
     ] = None,
     label_column: Annotated[
         str | None,
         typer.Option(
+            metavar="NAME",
             help="Column with known labels: 0 or 1, yes or no, true or false, inlier or outlier, "
-            "normal or anomaly; an empty cell is an unlabelled row."
+            "normal or anomaly; an empty cell is an unlabelled row.",
         ),
     ] = None,
     outlier_label: Annotated[
         str | None,
-        typer.Option(help="The label that means outlier, if labels are spelled otherwise."),
+        typer.Option(
+            metavar="LABEL", help="The label that means outlier, if labels are spelled otherwise."
+        ),
     ] = None,
     role: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="NAME=ROLE",
             help="The role of a column, such as zip=categorical: numeric, categorical, boolean, "
             "datetime, identifier, constant, text or ignored; may be repeated. The roles of "
-            "other columns are detected."
+            "other columns are detected.",
         ),
     ] = None,
     roles: Annotated[
@@ -63,49 +79,74 @@ def fit(
     detector: Annotated[
         str,
         typer.Option(
+            metavar="NAME",
             help="stack, the most accurate; imboost, altbi or odim, which score many times faster "
-            "and explain rows too; trees, oc, sb or dsad."
+            "and explain rows too; trees, oc, sb or dsad.",
         ),
     ] = DEFAULT_DETECTOR,
     scaling: Annotated[
-        str, typer.Option(help="How numbers are scaled: robust, quantile or minmax.")
+        str,
+        typer.Option(metavar="NAME", help="How numbers are scaled: robust, quantile or minmax."),
     ] = "robust",
     contamination: Annotated[
-        str, typer.Option(help="Fraction of rows to call outliers; auto to estimate it.")
+        str,
+        typer.Option(
+            metavar="FRACTION", help="Fraction of rows to call outliers; auto to estimate it."
+        ),
     ] = "auto",
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+    encoding: Encoding = None,
+    header: Header = None,
+    sheet: Sheet = None,
+    sql: Sql = None,
 ) -> None:
-    """Train a detector on a table and save it as a model folder."""
+    """Train a detector on a table and save it as a model folder.
+
+    For example:
+
+      imboost fit orders.csv
+
+      imboost fit orders.xlsx --label-column is_wrong --role zip=categorical
+
+      imboost fit shop.db --sql "SELECT * FROM orders" --out orders.model
+    """
     from imboost import persistence
     from imboost.detectors.table_detector import TableDetector
     from imboost.scoring.streaming import check_row_counts
-    from imboost.tables.files import TableFiles, path_beside
+    from imboost.tables.files import TableFiles
     from imboost.tables.schema import Schema
 
     chosen, fraction = given_roles(roles, role), parse_contamination(contamination)
-    out = out or path_beside(data, ".model")
-    _check_output(out, force)
+    options = read_options(encoding, header, sheet, sql)
+    _check_labels(label_column, outlier_label, chosen)
     inner = _make_detector(detector)
+    fitted = TableDetector(
+        inner, roles=chosen, scaling=scaling, contamination=fraction, random_state=seed
+    )
+    fitted.check_settings()
+    out = out or default_output(data, ".model")
+    _check_output(out, force)
     with stage(f"reading {data}"):
-        files = TableFiles.find(data)
+        files = TableFiles.find(data, options)
         table = files.read()
     n_rows = table.num_rows
     check_row_counts(files.n_rows, n_rows, "loaded")
     if n_rows == 1:
         raise DataError(f"{data} has one row; training needs at least two rows.")
-    labels = _read_labels(table, label_column, outlier_label, chosen)
+    labels = _read_labels(table, label_column, outlier_label)
     if label_column is not None:
         chosen[label_column] = "ignored"
     with stage(f"finding the roles of {count(table.num_columns, 'column')}"):
         schema, parsed = Schema.fit_parse(table, chosen)
     print_columns(schema, n_rows, label_column)
     _check_missing_values(inner, schema)
-    fitted = TableDetector(
-        inner, roles=chosen, scaling=scaling, contamination=fraction, random_state=seed
-    )
     size = f"{count(n_rows, 'row')}, {count(len(schema.parsers), 'column')}"
-    with stage(f"training {detector} on {size}"):
+    seconds = None
+    if is_shown():
+        with stage("estimating the time of the training"):
+            seconds = estimate_seconds(fitted, table, labels, schema)
+    with timed_stage(f"training {detector} on {size}", seconds):
         fitted.fit(table, labels, schema=(schema, parsed))
     with stage(f"writing {out}"):
         persistence.save(fitted, out)
@@ -144,8 +185,17 @@ def parse_roles(texts: Iterable[str]) -> dict[str, str]:
             raise SettingError(
                 f"A role is written NAME=ROLE, such as zip=categorical; got {text}."
             )
-        roles[name] = role
+        roles[name] = check_role(role)
     return roles
+
+
+def check_role(role: str) -> str:
+    """Return the role; raise if there is none of that name."""
+    from imboost.tables.roles import Role
+
+    if role not in list(Role):
+        raise UnknownNameError("role", role, list(Role))
+    return role
 
 
 def parse_contamination(text: str) -> float | str:
@@ -185,21 +235,23 @@ def _make_detector(name: str) -> BaseDetector:
     return detector
 
 
-def _read_labels(
-    table: pa.Table, column: str | None, outlier_label: str | None, roles: dict[str, str]
-) -> Labels:
+def _check_labels(column: str | None, outlier_label: str | None, roles: dict[str, str]) -> None:
+    """Raise if the options about labels contradict each other."""
+    if column is None and outlier_label is not None:
+        raise SettingError("--outlier-label needs --label-column, the column with labels.")
+    if column in roles:
+        raise SettingError(f"'{column}' is the label column and cannot have another role.")
+
+
+def _read_labels(table: pa.Table, column: str | None, outlier_label: str | None) -> Labels:
     """Return the label of every row, and print how the label column was read."""
     from imboost.labels import INLIER, OUTLIER, describe_labels, from_text, unlabelled
     from imboost.tables.cells import to_text
 
     if column is None:
-        if outlier_label is not None:
-            raise SettingError("--outlier-label needs --label-column, the column with labels.")
         return unlabelled(table.num_rows)
     if column not in table.column_names:
         raise UnknownNameError("column", column, table.column_names)
-    if column in roles:
-        raise SettingError(f"'{column}' is the label column and cannot have another role.")
     values = to_text(table.column(column)).to_pylist()
     try:
         labels = from_text(values, outlier_label)

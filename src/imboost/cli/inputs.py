@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
     from imboost.scoring.streaming import ScoredBatch
     from imboost.tables.files import TableFiles
+    from imboost.tables.read_options import ReadOptions
 
 
 def load_model(folder: Path) -> TableDetector:
@@ -32,14 +33,24 @@ def load_model(folder: Path) -> TableDetector:
     return detector
 
 
-def open_inputs(model: Path, data: Path) -> tuple[TableDetector, TableFiles]:
+def open_inputs(model: Path, data: Path, options: ReadOptions) -> tuple[TableDetector, TableFiles]:
     """Find a table and load a model; raise if they were given in the wrong order."""
     from imboost.tables.files import TableFiles
 
     if is_model(data) and not is_model(model):
         raise SettingError(f"The model comes first, then the table: give {data} {model}.")
-    files = TableFiles.find(data)
+    files = TableFiles.find(data, options)
     return load_model(model), files
+
+
+def default_output(data: Path, ending: str, option: str = "--out") -> Path:
+    """Return the path of an output beside the table; raise if the table is standard input."""
+    from imboost.tables.files import path_beside
+    from imboost.tables.standard_input import STANDARD_STREAM
+
+    if data == STANDARD_STREAM:
+        raise SettingError(f"The table is standard input: name the output with {option}.")
+    return path_beside(data, ending)
 
 
 def is_model(folder: Path) -> bool:
@@ -49,12 +60,19 @@ def is_model(folder: Path) -> bool:
     return (folder / CHECKSUMS).is_file()
 
 
-def scored_batches(detector: TableDetector, files: TableFiles) -> Iterator[ScoredBatch]:
-    """Score a table batch by batch with a progress bar."""
+def scored_batches(
+    detector: TableDetector, files: TableFiles, scores: Path | None = None
+) -> Iterator[ScoredBatch]:
+    """Score a table batch by batch, or read its scores from a file, with a progress bar."""
+    from imboost.scoring.score_files import add_scores
     from imboost.scoring.streaming import score_batches
 
+    if scores is None:
+        verb, batches = "scoring", score_batches(detector, files)
+    else:
+        verb, batches = "reading", add_scores(detector, files, scores)
     with row_bar() as progress:
-        task = progress.add_task("scoring", total=files.n_rows)
-        for batch in score_batches(detector, files):
+        task = progress.add_task(verb, total=files.n_rows)
+        for batch in batches:
             yield batch
             progress.advance(task, batch.table.num_rows)

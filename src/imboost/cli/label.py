@@ -16,7 +16,15 @@ from imboost.cli.console import say
 from imboost.cli.fit import parse_roles, print_columns
 from imboost.cli.inputs import load_model
 from imboost.cli.label_source import find_source
-from imboost.cli.options import DEFAULT_DETECTOR, MAX_SEED
+from imboost.cli.options import (
+    DEFAULT_DETECTOR,
+    MAX_SEED,
+    Encoding,
+    Header,
+    Sheet,
+    Sql,
+    read_options,
+)
 from imboost.cli.progress import stage
 from imboost.errors import MissingPackageError, SettingError
 from imboost.reporting.formatting import count
@@ -36,25 +44,29 @@ def label(
     data: Annotated[
         Path,
         typer.Argument(
-            help="CSV or Parquet file, a folder of files of one of these formats, or the file of "
-            "a session to continue."
+            metavar="DATA",
+            help="CSV, Excel, Parquet, Feather, JSON lines, SQLite or DuckDB file, a folder of "
+            "files of one format, - for standard input, or the file of a session to continue.",
         ),
     ],
     session: Annotated[
         str | None,
         typer.Option(
+            metavar="FILE_OR_URL",
             help="Where the answers are stored: a file, or postgresql://USER@HOST/DATABASE. "
-            "Default: beside the table, as NAME.session.db."
+            "Default: beside the table, as NAME.session.db.",
         ),
     ] = None,
     name: Annotated[
-        str, typer.Option(help="Name of the session; a store can hold several.")
+        str, typer.Option(metavar="NAME", help="Name of the session; a store can hold several.")
     ] = "default",
     terminal: Annotated[
         bool, typer.Option("--terminal", help="Ask in the terminal instead of the browser.")
     ] = False,
-    who: Annotated[str, typer.Option(help="Your name, with --terminal.")] = "",
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    who: Annotated[str, typer.Option(metavar="NAME", help="Your name, with --terminal.")] = "",
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on.")
+    ] = "127.0.0.1",
     port: Annotated[
         int,
         typer.Option(
@@ -83,15 +95,20 @@ def label(
         typer.Option(help="Seconds after which an unanswered question goes to somebody else."),
     ] = 600.0,
     detector: Annotated[
-        str | None, typer.Option(help=f"As in 'imboost fit'. Default: {DEFAULT_DETECTOR}.")
+        str | None,
+        typer.Option(metavar="NAME", help=f"As in 'imboost fit'. Default: {DEFAULT_DETECTOR}."),
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option(help="Model folder whose detector settings and column roles are used."),
+        typer.Option(
+            metavar="MODEL", help="Model folder whose detector settings and column roles are used."
+        ),
     ] = None,
     role: Annotated[
         list[str] | None,
-        typer.Option(help="The role of a column, as in 'imboost fit'; may be repeated."),
+        typer.Option(
+            metavar="NAME=ROLE", help="The role of a column, as in 'imboost fit'; may be repeated."
+        ),
     ] = None,
     audit_share: Annotated[
         float | None,
@@ -101,10 +118,23 @@ def label(
         ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, max=MAX_SEED, help="Random seed. Default: 0.")
+        int | None, typer.Option(min=0, max=MAX_SEED, metavar="N", help="Random seed. Default: 0.")
     ] = None,
+    encoding: Encoding = None,
+    header: Header = None,
+    sheet: Sheet = None,
+    sql: Sql = None,
 ) -> None:
-    """Answer questions about the rows of a table, in the browser or in the terminal."""
+    """Answer questions about the rows of a table, in the browser or in the terminal.
+
+    For example:
+
+      imboost label orders.csv
+
+      imboost label shop.db --sql orders --terminal
+
+      imboost label orders.session.db
+    """
     check_number("--second-opinions", second_opinions, minimum=0.0, maximum=1.0)
     check_number("--lease", lease, minimum=1.0)
     check_number("--audit-share", audit_share or 0.0, minimum=0.0, maximum=1.0)
@@ -113,7 +143,10 @@ def label(
         raise SettingError("Give --model or --detector, not both.")
     if not terminal:
         _check_server(host, token)
-    source = find_source(data, session, name)
+    options = read_options(encoding, header, sheet, sql)
+    if terminal and data == Path("-"):
+        raise SettingError("--terminal reads answers from standard input: give a file.")
+    source = find_source(data, session, name, options)
     settings = {"detector": detector, "model": model, "seed": seed, "audit-share": audit_share}
     given = [name for name, value in {**settings, "role": role}.items() if value is not None]
     if source.exists and given:
@@ -143,6 +176,7 @@ def label(
         random_state=seed or 0,
     )
     with stage(f"reading {source.table}"):
+        source.prepare()
         project.open()
         if project.setup is not None and (chosen := {**model_roles, **roles}):
             project.setup.set_roles(chosen)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from imboost.cli.inputs import is_model
 from imboost.errors import SettingError
 
+if TYPE_CHECKING:
+    from imboost.tables.files import TableFiles
+    from imboost.tables.read_options import ReadOptions
+
 SQLITE_HEADER = b"SQLite format 3\0"
+SESSION_TABLES = {"session", "entry"}  # other SQLite files are tables to label
 
 
 @dataclass(frozen=True)
@@ -20,6 +28,8 @@ class Source:
     Parameters
     ----------
     table : Path
+        The table file. If options were needed to read the table, it is a copy beside the session,
+        which `copy_from` fills.
     url : str
         The store; `shown` is the same without a password.
     shown : str
@@ -31,9 +41,19 @@ class Source:
     url: str
     shown: str
     exists: bool
+    copy_from: TableFiles | None = None
+
+    def prepare(self) -> None:
+        """Copy the table, if that is needed: a session belongs to rows that never change."""
+        if self.copy_from is not None:
+            from imboost.scoring.writer import write_table
+
+            write_table(self.table, self.copy_from.read())
 
 
-def find_source(data: Path, session: str | None, name: str) -> Source:
+def find_source(
+    data: Path, session: str | None, name: str, options: ReadOptions | None = None
+) -> Source:
     """Find the table and the session of the command; raise if one of them cannot be used."""
     if is_model(data):
         raise SettingError(
@@ -44,16 +64,27 @@ def find_source(data: Path, session: str | None, name: str) -> Source:
             raise SettingError(f"{data} is a session itself: leave out --session.")
         return _stored_source(data, name)
     from imboost.tables.files import TableFiles, path_beside
+    from imboost.tables.standard_input import STANDARD_STREAM
 
-    TableFiles.find(data)
-    table = data.resolve()
-    if session is not None and "://" in session:
-        exists = bool(_stored_settings(session, name))
-        return Source(table, session, _without_password(session), exists)
-    path = path_beside(table, ".session.db") if session is None else Path(session).absolute()
-    _check_file(path)
-    exists = _is_session(path) and bool(_stored_settings(path, name))
-    return Source(table, str(path), str(path), exists)
+    is_piped, has_options = data == STANDARD_STREAM, options is not None and options.given
+    in_file = session is None or "://" not in session
+    if is_piped and (session is None or not in_file):
+        raise SettingError("The table is standard input: name a file of the session, --session.")
+    path = path_beside(data.resolve(), ".session.db") if session is None else Path(session)
+    if in_file:
+        _check_file(path.absolute())
+        url = shown = str(path.absolute())
+        exists = _is_session(path) and bool(_stored_settings(path, name))
+    else:
+        url, shown = str(session), _without_password(str(session))
+        exists = bool(_stored_settings(url, name))
+    if not (is_piped or has_options):
+        TableFiles.find(data)
+        return Source(data.resolve(), url, shown, exists)
+    copied = path_beside(path.absolute() if in_file else data.resolve(), f".{name}.parquet")
+    if exists and copied.is_file():
+        return Source(copied, url, shown, exists)
+    return Source(copied, url, shown, exists, TableFiles.find(data, options))
 
 
 def _stored_source(path: Path, name: str) -> Source:
@@ -82,7 +113,16 @@ def _is_session(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
+        if file.read(len(SQLITE_HEADER)) != SQLITE_HEADER:
+            return False
+    try:
+        with closing(
+            sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)
+        ) as db:
+            names = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+    except sqlite3.Error:
+        return True  # opening it as a session gives the reason
+    return names >= SESSION_TABLES
 
 
 def _check_file(path: Path) -> None:

@@ -27,12 +27,14 @@ from imboost.cli.report import report
 from imboost.cli.score import score
 from imboost.cli.serve import serve
 from imboost.errors import IMBoostError
+from imboost.reporting.formatting import printable
 
 app = typer.Typer(
     epilog="Start with: imboost label TABLE.csv, or imboost fit TABLE.csv",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 bench = typer.Typer(
     help="Benchmark detectors with the paper's protocol and report on the results.",
@@ -50,7 +52,7 @@ def main() -> None:
     try:
         app()
     except (IMBoostError, OSError) as error:
-        typer.echo(f"imboost: {error}", err=True)
+        typer.echo(printable(f"imboost: {error}"), err=True)
         sys.exit(2)
 
 

@@ -2,19 +2,71 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from imboost.tables.read_options import ReadOptions
 
 DEFAULT_DETECTOR = "stack"
 MAX_SEED = 2**32 - 1  # numpy's and scikit-learn's limit
 
-Model = Annotated[Path, typer.Argument(help="Model folder written by 'imboost fit'.")]
-Table = Annotated[
-    Path, typer.Argument(help="CSV or Parquet file, or a folder of files of one of these formats.")
+
+class HeaderChoice(StrEnum):
+    """Whether a file has a header."""
+
+    YES = "yes"
+    NO = "no"
+
+
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model folder written by 'imboost fit'.")
 ]
-Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
+Table = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, Excel, Parquet, Feather, JSON lines, SQLite or DuckDB file, a folder of files "
+        "of one format, or - for standard input.",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Encoding of a CSV or JSON file, such as cp1252. Default: UTF-8."
+    ),
+]
+Header = Annotated[
+    HeaderChoice | None,
+    typer.Option(
+        help="Whether the first line of a CSV file or sheet holds the column names. Default: it "
+        "does, and a first line that looks like a row is refused."
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Sheet of an Excel file. Default: the first one."),
+]
+Sql = Annotated[
+    str | None,
+    typer.Option(
+        "--sql",
+        metavar="QUERY",
+        help="Table of a SQLite or DuckDB file, or a query. Default: the only table.",
+    ),
+]
+Scores = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Scores of the table, written by 'imboost score' with this model. Default: the table "
+        "is scored again.",
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, metavar="N", help="Random seed.")]
 
 BenchmarkData = Annotated[Path, typer.Option("--data", help="Folder with ADBench files.")]
 ResultsFolder = Annotated[
@@ -55,3 +107,13 @@ TimeLimit = Annotated[
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Worker processes, one core each.")]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+
+
+def read_options(
+    encoding: str | None, header: HeaderChoice | None, sheet: str | None, sql: str | None
+) -> ReadOptions:
+    """Return how the table is read; raise if an option cannot be used."""
+    from imboost.tables.read_options import ReadOptions
+
+    has_header = None if header is None else header == HeaderChoice.YES
+    return ReadOptions(encoding, has_header, sheet, sql)

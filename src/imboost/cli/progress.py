@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,6 +20,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.text import Text
+
+from imboost.reporting.formatting import printable
+
+LAST_FRACTION = 0.99  # of a bar whose stage takes longer than estimated
 
 
 def progress_bar(console: Console | None = None) -> Progress:
@@ -48,14 +54,54 @@ def stage(name: str) -> Iterator[None]:
     with _on_terminal(
         SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     ) as progress:
-        progress.add_task(name, total=None)
+        progress.add_task(printable(name), total=None)
         yield
 
 
-def _on_terminal(*columns: ProgressColumn) -> Progress:
+@contextmanager
+def timed_stage(name: str, seconds: float | None) -> Iterator[None]:
+    """Show a bar with the time left of a stage that takes about `seconds`; None is unknown."""
+    if seconds is None:
+        with stage(name):
+            yield
+        return
+    with _on_terminal(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+        _TimeLeft(),
+        kind=_TimedProgress,
+    ) as progress:
+        progress.add_task(printable(name), total=seconds)
+        yield
+
+
+def is_shown() -> bool:
+    """Whether bars are shown: on terminals only."""
+    return Console(stderr=True).is_terminal
+
+
+def _on_terminal(*columns: ProgressColumn, kind: type[Progress] = Progress) -> Progress:
     """Return a bar that disappears at the end and is shown only on terminals."""
     console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return kind(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+class _TimedProgress(Progress):
+    """A bar that moves with the time; it stays short of its end until the stage is over."""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        for task in self.tasks:
+            task.completed = min(task.elapsed or 0.0, LAST_FRACTION * (task.total or 0.0))
+        yield from super().get_renderables()
+
+
+class _TimeLeft(ProgressColumn):
+    """The estimated time left."""
+
+    def render(self, task: Task) -> Text:
+        left = (task.total or 0.0) - (task.elapsed or 0.0)
+        return Text(f"about {timedelta(seconds=math.ceil(left))} left" if left > 0 else "")
 
 
 class _Rows(ProgressColumn):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from imboost.cli.console import say
-from imboost.cli.inputs import open_inputs, scored_batches
-from imboost.cli.options import Model, Table
+from imboost.cli.inputs import default_output, open_inputs, scored_batches
+from imboost.cli.options import Encoding, Header, Model, Scores, Sheet, Sql, Table, read_options
 from imboost.cli.outputs import write_text
 from imboost.cli.progress import stage
 from imboost.errors import SettingError
@@ -30,46 +30,64 @@ def report(
     data: Table,
     out: Annotated[
         Path | None,
-        typer.Option(help="HTML file to write. Default: beside the table, as NAME.report.html."),
+        typer.Option(
+            metavar="FILE",
+            help="HTML file to write. Default: beside the table, as NAME.report.html.",
+        ),
     ] = None,
+    scores: Scores = None,
+    encoding: Encoding = None,
+    header: Header = None,
+    sheet: Sheet = None,
+    sql: Sql = None,
 ) -> None:
-    """Write a page about a table: scores, threshold, explanations and data warnings."""
+    """Write a page about a table: scores, threshold, explanations and data warnings.
+
+    For example:
+
+      imboost report orders.model orders.csv
+
+      imboost report orders.model orders.csv --scores orders.scores.csv --out page.html
+    """
     import numpy as np
 
     from imboost.scoring.drift import DriftMonitor
     from imboost.scoring.report import N_SAMPLED, N_TOP, render_report
     from imboost.scoring.row_selection import TopRows
-    from imboost.tables.files import path_beside
+    from imboost.scoring.score_files import check_scores
 
-    out = out or path_beside(data, ".report.html")
+    options = read_options(encoding, header, sheet, sql)
+    out = out or default_output(data, ".report.html")
     if out.is_dir():
         raise SettingError(f"{out} is a folder: name a file with --out.")
-    detector, files = open_inputs(model, data)
+    detector, files = open_inputs(model, data, options)
     highest, sampled, monitor = TopRows(N_TOP), TopRows(N_SAMPLED), DriftMonitor(detector)
     rng = np.random.default_rng(SAMPLING_SEED)
     parts: list[NDArray[np.float32]] = []  # in single precision, to save memory
     n_outliers = 0
-    for batch in scored_batches(detector, files):
+    for batch in scored_batches(detector, files, scores):
         found = batch.predictions
         parts.append(found.scores.astype(np.float32))
         n_outliers += int(found.is_outlier.sum())
         highest.add(batch.first_row, batch.table, found.scores)
         sampled.add(batch.first_row, batch.table, rng.random(batch.table.num_rows))
         monitor.add(batch.table)
-    scores, top, sample = np.concatenate(parts), highest.selected(), sampled.selected()
+    all_scores, top, sample = np.concatenate(parts), highest.selected(), sampled.selected()
+    if scores is not None:
+        check_scores(detector, top, highest.keys)
     with stage(f"explaining {count(len(top.numbers) + len(sample.numbers), 'row')}"):
         page = render_report(
             detector,
             data.name,
-            scores,
+            all_scores,
             n_outliers,
             top,
             sample,
             monitor.findings(),
-            _table_findings(files, len(scores)),
+            _table_findings(files, len(all_scores)),
         )
     write_text(out, page)
-    say(f"Report: {out}", f"Read {count(top.n_read, 'row')}, scored {len(scores):,}.")
+    say(f"Report: {out}", f"Read {count(top.n_read, 'row')}, scored {len(all_scores):,}.")
 
 
 def _table_findings(files: TableFiles, n_rows: int) -> list[dict[str, Any]] | None:

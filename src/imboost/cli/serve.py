@@ -21,9 +21,12 @@ PACKAGES = ("fastapi", "prometheus_client", "uvicorn")  # of the extra `serve`
 
 def serve(
     model: Model,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on.")
+    ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")
+        int,
+        typer.Option(min=0, max=65535, metavar="N", help="Port to listen on; 0 picks a free one."),
     ] = 8000,
     token: Annotated[
         str | None,
@@ -34,20 +37,24 @@ def serve(
         ),
     ] = None,
     max_rows: Annotated[
-        int, typer.Option(min=1, help="Maximum number of rows in a request to /score.")
+        int,
+        typer.Option(min=1, metavar="N", help="Maximum number of rows in a request to /score."),
     ] = Limits.n_rows,
     max_bytes: Annotated[
-        int, typer.Option(min=1024, help="Maximum number of bytes in a request.")
+        int, typer.Option(min=1024, metavar="N", help="Maximum number of bytes in a request.")
     ] = Limits.n_bytes,
     timeout: Annotated[
-        float, typer.Option(help="Maximum number of seconds to answer a request.")
+        float,
+        typer.Option(metavar="SECONDS", help="Maximum number of seconds to answer a request."),
     ] = Limits.seconds,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Requests processed at the same time. Default: one per core."),
+        typer.Option(
+            min=1, metavar="N", help="Requests processed at the same time. Default: one per core."
+        ),
     ] = None,
     max_connections: Annotated[
-        int, typer.Option(min=1, help="Maximum number of open connections.")
+        int, typer.Option(min=1, metavar="N", help="Maximum number of open connections.")
     ] = ConnectionLimits.n_connections,
     allowed_host: Annotated[
         list[str] | None,
@@ -65,7 +72,12 @@ def serve(
         bool, typer.Option("--verbose", help="Write a line per request to standard error.")
     ] = False,
 ) -> None:
-    """Serve a model over HTTP: score and explain rows that other programs send."""
+    """Serve a model over HTTP: score and explain rows that other programs send.
+
+    For example:
+
+      imboost serve orders.model --port 8000
+    """
     if timeout <= 0:
         raise SettingError(f"--timeout must be above 0, got {timeout:g}.")
     missing = [name for name in PACKAGES if find_spec(name) is None]
@@ -82,7 +94,7 @@ def serve(
     def announce(address: str) -> None:
         say(
             f"Serving {model} at {address}: POST /score and /explain, GET /metadata and /health.",
-            f"OpenAPI schema: {address}/openapi.json. Stop with Ctrl+C.",
+            f"Documentation: {address}/docs. Stop with Ctrl+C.",
         )
 
     run_server(

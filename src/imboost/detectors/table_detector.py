@@ -8,19 +8,20 @@ from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from imboost.decide import Calibration
-from imboost.detectors.base import BaseDetector
+from imboost.detectors.base import N_FINGERPRINT_ROWS, BaseDetector
 from imboost.detectors.registry import make_detector
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, Explanation, Reason, reference_rows
 from imboost.explain.reference_values import fit_reference_values
 from imboost.labels import Labels
-from imboost.state import Stateful
 from imboost.relations import Rules
+from imboost.state import Stateful
 from imboost.tables.cells import to_text
 from imboost.tables.encoder import TableEncoder
 from imboost.tables.frames import to_arrow
@@ -134,9 +135,7 @@ class TableDetector(Stateful, BaseEstimator):
             What `Schema.fit_parse` returned for `X`, if it is known already; `roles` then has no
             effect.
         """
-        if self.scaling not in SCALINGS:
-            raise UnknownNameError("scaling", self.scaling, SCALINGS)
-        detector = self._new_detector()
+        detector = self.check_settings()
         table = to_arrow(X)
         fitted_schema, parsed = schema or Schema.fit_parse(table, self.roles)
         encoder = TableEncoder.fit(fitted_schema, parsed, self.scaling)
@@ -144,8 +143,17 @@ class TableDetector(Stateful, BaseEstimator):
         self.schema_, self.encoder_, self._parsed = fitted_schema, encoder, parsed
         matrix = self._encode(parsed)
         self.detector_ = detector.fit(matrix, y, layout=self._layout, is_audit=is_audit)
+        self._check_cells = _take_check_cells(table, list(parsed))
         self._fit_reference_values()
         return self
+
+    def check_settings(self) -> BaseDetector:
+        """Raise if a setting is invalid; return a new detector for the matrix."""
+        if self.scaling not in SCALINGS:
+            raise UnknownNameError("scaling", self.scaling, SCALINGS)
+        detector = self._new_detector()
+        detector.check_settings()
+        return detector
 
     def refine(self, X: Any, y: Any, *, is_audit: Mask | None = None) -> Self:
         """Continue training with more labels of the rows given to `fit`."""
@@ -322,3 +330,10 @@ class TableDetector(Stateful, BaseEstimator):
         own = {"contamination": self.contamination, "random_state": self.random_state}
         detector.set_params(**{key: value for key, value in own.items() if value is not None})
         return detector
+
+
+def _take_check_cells(table: pa.Table, names: list[str]) -> dict[str, list[str | None]]:
+    """Return a few rows as text, with which a loaded model is checked."""
+    rows = np.linspace(0, table.num_rows - 1, N_FINGERPRINT_ROWS).astype(np.int64)
+    taken = table.select(names).take(pa.array(rows))
+    return {name: to_text(taken.column(name)).to_pylist() for name in names}

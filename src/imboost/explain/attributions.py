@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+WEAK_REASON = 0.25  # of the largest contribution: weaker ones are not main reasons
+MAX_MAIN_REASONS = 4
+
 
 @dataclass(frozen=True, eq=False)
 class Attributions:
@@ -86,6 +89,19 @@ class Explanation:
     residual: float
     is_exact: bool
     reasons: list[Reason]
+
+    @property
+    def main_reasons(self) -> list[Reason]:
+        """The reasons that make a row unusual, the strongest first.
+
+        Their contributions exceed those of reference rows and are not small beside the largest.
+        """
+        largest = max((reason.contribution for reason in self.reasons), default=0.0)
+        return [
+            reason
+            for reason in self.reasons
+            if reason.contribution > max(reason.tolerance, WEAK_REASON * largest, 0.0)
+        ][:MAX_MAIN_REASONS]
 
 
 def reference_rows(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import zlib
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+import pyarrow as pa
 import safetensors.numpy
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 
 from imboost.detectors import BaseDetector
@@ -20,12 +23,15 @@ from imboost.persistence.codec import Decoder
 from imboost.persistence.forests import load_forests
 from imboost.persistence.model_folder import ARRAYS, COPY_AGAIN, FORESTS, STRUCTURE, read_files
 
-FORMAT = 1  # increased whenever older model folders can no longer be read
+FORMAT = 2  # increased whenever older model folders can no longer be read
 
 TOLERANCE = 1e-5  # maximum error of a score, relative to the score or to 1, if that is larger
 MIN_EQUAL_SCORES = 0.9
-"""Fraction of check rows whose scores must agree. Not all: rounding on another processor may
-send a single row to the other side of a tree's split."""
+"""Fraction of check rows whose scores, probabilities and decisions must agree. Not all: rounding
+on another processor may send a single row to the other side of a tree's split."""
+
+VERSIONS = ("imboost", "scikit-learn", "torch")  # packages on which a loaded model depends
+FIT_AGAIN = "It was saved before the format changed: train it again with 'imboost fit'."
 
 READ_ERRORS = (
     ArithmeticError,
@@ -77,21 +83,47 @@ def load(folder: Path | str) -> Detector:
         detector: Detector = decoder.decode(structure["detector"])
         if type(detector) not in DETECTORS.values():
             raise TypeError(f"it holds a {type(detector).__name__}, which is not a detector")
-        rows, expected = (decoder.decode(structure["check"][name]) for name in ("rows", "scores"))
-        scores = matrix_detector(detector)._score_rows(rows)
-        errors = np.abs(scores - expected) / np.maximum(np.abs(expected), 1.0)
+        expected = decoder.decode(structure["check"])
+        with np.errstate(all="ignore"):  # wrong numbers are noticed below
+            found = check_predictions(detector)
+        agreement = {name: _agreement(found[name], expected[name]) for name in found}
     except READ_ERRORS as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         reason = f"it lacks {reason}" if isinstance(error, KeyError) else reason
         raise PersistenceError(
             f"{folder} cannot be read: {reason}. {_remedy(structure)}"
         ) from None
-    if not np.mean(errors <= TOLERANCE) >= MIN_EQUAL_SCORES:
-        raise PersistenceError(
-            f"{folder} does not reproduce the scores it had when it was saved. "
-            f"{_remedy(structure)}"
-        )
+    for name, fraction in agreement.items():
+        if not fraction >= MIN_EQUAL_SCORES:
+            raise PersistenceError(
+                f"{folder} does not reproduce the {name} it had when it was saved. "
+                f"{_remedy(structure)}"
+            )
     return detector
+
+
+def check_predictions(detector: Detector) -> dict[str, NDArray[np.float64]]:
+    """Return what a detector says about a few training rows, from the table to the decision."""
+    if isinstance(detector, TableDetector):
+        cells = {
+            name: pa.array(column, pa.string()) for name, column in detector._check_cells.items()
+        }
+        matrix = detector.encode(pa.table(cells))
+    else:
+        matrix = detector._fingerprint_rows
+    scoring = matrix_detector(detector)
+    scores = scoring._score_rows(matrix)
+    return {
+        "scores": scores,
+        "probabilities": scoring.scores_to_proba(scores)[:, 1],
+        "decisions": (scores > scoring.threshold_).astype(np.float64),
+    }
+
+
+def _agreement(found: NDArray[np.float64], expected: NDArray[np.float64]) -> float:
+    """Return the fraction of rows with the same value, up to rounding."""
+    errors = np.abs(found - expected) / np.maximum(np.abs(expected), 1.0)
+    return float(np.mean(errors <= TOLERANCE))
 
 
 def matrix_detector(detector: Detector) -> BaseDetector:
@@ -110,8 +142,8 @@ def _read_structure(folder: Path, contents: dict[str, bytes]) -> dict[str, Any]:
         ) from None
     if found != FORMAT:
         raise PersistenceError(
-            f"{folder} has the format {found!r:.20}, but this version of imboost reads {FORMAT}. "
-            f"{_remedy(structure)}"
+            f"{folder} has the format {found!r:.20}, but this version of imboost "
+            f"({version('imboost')}) reads {FORMAT}. {_remedy(structure, FIT_AGAIN)}"
         )
     if contents.keys() - {FORESTS} != {STRUCTURE, ARRAYS}:
         raise PersistenceError(
@@ -121,12 +153,13 @@ def _read_structure(folder: Path, contents: dict[str, bytes]) -> dict[str, Any]:
     return dict(structure)
 
 
-def _remedy(structure: dict[str, Any]) -> str:
+def _remedy(structure: dict[str, Any], advice: str = COPY_AGAIN) -> str:
+    """Name the versions that saved a model, if they are not the installed ones."""
     try:
-        versions = ", ".join(
-            f"{name} {structure['versions'][name]:.20}"
-            for name in ("imboost", "scikit-learn", "torch")
-        )
+        saved = {name: f"{structure['versions'][name]:.20}" for name in VERSIONS}
     except READ_ERRORS:
-        return COPY_AGAIN
-    return f"Load it with the versions that saved it ({versions}), or save a new one."
+        return advice
+    if all(saved[name] == version(name) for name in VERSIONS):
+        return advice
+    named = ", ".join(f"{name} {number}" for name, number in saved.items())
+    return f"Load it with the versions that saved it ({named}), or save a new one."

@@ -19,7 +19,13 @@ from imboost.persistence.atomic_write import atomic_write
 from imboost.persistence.class_registry import CLASSES, DETECTORS
 from imboost.persistence.codec import CannotEncodeError, Encoder
 from imboost.persistence.forests import dump_forests
-from imboost.persistence.loading import FORMAT, Detector, load, matrix_detector
+from imboost.persistence.loading import (
+    FORMAT,
+    Detector,
+    check_predictions,
+    load,
+    matrix_detector,
+)
 from imboost.persistence.model_folder import (
     ARRAYS,
     FORESTS,
@@ -69,8 +75,6 @@ def save(detector: Detector, folder: Path | str) -> None:
         raise SettingError(f"{type(detector).__name__} cannot be saved; these can: {known}.")
     check_is_fitted(detector)
     check_replaceable(folder)
-    trained = matrix_detector(detector)
-    rows = trained._fingerprint_rows
     encoder = Encoder(CLASSES)
     try:
         structure = {
@@ -80,10 +84,7 @@ def save(detector: Detector, folder: Path | str) -> None:
             | {package: version(package) for package in PACKAGES},
             "training": _describe_training(detector),
             "detector": encoder.encode(detector, "detector"),
-            "check": {
-                "rows": encoder.encode(rows, "check.rows"),
-                "scores": encoder.encode(trained._score_rows(rows), "check.scores"),
-            },
+            "check": encoder.encode(check_predictions(detector), "check"),
         }
     except CannotEncodeError as error:
         raise SettingError(f"{type(detector).__name__} cannot be saved: {error}.") from None

@@ -88,7 +88,7 @@ def _hash_cells(values: Any) -> Hashes:
     encoded = pa.chunked_array(values).combine_chunks().dictionary_encode()
     texts = np.array([*encoded.dictionary.to_pylist(), ""], dtype=object)
     codes = encoded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
-    return np.asarray(pd.util.hash_array(texts, categorize=False))[codes]
+    return np.asarray(pd.util.hash_array(texts, categorize=False)[codes])
 
 
 def _information(hashes: Hashes) -> NDArray[np.float64]:

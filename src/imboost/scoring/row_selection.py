@@ -69,11 +69,21 @@ class TopRows:
         self._numbers = np.concatenate([self._numbers, first_row + np.arange(len(keys))])[kept]
         self._keys = joined_keys[kept]
 
+    @property
+    def keys(self) -> NDArray[np.float64]:
+        """The keys of the rows, the largest first."""
+        return self._keys
+
     def selected(self) -> SelectedRows:
         """Return the rows, the largest key first."""
-        if self._table is None or not len(self._keys):
+        if not len(self._keys):
             raise DataError("The table has a header but no rows.")
-        return SelectedRows(self._table, self._numbers.tolist(), self._n_read)
+        return self.first(self._n)
+
+    def first(self, n: int) -> SelectedRows:
+        """Return the first `n` rows, the largest key first; fewer if there are fewer."""
+        table = pa.table({}) if self._table is None else self._table.slice(0, n)
+        return SelectedRows(table, self._numbers[:n].tolist(), self._n_read)
 
 
 def find_rows(files: TableFiles, identifier: str | None, wanted: Sequence[str]) -> SelectedRows:

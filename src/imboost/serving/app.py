@@ -20,6 +20,7 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.errors import IMBoostError
 from imboost.scoring.predictions import predict_table
 from imboost.serving.body import read_rows
+from imboost.serving.docs_page import add_docs_page
 from imboost.serving.limits import Limits
 from imboost.serving.schemas import (
     ErrorBody,
@@ -90,7 +91,7 @@ def make_app(
         description="Finds outliers in a table. A higher score is more outlying.",
         version=version("imboost"),
         lifespan=lifespan,
-        docs_url=None,  # FastAPI's page loads scripts from other sites
+        docs_url=None,  # FastAPI's page loads scripts from other sites; `add_docs_page` does not
         redoc_url=None,
         redirect_slashes=False,
     )
@@ -99,6 +100,7 @@ def make_app(
     app.add_exception_handler(Exception, _answer_failure)
     add_probes(app, metrics, is_ready=lambda: not workers.is_full)
     _add_endpoints(app, detector, limits, workers, metrics, needs_token=token is not None)
+    add_docs_page(app)
     guarded = Guard(
         BearerAccess(app, token=token),
         hosts=hosts or AllowedHosts(),

@@ -14,6 +14,8 @@ MISSING_STRINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null",
 def is_supported(kind: pa.DataType) -> bool:
     """Whether cells of this type hold one number, boolean, time or text each."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_interval(kind):  # a primitive type of several numbers
+        return False
     checks = (pa.types.is_primitive, is_text, pa.types.is_decimal, pa.types.is_null)
     return any(check(kind) for check in checks)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -125,7 +126,7 @@ class CategoryEncoder:
         """Blocks of the matrix that encode the column."""
         return [(Kind.CATEGORICAL, len(self.categories) + self.n_frequency_bins, "")]
 
-    @property
+    @cached_property
     def column_of_category(self) -> dict[str, int]:
         """The column of every category of the training table."""
         columns = {category: column for column, category in enumerate(self.categories)}

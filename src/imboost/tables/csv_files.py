@@ -16,6 +16,8 @@ import pyarrow.csv
 
 from imboost.errors import DataError
 from imboost.tables.column_names import check_unique
+from imboost.tables.header import check_header, default_names
+from imboost.tables.read_options import ReadOptions
 
 BLOCK_BYTES = 1 << 22  # bytes of a file that are read at a time; a batch holds their rows
 DELIMITERS = (",", ";", "\t", "|")
@@ -26,24 +28,36 @@ MIN_DELIMITERS = 10
 """Minimum number of delimiters in a quoted cell for its lines to be taken as rows of the table;
 each line must also have as many delimiters as a row. An address may contain a few."""
 
+csv.field_size_limit(BLOCK_BYTES)  # the default, 131,072, is less than a long header has
 
-def csv_batches(path: Path) -> Iterator[pa.Table]:
-    """Read a file batch by batch; the first batch has no rows.
+
+def csv_batches(path: Path, options: ReadOptions, _: int) -> Iterator[pa.Table]:
+    """Read a file in batches of `BLOCK_BYTES`; the first batch has no rows.
 
     Raises
     ------
     DataError
-        If a quote joins lines that do not belong to one cell.
+        If a quote joins lines that do not belong to one cell, or if there is no header.
     """
-    names, delimiter, n_skipped = _read_header(path)
-    check_quotes = partial(_check_quotes, path, delimiter, len(names), n_skipped)
+    encoding = options.text_encoding
+    names, delimiter, n_skipped = _read_first_line(path, encoding)
+    if options.has_header is False:
+        names = default_names(len(names))
+    else:
+        check_unique(names, str(path))
+    check_quotes = partial(_check_quotes, path, encoding, delimiter, len(names), n_skipped)
     is_checked = _has_line_break(pa.array(names))
     if is_checked:
         check_quotes()
     try:
         with pa.csv.open_csv(
             path,
-            read_options=pa.csv.ReadOptions(block_size=BLOCK_BYTES, skip_rows=n_skipped),
+            read_options=pa.csv.ReadOptions(
+                block_size=BLOCK_BYTES,
+                skip_rows=n_skipped,
+                column_names=names if options.has_header is False else None,
+                encoding="utf8" if encoding == "utf-8-sig" else encoding,
+            ),
             parse_options=pa.csv.ParseOptions(
                 delimiter=delimiter,
                 newlines_in_values=True,
@@ -56,28 +70,33 @@ def csv_batches(path: Path) -> Iterator[pa.Table]:
             ),
         ) as reader:
             yield reader.schema.empty_table()
-            for batch in reader:
+            for number, batch in enumerate(reader):
                 if not is_checked and any(map(_has_line_break, batch.columns)):
                     check_quotes()
                     is_checked = True
-                yield pa.Table.from_batches([batch])
+                table = pa.Table.from_batches([batch])
+                if number == 0 and options.has_header is None:
+                    check_header(names, table, str(path))
+                yield table
     except pa.ArrowInvalid:
         check_quotes()  # a stray quote may be the cause
         raise
 
 
-def _read_header(path: Path) -> tuple[list[str], str, int]:
-    """Return the column names, the delimiter and the number of lines before the header."""
+def _read_first_line(path: Path, encoding: str) -> tuple[list[str], str, int]:
+    """Return the cells of the first line, the delimiter and the number of lines before it."""
     with pa.input_stream(path) as stream:
         start = stream.read(BLOCK_BYTES)
     # Incrementally, because the block may end inside a character.
-    text = codecs.getincrementaldecoder("utf-8-sig")().decode(start)
+    text = codecs.getincrementaldecoder(encoding)().decode(start).removeprefix("\ufeff")
     header = text.lstrip("\r\n")
     named = DELIMITER_LINE.match(header)
     if named:
         header = header[named.end() :]
     if not header.strip():
         raise DataError(f"{path} is empty.")
+    if len(start) == BLOCK_BYTES and not re.search(r"[\r\n]", header):
+        raise DataError(f"{path}: the first line is longer than {BLOCK_BYTES >> 20} MiB.")
     n_skipped = len(text[: len(text) - len(header)].splitlines())
     # Not read by Arrow, whose reader aborts the program if names are refused while it is open.
     try:
@@ -91,18 +110,19 @@ def _read_header(path: Path) -> tuple[list[str], str, int]:
     delimiter = max(
         headers, key=lambda mark: ('"' not in "".join(headers[mark]), len(headers[mark]))
     )
-    check_unique(headers[delimiter], str(path))
     return headers[delimiter], delimiter, n_skipped
 
 
-def _check_quotes(path: Path, delimiter: str, n_columns: int, n_skipped: int) -> None:
+def _check_quotes(
+    path: Path, encoding: str, delimiter: str, n_columns: int, n_skipped: int
+) -> None:
     """Raise if a quote joins lines that do not belong to one cell.
 
     Such a quote is never closed, is closed in the middle of a cell, or encloses whole rows.
     """
     with (
         pa.input_stream(path) as stream,
-        io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="") as lines,
+        io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="") as lines,
     ):
         for _ in range(n_skipped):
             next(lines)

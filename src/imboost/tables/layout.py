@@ -9,7 +9,6 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-
 WHOLE_ROW = "(row)"  # stands for an input column in features that are about all cells of a row
 
 

@@ -41,7 +41,8 @@ class Columns:
         self.years = [
             name
             for name in numbers
-            if frame[name].between(1800, 2100).mean() > 0.9 and (frame[name].dropna() % 1 == 0).all()
+            if frame[name].between(1800, 2100).mean() > 0.9
+            and (frame[name].dropna() % 1 == 0).all()
         ]
         is_key = {name: self._is_key(name) for name in numbers}
         self.numbers = [name for name in numbers if name not in self.years and not is_key[name]]
@@ -67,7 +68,7 @@ class Columns:
         """Write a number as the column writes its numbers."""
         known = self.frame[name].dropna()
         is_whole = bool((known % 1 == 0).all())
-        return _write(round(value) if is_whole else float(f"{value:.6g}"))
+        return str(round(value) if is_whole else float(f"{value:.6g}"))
 
     @cached_property
     def associations(self) -> list[tuple[str, str]]:
@@ -98,8 +99,6 @@ class Columns:
     @cached_property
     def sums(self) -> list[str]:
         """Numbers that are the sum or the product of two others."""
-        import pandas as pd
-
         frame = self.frame[self.numbers].dropna()
         sample = frame.sample(min(SAMPLE, len(frame)), random_state=0).to_numpy(float)
         found = []
@@ -107,7 +106,7 @@ class Columns:
             others = [at for at in range(len(self.numbers)) if at != target]
             if self._is_combination(sample, target, others):
                 found.append(name)
-        return found if isinstance(frame, pd.DataFrame) else []
+        return found
 
     @staticmethod
     def _is_combination(sample: Any, target: int, others: list[int]) -> bool:
@@ -115,9 +114,9 @@ class Columns:
         tolerance = 0.006 * np.abs(own) + 1e-9
         for number, one in enumerate(others):
             scale = np.median(own / np.where(sample[:, one] == 0, np.nan, sample[:, one]))
-            if np.isfinite(scale) and np.std(own) > 0:
-                if np.mean(np.abs(own - scale * sample[:, one]) <= tolerance) >= MIN_HOLDS:
-                    return True
+            is_multiple = np.abs(own - scale * sample[:, one]) <= tolerance
+            if np.std(own) > 0 and np.mean(is_multiple) >= MIN_HOLDS:
+                return True
             for two in others[number + 1 :]:
                 a, b = sample[:, one], sample[:, two]
                 for made in (a + b, a - b, b - a, a * b):
@@ -137,7 +136,11 @@ class Columns:
                 elif not 0.3 < abs(a.median()) / max(abs(b.median()), 1e-9) < 1.1:
                     continue
                 known = a.notna() & b.notna()
-                if known.any() and (a[known] <= b[known]).all() and (a[known] < b[known]).mean() > 0.5:
+                if (
+                    known.any()
+                    and (a[known] <= b[known]).all()
+                    and (a[known] < b[known]).mean() > 0.5
+                ):
                     pairs.append((low, high))
         return pairs
 
@@ -169,12 +172,19 @@ def _pick(names: list[Any], rng: np.random.Generator) -> Any:
     return names[int(rng.integers(len(names)))] if names else None
 
 
-def _change_number(columns: Columns, row: int, rng: np.random.Generator, factors: Any) -> Any:
+def _change_number(
+    columns: Columns, row: int, rng: np.random.Generator, factors: tuple[float, ...]
+) -> Changes | None:
     name = _pick(columns.numbers, rng)
     if name is None or not np.isfinite(value := columns.value(row, name)) or value == 0:
         return None
     changed = columns.write(name, value * _pick(list(factors), rng))
     return {name: changed} if changed != columns.cell(row, name) else None
+
+
+def _exchange(columns: Columns, row: int, one: str, two: str) -> Changes | None:
+    first, second = columns.cell(row, one), columns.cell(row, two)
+    return {one: second, two: first} if first and second and first != second else None
 
 
 def decimal_slip(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
@@ -196,7 +206,7 @@ def flipped_sign(columns: Columns, row: int, rng: np.random.Generator) -> Change
     return {name: columns.write(name, -columns.value(row, name))}
 
 
-def sentinel(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
+def sentinel(columns: Columns, _row: int, rng: np.random.Generator) -> Changes | None:
     """Write a number that stands for a missing value."""
     name, value = _pick(columns.numbers, rng), _pick([999, 9999, -1, -999], rng)
     if name is None or (columns.frame[name] == value).any():
@@ -235,8 +245,7 @@ def swapped_fields(columns: Columns, row: int, rng: np.random.Generator) -> Chan
     a, b = columns.frame[one].median(), columns.frame[two].median()
     if not (abs(a) > 3 * abs(b) or abs(b) > 3 * abs(a)):
         return None
-    texts = columns.cell(row, one), columns.cell(row, two)
-    return None if None in texts or texts[0] == texts[1] else {one: texts[1], two: texts[0]}
+    return _exchange(columns, row, one, two)
 
 
 def typing_error(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
@@ -280,7 +289,9 @@ def contradicting_categories(
     return {two: _pick(others, rng)} if others else None
 
 
-def number_against_category(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
+def number_against_category(
+    columns: Columns, row: int, rng: np.random.Generator
+) -> Changes | None:
     """Replace a number by one of rows of another category, outside the range of its own."""
     pair = _pick(columns.associations, rng)
     if pair is None:
@@ -311,8 +322,7 @@ def broken_order(columns: Columns, row: int, rng: np.random.Generator) -> Change
     pair = _pick(columns.orders, rng)
     if pair is None:
         return None
-    low, high = (columns.cell(row, name) for name in pair)
-    return None if None in (low, high) or low == high else {pair[0]: high, pair[1]: low}
+    return _exchange(columns, row, *pair)
 
 
 def impossible_date(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
@@ -321,11 +331,13 @@ def impossible_date(columns: Columns, row: int, rng: np.random.Generator) -> Cha
     date = None if name is None else columns.cell(row, name)
     if not date:
         return None
-    changed = _pick(["1900-01-01", f"2{date[2]}{date[1]}{date[3:10]}", f"{date[:5]}13{date[7:10]}"], rng)
+    changed = _pick(
+        ["1900-01-01", f"2{date[2]}{date[1]}{date[3:10]}", f"{date[:5]}13{date[7:10]}"], rng
+    )
     return {name: changed + date[10:]} if changed != date[:10] else None
 
 
-def exact_duplicate(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
+def exact_duplicate(columns: Columns, _row: int, _rng: np.random.Generator) -> Changes | None:
     """Repeat a row of a table that has hardly any duplicates."""
     return {} if columns.n_duplicates <= MAX_DUPLICATES * len(columns.frame) else None
 

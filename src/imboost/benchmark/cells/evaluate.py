@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +68,7 @@ def evaluate_cells(
             rows = session.ask(min(ROUND_QUESTIONS, n_left))
             session.tell(rows, [int(planted.is_error[row]) for row in rows])
             session.refine()
-        detector = session.detector
+        detector = cast("TableDetector", session.detector)
         scores, called = detector.decision_scores_, detector.labels_ == 1
         results.append(
             CellsResult(

@@ -50,7 +50,8 @@ def plant_errors(frame: Any, *, n_per_kind: int = N_PER_KIND, seed: int = 0) -> 
     --------
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
-    >>> frame = pd.DataFrame({"size": rng.normal(50, 5, 900), "kind": rng.choice(["ab", "cd"], 900)})
+    >>> size, kind = rng.normal(50, 5, 900), rng.choice(["ab", "cd"], 900)
+    >>> frame = pd.DataFrame({"size": size, "kind": kind})
     >>> planted = plant_errors(frame)
     >>> sorted(set(planted.kinds.tolist()))[1:4]
     ['decimal slip', 'exact duplicate', 'near duplicate']

@@ -46,8 +46,9 @@ class CellModel:
     training cells that deviate as much from what the other cells predict. So the scores of all
     columns are comparable, and an extreme number has a score without upper limit. Rare is not
     wrong: a category scores at most its negative log-probability, and a number that occurs
-    repeatedly at most the negative log of its frequency. Missing cells, and cells that break a rule,
-    score by how rare they are in their column. Training rows are scored by models that were not fitted to them.
+    repeatedly at most the negative log of its frequency. Missing cells, and cells that break a
+    rule, score by how rare they are in their column. Training rows are scored
+    by models that were not fitted to them.
 
     Parameters
     ----------
@@ -112,9 +113,7 @@ class CellModel:
         for number, feature in enumerate(predicted_features(layout)):
             known = ~missing[:, feature.start]
             is_unbounded = not conditional.has_probabilities(feature)
-            model.tails.append(
-                TailScore.fit(deviations[known, number], is_unbounded=is_unbounded)
-            )
+            model.tails.append(TailScore.fit(deviations[known, number], is_unbounded=is_unbounded))
             common = _common_numbers(X[known, feature.start]) if is_unbounded else _NO_NUMBERS
             model.common_numbers.append(common[0])
             model.common_scores.append(common[1])

@@ -1,0 +1,84 @@
+"""Files of scores, read again in place of scoring."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from imboost.detectors.table_detector import TableDetector
+from imboost.errors import DataError
+from imboost.scoring.predictions import Predictions, predict_table
+from imboost.scoring.row_selection import SelectedRows
+from imboost.scoring.streaming import ScoredBatch, read_batches
+from imboost.tables.cells import to_text
+from imboost.tables.files import TableFiles
+
+TOLERANCE = 1e-4  # maximum error of a score in a file, relative to the score or to 1
+
+
+def add_scores(detector: TableDetector, files: TableFiles, path: Path) -> Iterator[ScoredBatch]:
+    """Read a table with its scores, batch by batch, as `score_batches` yields it."""
+    scores = read_scores(path)
+    n_read = 0
+    for first_row, table, seconds in read_batches(files):
+        n_read = first_row + table.num_rows
+        if n_read > len(scores):
+            break
+        found = scores[first_row:n_read]
+        predictions = Predictions(
+            scores=found,
+            probabilities=detector.scores_to_proba(found)[:, 1],
+            is_outlier=found > detector.threshold_,
+        )
+        yield ScoredBatch(first_row, table, predictions, seconds)
+    if n_read != len(scores):
+        raise DataError(
+            f"{path} holds the scores of {len(scores):,} rows, which is not the number of rows of "
+            "the table: score the table again."
+        )
+
+
+def read_scores(path: Path) -> NDArray[np.float64]:
+    """Return the scores in a file that `imboost score` wrote, in the order of the rows."""
+    table = TableFiles.find(path).read()
+    rows, scores = (_numbers(table, name, path) for name in ("row", "score"))
+    order = np.argsort(rows, kind="stable")
+    if not np.array_equal(rows[order], np.arange(len(rows))):
+        raise DataError(f"{path} does not hold every row of a table once: score the table again.")
+    return scores[order]
+
+
+def check_scores(detector: TableDetector, top: SelectedRows, scores: NDArray[np.float64]) -> None:
+    """Raise if the scores of a few rows are not those that the detector gives them.
+
+    Parameters
+    ----------
+    detector : TableDetector
+    top : SelectedRows
+        Some rows, such as those with the highest scores.
+    scores : array of shape (n_rows,)
+        The scores of these rows in the file.
+    """
+    found = predict_table(detector, top.table).scores
+    if (np.abs(found - scores) > TOLERANCE * np.maximum(np.abs(found), 1.0)).any():
+        raise DataError(
+            "The scores in the file are those of another model or table: score the table again."
+        )
+
+
+def _numbers(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
+    """Return a column of the file; the writer appends underscores if the table has the name."""
+    names = [one for one in table.column_names if re.fullmatch(f"{name}_*", one)]
+    if not names:
+        raise DataError(f"{path} has no column '{name}': it should be written by 'imboost score'.")
+    try:
+        text = to_text(table.column(max(names, key=len)))
+        return np.asarray(pc.cast(text, pa.float64()).to_numpy(), dtype=np.float64)
+    except pa.ArrowInvalid:
+        raise DataError(f"{path}, column '{name}' must hold numbers.") from None
