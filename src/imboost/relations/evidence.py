@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from imboost.relations.relation import Mask, Parsed, Relation, n_rows, take_rows
 
-MIN_SUPPORT = 0.99  # fraction of rows in which a relation holds
-MIN_SAMPLE_SUPPORT = 0.97  # the same in a sample, before all rows are looked at
+MIN_SUPPORT = 0.98  # fraction of rows in which a relation holds
+MIN_SAMPLE_SUPPORT = 0.965  # the same in a sample, before all rows are looked at
 MIN_ROWS = 30  # rows with all cells known that are needed
 MIN_INFORMATIVE = 15  # rows in which shuffled cells break the relation
 MIN_INFORMATIVE_SUPPORT = 0.8  # fraction of these rows in which the relation holds
@@ -75,8 +75,8 @@ def support(relation: Relation, parsed: Parsed) -> float:
 def least_support(fraction: float, parsed: Parsed) -> float:
     """Return the support that is needed; in small tables, one row may break a relation.
 
-    >>> least_support(0.99, {"a": np.zeros(1000)}), least_support(0.99, {"a": np.zeros(50)})
-    (0.99, 0.97)
+    >>> least_support(0.98, {"a": np.zeros(1000)}), least_support(0.98, {"a": np.zeros(50)})
+    (0.98, 0.97)
     """
     return min(fraction, 1 - 1.5 / max(n_rows(parsed), 1))
 

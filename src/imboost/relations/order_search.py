@@ -12,9 +12,9 @@ from imboost.relations.relation import Floats
 from imboost.relations.rounding import center_and_spread, rounding_unit
 
 MAX_COLUMNS = 100  # columns that are compared, the first ones
-MIN_ORDERED = 0.98  # fraction of the sample in which an order must hold before it is checked
-MIN_NUMBER_SUPPORT = 0.995  # fraction of rows; orders of numbers are more often accidental
-MIN_TIME_SUPPORT = 0.99
+MIN_ORDERED = 0.97  # fraction of the sample in which an order must hold before it is checked
+MIN_NUMBER_SUPPORT = 0.99  # fraction of rows; orders of numbers are more often accidental
+MIN_TIME_SUPPORT = 0.98
 MAX_BY_CHANCE = 0.9  # fraction of rows in which an order holds with one column shuffled
 MAX_VIOLATION_RATIO = 0.05  # violations, relative to those with one column shuffled
 MIN_DISTINCT = 10  # values of a column of numbers that can be ordered
