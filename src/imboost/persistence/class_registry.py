@@ -34,6 +34,7 @@ from imboost.relations import (
     ProductRelation,
     RepeatedRows,
     Rules,
+    SpellingRelation,
 )
 from imboost.stats.ranks import RankTransform
 from imboost.stats.scaling import MinMaxScaling, StandardScaling
@@ -61,7 +62,7 @@ _PARTS = (
     FeatureExtractor, ScoreModel,
     ScoreLearner, ForestLearner, LinearLearner, GaussianProcessLearner,
     MLPVAE, NormalisingFlow, Hypersphere,
-    Rules, RepeatedRows,
+    Rules, RepeatedRows, SpellingRelation,
     LinearRelation, ProductRelation, OrderRelation, DependencyRelation, FormatRelation,
 )
 # fmt: on

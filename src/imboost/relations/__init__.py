@@ -9,6 +9,7 @@ from imboost.relations.product import ProductRelation
 from imboost.relations.relation import Relation, with_text_columns
 from imboost.relations.repeated_rows import RepeatedRows
 from imboost.relations.rules import Rules
+from imboost.relations.spelling import SpellingRelation
 
 __all__ = [
     "DependencyRelation",
@@ -19,6 +20,7 @@ __all__ = [
     "Relation",
     "RepeatedRows",
     "Rules",
+    "SpellingRelation",
     "discover",
     "with_text_columns",
 ]

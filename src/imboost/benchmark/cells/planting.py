@@ -54,7 +54,7 @@ def plant_errors(frame: Any, *, n_per_kind: int = N_PER_KIND, seed: int = 0) -> 
     >>> frame = pd.DataFrame({"size": size, "kind": kind})
     >>> planted = plant_errors(frame)
     >>> sorted(set(planted.kinds.tolist()))[1:4]
-    ['decimal slip', 'exact duplicate', 'near duplicate']
+    ['decimal slip', 'exact duplicate', 'flipped sign']
     """
     import pandas as pd
 

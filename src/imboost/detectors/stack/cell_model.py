@@ -14,7 +14,7 @@ from imboost.detectors.stack.forests import predict_out_of_bag
 from imboost.detectors.stack.pca import Reconstruction
 from imboost.stats.scaling import MAD_TO_STD
 from imboost.stats.tails import TailScore
-from imboost.tables.layout import Feature, Kind, Layout
+from imboost.tables.layout import WHOLE_ROW, Feature, Kind, Layout
 
 Floats = NDArray[np.float64]
 Known = NDArray[np.bool_]
@@ -99,6 +99,9 @@ class CellModel:
         missing = np.isnan(X)
         missing_scores = _rarity(missing)
         rule_scores = RULE_SCORE + _rarity(X == 1)
+        for feature in layout.of_kind(Kind.RULE):
+            if feature.source == WHOLE_ROW:
+                rule_scores[feature.start] -= RULE_SCORE
         medians = column_medians(X)
         conditional: ForestConditional | PCAConditional
         if len(predicted_features(layout)) > MAX_FOREST_FEATURES:
