@@ -290,3 +290,17 @@ def test_one_row_of_a_small_table_may_break_a_relation():
     schema, parsed = Schema.fit_parse(pa.table(cells))
     [relation] = [one for one in discover(schema, parsed) if one.kind == "sum"]
     assert np.flatnonzero(~relation.holds(parsed)).tolist() == [7]
+
+
+def test_a_sum_is_found_although_several_columns_have_wrong_cells():
+    c = columns()
+    parts = [c[name] for name in ("principal", "interest", "late_fee")]
+    cells = {"paid": np.round(np.sum(parts, axis=0), 2), "principal": parts[0]}
+    cells |= {"interest": parts[1], "late_fee": parts[2]}
+    rng = np.random.default_rng(8)
+    for name, values in cells.items():
+        cells[name] = np.where(rng.random(N) < 0.006, values * 10 + 1, values)
+    relations, _ = discovered(cells)
+    [relation] = [one for one in relations if one.kind == "sum"]
+    assert relation.columns == ("paid", "principal", "interest", "late_fee")
+    assert relation.coefficients == (1.0, 1.0, 1.0)

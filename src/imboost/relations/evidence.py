@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from imboost.relations.relation import Mask, Parsed, Relation, n_rows, take_rows
 
 MIN_SUPPORT = 0.98  # fraction of rows in which a relation holds
-MIN_SAMPLE_SUPPORT = 0.965  # the same in a sample, before all rows are looked at
+BROKEN_BY_COLUMN = 0.01  # fraction of rows that each further column of a relation may break
+MIN_SUPPORT_OF_MANY = 0.95  # support of relations of many columns
+SAMPLING_ERROR = 0.015  # by which the support in a sample may be lower
 MIN_ROWS = 30  # rows with all cells known that are needed
-MIN_INFORMATIVE = 15  # rows in which shuffled cells break the relation
-MIN_INFORMATIVE_SUPPORT = 0.8  # fraction of these rows in which the relation holds
+MIN_INFORMATIVE = 15  # rows that obey a relation, but not with the cells of a column shuffled
+MIN_UNUSUAL_SUPPORT = 0.8  # fraction of the rows without the most common cell that obey it
 SAMPLE_ROWS = 4000  # rows of the sample
 NEARLY_CONSTANT = 0.98  # columns with a larger fraction of equal cells take part in no relation
 
@@ -32,17 +34,24 @@ class Evidence:
         n = n_rows(parsed)
         self.rows = np.sort(rng.permutation(n)[:SAMPLE_ROWS])
         self.sample = take_rows(parsed, self.rows)
+        self._unusual: dict[str, Mask] = {}
         self._permutation = rng.permutation(len(self.rows))
 
     def check(
-        self, relation: R, *, min_support: float = MIN_SUPPORT, min_informative: float = 0.0
+        self, relation: R, *, min_support: float | None = None, min_informative: float = 0.0
     ) -> R | None:
         """Return the relation with its support, or None if it does not hold or says nothing.
 
-        With the cells of any of its columns shuffled, it must fail in at least the fraction
-        `min_informative` of the rows.
+        The more columns a relation has, the more wrong cells break it: by default, its support
+        must be 0.98 for two columns and 0.01 less for each further one, but at least 0.95. With
+        the cells of any of its columns shuffled, at least the fraction `min_informative` of the
+        rows must no longer obey it.
         """
-        if support(relation, self.sample) < least_support(MIN_SAMPLE_SUPPORT, self.sample):
+        if min_support is None:
+            n_more = len(relation.columns) - 2
+            min_support = max(MIN_SUPPORT - BROKEN_BY_COLUMN * n_more, MIN_SUPPORT_OF_MANY)
+        least = least_support(min_support - SAMPLING_ERROR, self.sample)
+        if support(relation, self.sample) < least:
             return None
         if not self.is_informative(relation, min_informative):
             return None
@@ -58,12 +67,19 @@ class Evidence:
             return False
         for name in relation.columns:
             shuffled = {**self.sample, name: _take(self.sample[name], self._permutation)}
-            fails = ~relation.holds(shuffled) & known
-            if fails.sum() < max(MIN_INFORMATIVE, min_fraction * known.sum()):
+            n_for = int((known & holds & ~relation.holds(shuffled)).sum())
+            if n_for < max(MIN_INFORMATIVE, min_fraction * known.sum()):
                 return False
-            if holds[fails].mean() < MIN_INFORMATIVE_SUPPORT:
+            if holds[known & self._is_unusual(name)].mean() < MIN_UNUSUAL_SUPPORT:
                 return False
         return True
+
+    def _is_unusual(self, name: str) -> Mask:
+        """Return which cells of the sample differ from the most common one."""
+        if name not in self._unusual:
+            codes = codes_of(self.sample[name])
+            self._unusual[name] = codes != np.bincount(codes[codes >= 0]).argmax()
+        return self._unusual[name]
 
 
 def support(relation: Relation, parsed: Parsed) -> float:
