@@ -15,7 +15,7 @@ from imboost.relations.spelling import find_spelling_relations
 from imboost.tables.layout import WHOLE_ROW, Feature, Kind
 from imboost.tables.schema import Schema
 
-MAX_BROKEN = 0.01  # fraction of the training rows that break a rule; else it is not used
+MAX_BROKEN = 0.005  # fraction of the training rows that break a rule; else it is not used
 
 
 @dataclass(frozen=True, eq=False)

@@ -188,12 +188,11 @@ def _role_of_text(column: TrainingColumn) -> tuple[Role, str]:
 
 
 def _is_boolean(column: TrainingColumn) -> bool:
-    """Whether cells are yes or no, each with one spelling except for upper and lower case."""
-    if column.n_distinct > 20:  # far more than spellings of two values
+    """Whether cells are yes or no, each with one spelling: others may be errors."""
+    if column.n_distinct != 2:
         return False
     distinct = pa.chunked_array([column.cells.unique()]).drop_null()
-    is_spelled_once = pc.count_distinct(pc.utf8_lower(to_categories(distinct))).as_py() == 2
-    return is_spelled_once and not np.isnan(parse_booleans(distinct)).any()
+    return not np.isnan(parse_booleans(distinct)).any()
 
 
 def _has_leading_zeros(column: TrainingColumn) -> bool:

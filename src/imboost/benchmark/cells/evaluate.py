@@ -28,8 +28,10 @@ class CellsResult:
     Parameters
     ----------
     table : str
+    n_rows, n_errors : int
+    baseline : float
+        Fraction of the errors among the K largest robust z-scores.
     n_answers : int
-    n_errors : int
     hits, hits_twice : dict of str to int
         Errors of each kind among the K and 2K highest scores, K being the number of errors.
     n_of_kind : dict of str to int
@@ -42,14 +44,26 @@ class CellsResult:
     """
 
     table: str
-    n_answers: int
+    n_rows: int
     n_errors: int
+    baseline: float
+    n_answers: int
     hits: dict[str, int]
     hits_twice: dict[str, int]
     n_of_kind: dict[str, int]
     n_called: int
     precision: float
     column_ranks: dict[str, list[int]]
+
+    @property
+    def share(self) -> float:
+        """Fraction of the errors among the K highest scores."""
+        return sum(self.hits.values()) / self.n_errors
+
+    @property
+    def share_twice(self) -> float:
+        """Fraction of the errors among the 2K highest scores."""
+        return sum(self.hits_twice.values()) / self.n_errors
 
 
 def evaluate_cells(
@@ -62,6 +76,8 @@ def evaluate_cells(
 ) -> list[CellsResult]:
     """Fit, answer questions truthfully, and measure after each number of answers."""
     session = Session(make_detector(), planted.table, random_state=0).start()
+    largest = top_rows(largest_robust_z(planted), planted.is_error, 1)
+    baseline = float(planted.is_error[largest].mean())
     results = []
     for n_answers in answers:
         while (n_left := n_answers - len(session.answers)) > 0:
@@ -73,8 +89,10 @@ def evaluate_cells(
         results.append(
             CellsResult(
                 name,
-                n_answers,
+                planted.table.num_rows,
                 int(planted.is_error.sum()),
+                baseline,
+                n_answers,
                 _count(planted, top_rows(scores, planted.is_error, 1)),
                 _count(planted, top_rows(scores, planted.is_error, 2)),
                 _count(planted, np.flatnonzero(planted.is_error)),

@@ -22,6 +22,7 @@ Indices = NDArray[np.int64]
 
 MAX_FOREST_FEATURES = 64  # with more, PCA replaces forests, which would take minutes
 RULE_SCORE = 3.0  # of a cell that breaks a rule, in addition to how rare that is
+REPEATED_SCORE = 1.5  # the same for a row that occurs more than once: one of them is right
 MIN_REPEATS = 8  # rows from which on a number is common, if they are also
 MIN_REPEATED_FRACTION = 0.001  # this fraction of all rows
 SAME_VALUE = 1e-6  # smaller differences between scaled numbers are rounding errors
@@ -101,7 +102,7 @@ class CellModel:
         rule_scores = RULE_SCORE + _rarity(X == 1)
         for feature in layout.of_kind(Kind.RULE):
             if feature.source == WHOLE_ROW:
-                rule_scores[feature.start] -= RULE_SCORE
+                rule_scores[feature.start] -= RULE_SCORE - REPEATED_SCORE
         medians = column_medians(X)
         conditional: ForestConditional | PCAConditional
         if len(predicted_features(layout)) > MAX_FOREST_FEATURES:
