@@ -31,6 +31,7 @@ MIN_ROWS_NEARLY_UNIQUE = 50  # the same for text that is nearly all-distinct
 NEARLY_UNIQUE = 0.9  # fraction of distinct text above which a column is nearly all-distinct
 MAX_REPEATED = 0.01  # fraction of repeated numbers up to which they may be identifiers
 MIN_CONSECUTIVE = 0.95  # fraction of rows whose number is the last one plus 1
+RARE_SPELLING = 0.02  # fraction of the cells up to which a spelling of yes or no may be an error
 MIN_WORDS_OF_TEXT = 4.0  # mean number of words from which cells that mostly differ are free text
 IDENTIFIER_NAME = re.compile(
     r"(?i:(^|[_\W])(id|ids|key|uuid|guid|index|rowid|nr|no|num|number|nummer)$|^id[_\W]|^unnamed)"
@@ -188,11 +189,18 @@ def _role_of_text(column: TrainingColumn) -> tuple[Role, str]:
 
 
 def _is_boolean(column: TrainingColumn) -> bool:
-    """Whether cells are yes or no, each with one spelling: others may be errors."""
-    if column.n_distinct != 2:
+    """Whether cells are yes or no, each with one spelling except for upper and lower case.
+
+    Spellings that are rare may be errors, which a boolean column would hide.
+    """
+    if column.n_distinct > 20:  # far more than spellings of two values
         return False
-    distinct = pa.chunked_array([column.cells.unique()]).drop_null()
-    return not np.isnan(parse_booleans(distinct)).any()
+    counted = pc.value_counts(column.cells.drop_null())
+    distinct, counts = pa.chunked_array([counted.field(0)]), np.asarray(counted.field(1))
+    if len(counts) > 2 and counts.min() < RARE_SPELLING * counts.sum():
+        return False
+    is_spelled_once = pc.count_distinct(pc.utf8_lower(to_categories(distinct))).as_py() == 2
+    return is_spelled_once and not np.isnan(parse_booleans(distinct)).any()
 
 
 def _has_leading_zeros(column: TrainingColumn) -> bool:

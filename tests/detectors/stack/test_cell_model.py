@@ -3,10 +3,15 @@
 import numpy as np
 import pytest
 
-from imboost.detectors.stack.cell_model import CellModel, predicted_columns
+from imboost.detectors.stack.cell_model import (
+    REPEATED_SCORE,
+    RULE_SCORE,
+    CellModel,
+    predicted_columns,
+)
 from imboost.detectors.stack.pca import CrossFittedPCA
 from imboost.detectors.stack.unsupervised import UnsupervisedScores
-from imboost.tables.layout import Feature, Kind, Layout
+from imboost.tables.layout import WHOLE_ROW, Feature, Kind, Layout
 
 N = 400
 LAYOUT = Layout(
@@ -88,12 +93,64 @@ def test_a_few_extreme_numbers_do_not_hide_the_relation_of_the_others(table):
     assert normal < 1 < 2 < wrong
 
 
-def test_a_missing_cell_scores_only_where_missing_cells_are_rare(table, fitted):
+def test_a_missing_cell_scores_by_how_rare_missing_cells_are(table, fitted):
     missing = {"c1": np.nan, "c2": 1.0}
-    assert fitted.scores(changed(table, **missing))[0, 1] > 3
+    assert fitted.scores(changed(table, **missing))[0, 1] == pytest.approx(np.log(2 * (N + 1)))
     often = table.copy()
     often[::5, 1:3] = np.nan, 1.0
-    assert Fitted(often).scores(changed(table, **missing))[0, 1] == 0
+    found = Fitted(often).scores(changed(table, **missing))[0, 1]
+    assert found == pytest.approx(np.log((N + 1) / (N / 5 + 0.5)))
+
+
+def test_the_score_of_an_extreme_number_has_no_upper_limit(table, fitted):
+    near, far, farther = (
+        fitted.scores(changed(table, c1=value))[0, 1] for value in (2.0, 20.0, 2000.0)
+    )
+    assert np.log(N) < near < far - 5 < farther - 10
+
+
+def test_scores_of_typical_cells_are_comparable_between_columns(fitted):
+    typical = np.median(fitted.training_scores, axis=0)
+    assert (typical < 1.0).all()
+    shares = (fitted.training_scores > -np.log(0.1)).mean(axis=0)
+    assert (shares <= 0.11).all()
+
+
+def test_a_category_scores_at_most_its_negative_log_probability():
+    rng = np.random.default_rng(1)
+    sorts = np.eye(2)[rng.integers(2, size=N)]  # each category is as likely as the other
+    X = np.column_stack([rng.uniform(size=N), sorts])
+    layout = Layout((Feature("size", Kind.NUMERIC, 0, 1), Feature("sort", Kind.CATEGORICAL, 1, 3)))
+    assert Fitted(X, layout).training_scores[:, 1].max() < 2.5  # not log(400)
+
+
+def test_a_number_that_occurs_repeatedly_scores_at_most_by_its_frequency(table):
+    repeated = table.copy()
+    repeated[:8, 1] = 30.0
+    once = table.copy()
+    once[0, 1] = 30.0
+    limited, free = Fitted(repeated), Fitted(once)
+    assert limited.training_scores[0, 1] == pytest.approx(np.log(N / 8))
+    assert limited.scores(changed(table, c1=30.0 + 1e-9))[0, 1] == pytest.approx(np.log(N / 8))
+    assert free.training_scores[0, 1] > np.log(N)
+
+
+def test_a_broken_rule_scores_above_its_rarity(table):
+    layout = Layout((*LAYOUT.features, Feature("size", Kind.RULE, 6, 7)))
+    flags = np.zeros((N, 1))
+    flags[3] = 1.0
+    fitted = Fitted(np.hstack([table, flags]), layout)
+    assert fitted.training_scores[3, 0] == pytest.approx(RULE_SCORE + np.log((N + 1) / 1.5))
+    assert fitted.training_scores[4, 0] < fitted.training_scores[3, 0]
+
+
+def test_a_repeated_row_scores_less_than_a_broken_rule(table):
+    layout = Layout((*LAYOUT.features, Feature(WHOLE_ROW, Kind.RULE, 6, 7)))
+    flags = np.zeros((N, 1))
+    flags[3] = 1.0
+    scores = Fitted(np.hstack([table, flags]), layout).training_scores[:, 3]
+    assert scores[3] == pytest.approx(REPEATED_SCORE + np.log((N + 1) / 1.5))
+    assert np.delete(scores, 3).max() == 0
 
 
 def test_expected_values_follow_from_the_other_cells(table, fitted):
@@ -152,12 +209,9 @@ def test_few_rows_of_a_single_column_have_scores():
         assert np.isfinite(Fitted(X, Layout.of_numbers(["a"])).scores(X)).all()
 
 
-def test_the_score_of_a_row_is_the_mean_of_its_two_highest_cells(table):
+def test_the_score_of_a_row_is_that_of_its_worst_cell(table):
     settings = {"n_isolation_trees": 5, "n_neighbors": (5,), "max_reference_rows": 100, "seed": 0}
     model, rows = UnsupervisedScores.fit(table, LAYOUT, **settings)
-    highest = np.sort(rows.cells, axis=1)[:, [1, 2]].mean(axis=1)
-    np.testing.assert_allclose(rows.scores["cells"], highest)
-    np.testing.assert_allclose(
-        model.score(table[:9]).scores["cells"],
-        np.sort(model.score(table[:9]).cells, axis=1)[:, 1:].mean(axis=1),
-    )
+    np.testing.assert_array_equal(rows.scores["cells"], rows.cells.max(axis=1))
+    again = model.score(table[:9])
+    np.testing.assert_array_equal(again.scores["cells"], again.cells.max(axis=1))

@@ -1,0 +1,102 @@
+"""Rules of a table as flags, and the rows that occur more than once."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from imboost.relations import RepeatedRows, Rules
+from imboost.tables.layout import WHOLE_ROW, Kind
+from imboost.tables.schema import Schema
+
+N = 600
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    net = rng.integers(100, 90_000, N) / 100
+    tax = rng.integers(10, 9_000, N) / 100
+    city = np.array(["Rome", "Oslo", "Bonn", "Lyon"])[rng.integers(4, size=N)]
+    return {"net": net, "tax": tax, "total": net + tax, "city": city, "size": rng.normal(size=N)}
+
+
+def fit(cells):
+    schema, parsed = Schema.fit_parse(pa.table(cells))
+    return Rules.fit(schema, parsed), parsed
+
+
+def flags_of(rules, parsed, name):
+    return np.flatnonzero(rules.transform(parsed)[:, rules.columns.index(name)]).tolist()
+
+
+def test_a_broken_sum_flags_the_cell_that_is_to_blame(table):
+    table["total"][7] += 5000
+    rules, parsed = fit(table)
+    assert flags_of(rules, parsed, "total") == [7]
+    assert flags_of(rules, parsed, "net") == flags_of(rules, parsed, "tax") == []
+    described = rules.describe(parsed)
+    assert described[7]["total"].startswith("total should be net + tax = ")
+    assert described[8] == {}
+
+
+def test_new_rows_can_break_a_rule_that_all_training_rows_obey(table):
+    rules, parsed = fit(table)
+    assert not rules.transform(parsed).any()
+    new = {name: values[:3] for name, values in parsed.items()}
+    new["total"] = new["total"] + np.array([0.0, 9000.0, 0.0])
+    assert flags_of(rules, new, "total") == [1]
+
+
+def test_a_misspelt_category_is_flagged_with_its_right_spelling(table):
+    table["city"] = [*["Rmoe"], *table["city"][1:]]
+    table["city"][5] = "LYON"
+    rules, parsed = fit(table)
+    assert flags_of(rules, parsed, "city") == [0, 5]
+    assert rules.describe(parsed)[0]["city"] == "city Rmoe is probably Rome"
+
+
+def test_a_rule_that_many_rows_break_is_not_used(table):
+    table["total"][:9] += 500
+    assert "total" not in fit(table)[0].columns
+
+
+@pytest.mark.parametrize("changed", [None, "size"])
+def test_exact_and_near_duplicates_flag_the_whole_row(table, changed):
+    for name, cells in table.items():
+        if name != changed:
+            cells[11] = cells[3]
+    rules, parsed = fit(table)
+    assert flags_of(rules, parsed, WHOLE_ROW) == [3, 11]
+    assert WHOLE_ROW in rules.describe(parsed)[11]
+
+
+def test_rounding_errors_do_not_hide_a_duplicate(table):
+    for cells in table.values():
+        cells[11] = cells[3]
+    rules, parsed = fit(table)
+    noisy = {
+        name: values * (1 + 1e-9) if isinstance(values, np.ndarray) else values
+        for name, values in parsed.items()
+    }
+    assert flags_of(rules, noisy, WHOLE_ROW) == [3, 11]
+
+
+def test_rows_that_repeat_by_nature_are_not_flagged():
+    rng = np.random.default_rng(0)
+    cells = {name: rng.integers(3, size=N).astype(float) for name in "abcd"}
+    assert RepeatedRows.fit(cells) is None
+
+
+def test_exchanged_cells_are_no_duplicate():
+    rng = np.random.default_rng(0)
+    cells = {name: rng.normal(size=N) for name in "abcd"}
+    cells["a"][1], cells["b"][1] = cells["b"][0], cells["a"][0]
+    cells["c"][1], cells["d"][1] = cells["c"][0], cells["d"][0]
+    assert RepeatedRows.fit(cells) is None
+
+
+def test_the_features_of_the_flags_follow_other_features(table):
+    rules, _ = fit(table)
+    features = rules.features(10)
+    assert [feature.start for feature in features] == list(range(10, 10 + len(rules.columns)))
+    assert {feature.kind for feature in features} == {Kind.RULE}
