@@ -25,7 +25,7 @@ def choose_threshold(
     labels: Labels,
     contamination: float | str,
     *,
-    mixture_scores: Floats,
+    mixture_scores: Floats | None,
     seed: int = 0,
 ) -> tuple[float, bool]:
     """Choose the decision threshold of a detector.
@@ -40,8 +40,9 @@ def choose_threshold(
         Scores of the training rows, their calibrated probabilities of being outliers, and their
         labels: 0, 1 or -1.
     contamination : float or "auto"
-    mixture_scores : array of shape (n_rows,)
-        Scores on a scale on which inliers and outliers may form clusters.
+    mixture_scores : array of shape (n_rows,) or None
+        Scores on a scale on which inliers and outliers may form clusters. With None, rows with a
+        probability of at least 0.5 are predicted outliers also without labels of both classes.
     seed : int
         Seed of the mixture's initialization.
 
@@ -55,6 +56,8 @@ def choose_threshold(
         return threshold_by_contamination(scores, float(contamination)), False
     if has_both_classes(labels):
         return threshold_by_probability(scores, probability), False
+    if mixture_scores is None:
+        return threshold_by_probability(scores, probability), True
     estimate = estimate_contamination(mixture_scores, seed)
     if OUTLIER not in labels:
         estimate = contamination_without_outliers(scores, estimate, labels)

@@ -304,8 +304,11 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             )
         return threshold
 
-    def _scores_for_mixture(self) -> NDArray[np.float64]:
-        """Return the training scores on a scale on which the classes may form clusters."""
+    def _scores_for_mixture(self) -> NDArray[np.float64] | None:
+        """Return the training scores on a scale on which the classes may form clusters.
+
+        None if probabilities without labels are good enough to choose the threshold.
+        """
         return self.decision_scores_
 
     def _out_of_fold_log_odds(self, labels: Labels) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
@@ -23,6 +24,7 @@ Floats = NDArray[np.float64]
 
 PRIOR_INTERCEPT = -2.0  # log-odds of a row with average scores: about one outlier in eight rows
 PRIOR_INTERCEPT_STD = 1.0
+ERROR_RATE = 0.01  # fraction of wrong rows that is expected in a table with a cell model
 PRIOR_SLOPE = 1.5  # increase of the log-odds per standard deviation of the weighted mean score
 MIN_STD = 1e-6  # replaces a standard deviation of 0
 CLIP = 0.02  # out-of-fold probabilities are clipped to [0.02, 0.98]: no learner is certain
@@ -70,7 +72,12 @@ class ScoreModel:
 
     @classmethod
     def fit(
-        cls, scores: Floats, labels: Labels, prior_weights: Floats, weight_std: float
+        cls,
+        scores: Floats,
+        labels: Labels,
+        prior_weights: Floats,
+        weight_std: float,
+        intercept: float = PRIOR_INTERCEPT,
     ) -> ScoreModel:
         """Fit to the labelled rows, of which there may be none.
 
@@ -83,10 +90,12 @@ class ScoreModel:
             Their sum is 1.
         weight_std : float
             Standard deviation of the multipliers' prior.
+        intercept : float
+            Prior mean of the intercept.
         """
         prior_slopes = PRIOR_SLOPE * prior_weights
         inputs = np.column_stack([np.ones(len(scores)), scores * prior_slopes])
-        mean = np.array([PRIOR_INTERCEPT, *np.ones(len(prior_slopes))])
+        mean = np.array([intercept, *np.ones(len(prior_slopes))])
         std = np.full(len(mean), max(weight_std, MIN_STD))
         std[0] = PRIOR_INTERCEPT_STD
         lower = np.array([-np.inf, *np.zeros(len(prior_slopes))])
@@ -98,6 +107,19 @@ class ScoreModel:
     def predict(self, scores: Floats) -> Floats:
         """Return each row's probability of being an outlier."""
         return _logistic(scores, self.coefficients, self.intercept)
+
+
+def prior_intercept(scores: Floats, prior_weights: Floats) -> float:
+    """Return the intercept with which `ERROR_RATE` of the rows are expected to be outliers.
+
+    Parameters
+    ----------
+    scores : array of shape (n_rows, n_scores)
+        Standardised unsupervised scores of the training rows.
+    prior_weights : array of shape (n_scores,)
+    """
+    log_odds = PRIOR_SLOPE * np.einsum("ij,j->i", scores, prior_weights)
+    return float(brentq(lambda b: expit(log_odds + b).mean() - ERROR_RATE, -500.0, 500.0))
 
 
 def _leave_one_out(
@@ -123,9 +145,9 @@ class ScoreLearner:
     out_of_fold: Floats
 
     @classmethod
-    def fit(cls, model: ScoreModel) -> ScoreLearner:
+    def fit(cls, out_of_fold: Floats) -> ScoreLearner:
         """Clip the out-of-fold predictions of the model."""
-        return cls(_clip(model.out_of_fold))
+        return cls(_clip(out_of_fold))
 
     def predict(self, X: Floats, score_proba: Floats) -> Floats:
         """Return the model's probabilities."""

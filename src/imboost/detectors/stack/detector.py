@@ -12,12 +12,14 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from imboost.detectors.base import COUNT, NOT_NEGATIVE, TWO_OR_MORE
 from imboost.detectors.shallow.base import ShallowDetector
 from imboost.detectors.stack.base_learners import (
+    PRIOR_INTERCEPT,
     BaseLearner,
     ForestLearner,
     GaussianProcessLearner,
     LinearLearner,
     ScoreLearner,
     ScoreModel,
+    prior_intercept,
 )
 from imboost.detectors.stack.cell_model import predicted_columns
 from imboost.detectors.stack.features import FeatureExtractor, Features
@@ -26,15 +28,17 @@ from imboost.detectors.stack.priors import dimensionality_weight, learner_weight
 from imboost.detectors.stack.unsupervised import UnsupervisedScores
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, occlusion_attributions
-from imboost.labels import UNLABELLED, Labels, has_both_classes
+from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
 from imboost.stats.log_odds import logit
 from imboost.tables.layout import Layout
 
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 UNSUPERVISED_SCORES = tuple(score_weights(0.0))
 BASE_LEARNERS = tuple(learner_weights(0.0))
 MAX_PRIOR_STRENGTH = 1e12  # a stronger prior gives the same weights
+N_BACKGROUND = 200  # rows taken to be inliers in tables with a cell model
 MEAN_CELL_SCORE = 1.0  # of a negative log tail probability, which is exponentially distributed
 CHUNK_ROWS = 16_384  # rows scored at a time, to bound memory
 
@@ -145,41 +149,78 @@ class Stack(ShallowDetector):
             seed=self._seed,
         )
         high = dimensionality_weight(rows.X, layout)
-        self._learner_prior = learner_weights(high)
         self._score_names = [name for name in rows.scores if name in self.unsupervised_scores]
+        self._learner_prior = learner_weights(high, has_cells="cells" in self._score_names)
         prior = np.array([score_weights(high)[name] for name in self._score_names])
         self._score_prior = prior / prior.sum()
         self._extractor = FeatureExtractor.fit(
             rows, self._score_names, predicted_columns(layout), self.n_components
         )
         self._training_features = self._extractor.transform(rows)
+        has_cells = "cells" in self._score_names
+        self._prior_intercept = (
+            prior_intercept(self._training_features.scores, self._score_prior)
+            if has_cells
+            else PRIOR_INTERCEPT
+        )
+        self._n_background = N_BACKGROUND if has_cells else 0
 
     def _fit_labels(self, X: Floats, labels: Labels) -> None:
         known = labels != UNLABELLED
         features, y = self._training_features[known], labels[known]
         self._score_model = ScoreModel.fit(
-            features.scores, y, self._score_prior, self.score_weight_std
+            features.scores, y, self._score_prior, self.score_weight_std, self._prior_intercept
         )
         self._learners: dict[str, BaseLearner] = {}
         self.learner_weights_: dict[str, float] = {}
         self._out_of_fold = self._score_model.out_of_fold
+        if OUTLIER not in y:
+            return
+        labels = labels.copy()
+        labels[self._background_rows(labels)] = INLIER
         if has_both_classes(labels):
-            self._fit_learners(features, y)
+            used = labels != UNLABELLED
+            self._fit_learners(self._training_features[used], labels[used], known[used])
 
-    def _fit_learners(self, features: Features, labels: Labels) -> None:
+    def _background_rows(self, labels: Labels) -> NDArray[np.int64]:
+        """Draw rows without a label that are taken to be inliers.
+
+        Where errors are rare, nearly all rows are inliers, while the rows that people label are
+        selected and mostly outliers.
+        """
+        proba = self._score_model.predict(self._training_features.scores)
+        free = np.flatnonzero((labels == UNLABELLED) & (proba < np.quantile(proba, 0.95)))
+        n = min(self._n_background, len(free))
+        return np.random.default_rng(self._seed).choice(free, n, replace=False)
+
+    def _fit_learners(self, features: Features, labels: Labels, known: Mask) -> None:
+        """Fit to labelled rows, those that are `known`, and background rows."""
         score_proba = self._score_model.predict(features.scores)
+        score_out_of_fold = score_proba.copy()
+        score_out_of_fold[known] = self._score_model.out_of_fold
         for number, name in enumerate(self.base_learners):
             self._learners[name] = self._fit_learner(
-                name, getattr(features, name), labels, score_proba, self._seed + number
+                name,
+                getattr(features, name),
+                labels,
+                score_proba,
+                score_out_of_fold,
+                self._seed + number,
             )
         out_of_fold = np.column_stack([found.out_of_fold for found in self._learners.values()])
         prior = np.array([self._learner_prior[name] for name in self._learners])
         weights = pool_weights(out_of_fold, labels, self.prior_strength * prior)
         self.learner_weights_ = dict(zip(self._learners, weights.tolist(), strict=True))
-        self._out_of_fold = out_of_fold @ weights
+        self._out_of_fold = (out_of_fold @ weights)[known]
 
     def _fit_learner(
-        self, name: str, X: Floats, labels: Labels, score_proba: Floats, seed: int
+        self,
+        name: str,
+        X: Floats,
+        labels: Labels,
+        score_proba: Floats,
+        score_out_of_fold: Floats,
+        seed: int,
     ) -> BaseLearner:
         if name == "random_forest":
             forest = RandomForestClassifier(
@@ -192,9 +233,8 @@ class Stack(ShallowDetector):
         if name == "linear":
             return LinearLearner.fit(X, labels, seed)
         if name == "gaussian_process":
-            out_of_fold = self._score_model.out_of_fold
-            return GaussianProcessLearner.fit(X, labels, score_proba, out_of_fold, seed)
-        return ScoreLearner.fit(self._score_model)
+            return GaussianProcessLearner.fit(X, labels, score_proba, score_out_of_fold, seed)
+        return ScoreLearner.fit(score_out_of_fold)
 
     @property
     def score_weights_(self) -> dict[str, float]:
@@ -212,8 +252,9 @@ class Stack(ShallowDetector):
         """Return the log-odds of scores, which are probabilities."""
         return logit(scores)
 
-    def _scores_for_mixture(self) -> Floats:
-        return self.log_odds(self.decision_scores_)
+    def _scores_for_mixture(self) -> Floats | None:
+        has_cells = "cells" in self._score_names
+        return None if has_cells else self.log_odds(self.decision_scores_)
 
     def _out_of_fold_log_odds(self, labels: Labels) -> Floats:
         scores = self.decision_scores_.copy()

@@ -15,7 +15,8 @@ from imboost.tables.layout import Kind, Layout
 Floats = NDArray[np.float64]
 
 MIN_DIMENSIONALITY = 1e-3  # of a constant table, so that all prior weights are positive
-CELLS_WEIGHT = 40.0
+CELLS_WEIGHT = 40.0  # of the cell model; chosen on the building tables of `imboost bench cells`
+CELLS_LEARNER_WEIGHT = 4.0  # pseudo-counts, chosen there as well
 HALF_WEIGHT_DIMENSIONS = 100  # effective dimensionality with a weight of 0.5
 
 
@@ -53,16 +54,18 @@ def score_weights(high: float) -> dict[str, float]:
     }
 
 
-def learner_weights(high: float) -> dict[str, float]:
+def learner_weights(high: float, *, has_cells: bool = False) -> dict[str, float]:
     """Return the pseudo-counts of the base learners, given the dimensionality weight.
 
     Forests and linear models need many labels in high dimensions. The unsupervised scores, and
     the Gaussian process, which equals them far from labelled rows, have the largest weights there.
+    With a cell model, the unsupervised scores rank most wrong cells first, so that they keep some
+    weight until labels show that the learners are better.
     """
     return {
         "random_forest": 2 - 1.5 * high,
         "extra_trees": 2 - 1.5 * high,
         "linear": 2 - 1.5 * high,
         "gaussian_process": 4 * high,
-        "scores": 8 * high**2,
+        "scores": 8 * high**2 + (CELLS_LEARNER_WEIGHT if has_cells else 0.0),
     }
