@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.tables.layout import WHOLE_ROW
+
 Floats = NDArray[np.float64]
 
 WEAK_REASON = 0.25  # of the largest contribution: weaker ones are not main reasons
@@ -74,6 +76,16 @@ class Reason:
     expected: str
     reference_fraction: float
     position: str
+
+    @property
+    def is_about_row(self) -> bool:
+        """Whether the reason is the row as a whole, which repeats another, and not a cell."""
+        return self.column == WHOLE_ROW
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether `position` is a rule that the cell breaks; other positions name their rows."""
+        return "reference row" not in self.position
 
 
 @dataclass(frozen=True)
