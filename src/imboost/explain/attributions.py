@@ -115,6 +115,38 @@ class Explanation:
             if reason.contribution > max(reason.tolerance, WEAK_REASON * largest, 0.0)
         ][:MAX_MAIN_REASONS]
 
+    @property
+    def other_contributions(self) -> float:
+        """The sum of the contributions that are not main reasons."""
+        main = sum(reason.contribution for reason in self.main_reasons)
+        return sum(reason.contribution for reason in self.reasons) - main
+
+    def _repr_html_(self) -> str:
+        from imboost.reporting.notebook_tables import (
+            notebook_pairs,
+            notebook_table,
+            notebook_title,
+        )
+
+        rows = [
+            (
+                one.column,
+                "" if one.is_about_row else one.value or "(missing)",
+                one.expected,
+                one.position,
+                f"{one.contribution:+.4g}",
+            )
+            for one in self.main_reasons
+        ]
+        heading = ("column", "value", "expected", "position", "contribution")
+        parts = (
+            ("baseline", f"{self.baseline:.4g}"),
+            ("other columns", f"{self.other_contributions:+.4g}"),
+            ("residual", f"{self.residual:+.4g}"),
+        )
+        title, table = notebook_title(f"Score {self.score:.4g}"), notebook_table(heading, rows, 1)
+        return f"<div>{title}{table}{notebook_pairs(parts)}</div>"
+
 
 def reference_rows(
     scores: Floats, threshold: float, *, is_estimated: bool = False

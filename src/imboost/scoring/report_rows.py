@@ -50,14 +50,6 @@ class ReportRow:
         """Whether it is a reason that the row repeats another one."""
         return any(reason.is_about_row for reason in self.reasons)
 
-    @property
-    def others(self) -> float:
-        """The sum of the contributions that are not reasons."""
-        if self.explanation is None:
-            return 0.0
-        total = sum(reason.contribution for reason in self.explanation.reasons)
-        return total - sum(reason.contribution for reason in self.reasons)
-
 
 @dataclass(frozen=True)
 class ReportRows:
