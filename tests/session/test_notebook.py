@@ -192,3 +192,14 @@ def test_a_fitted_detector_of_arrays_shows_threshold_and_labels(planted):
     text = Tags(detector._repr_html_()).text
     n_outliers = int((labels == 1).sum())
     assert f"labels {n_outliers} outlier, {20 - n_outliers} inlier" in text
+
+
+def test_a_row_that_repeats_another_is_shown():
+    rng = np.random.default_rng(1)
+    numbers = {f"x{number}": rng.normal(size=400) for number in range(4)}
+    data = pd.DataFrame(numbers | frame(400))
+    data = pd.concat([data, data.iloc[[5]]], ignore_index=True)
+    shown = table_session(data).show(400)
+    [cell] = [cell for cell in shown.rows[0].reasons if cell.column == "(row)"]
+    assert cell.value == ""
+    assert "(row)  another row is the same" in repr(shown)
