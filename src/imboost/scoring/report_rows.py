@@ -15,7 +15,8 @@ from imboost.scoring.predictions import predict_table
 from imboost.scoring.row_selection import UNNAMED, SelectedRows
 from imboost.tables.cells import is_supported, to_text
 
-MAX_LENGTH = 200  # characters of a cell
+MAX_LENGTH = 120  # characters of a cell
+LONG = 30  # characters: longer cells are broken into lines
 UNREADABLE = "(not shown)"  # a cell that holds a list or another structure
 
 
@@ -26,6 +27,11 @@ class ReportCell:
     text: str | None
     number: float | None = None
     is_reason: bool = False
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the text needs several lines."""
+        return self.text is not None and len(self.text) > LONG
 
 
 @dataclass(frozen=True)
