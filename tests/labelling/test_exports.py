@@ -108,4 +108,7 @@ def test_the_report_shows_the_scores_of_the_present_model(labelled):
     snapshot = labelled.snapshot
     assert f"{snapshot.n_called} of 120 rows are called outliers" in page
     best = int(snapshot.scores.argmax())
-    assert f"order_id {labelled.session.X['order_id'][best]}" in page
+    first = page[page.index('<tbody class="row">') :]
+    name = labelled.session.X["order_id"][best]
+    assert first.index(f'<th scope="row">{name}<small>row {best}</small>') < 100
+    assert f">{snapshot.scores[best]:.4g}</td>" in first[:300]

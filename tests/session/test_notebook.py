@@ -1,4 +1,4 @@
-"""Rows of a session in a notebook."""
+"""Sessions, explanations and detectors in a notebook."""
 
 from html.parser import HTMLParser
 
@@ -11,6 +11,7 @@ import pytest
 from conftest import make_quick
 from imboost import Session, TableDetector
 from imboost.errors import SessionError
+from imboost.explain import Explanation, Reason
 from imboost.session.notebook import MAX_ROWS
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m"
@@ -118,3 +119,87 @@ def test_a_detector_without_explanations_shows_cells_alone():
     [row] = session.show(3).rows
     assert not row.reasons
     assert [cell.column for cell in row.others] == ["size", "city"]
+
+
+def test_a_session_shows_its_progress_and_trains_nothing():
+    data = frame()
+    data["size"][7] = 60.0
+    session = table_session(pd.DataFrame(data))
+    assert "Session on 80 rows" in session._repr_html_()
+    assert "not trained yet" in session._repr_html_()
+    assert not hasattr(session.detector, "decision_scores_")
+    first, *others = session.ask(5)
+    session.tell([first], ["outlier"])
+    page = Tags(session._repr_html_())
+    assert "answers 1 (1 outlier)" in page.text
+    assert "open questions 4" in page.text
+    assert f"{int(session.detector.labels_.sum())}, above " in page.text
+    assert [row for row in others if f"Row {row}: score" in page.text] == others[:3]
+
+
+def test_a_session_with_markup_shows_it_as_text():
+    data = frame()
+    data[HOSTILE] = data.pop("city").astype(object)
+    data[HOSTILE][:] = HOSTILE + data[HOSTILE]
+    session = table_session(pd.DataFrame(data))
+    session.ask(3)
+    assert "script" not in Tags(session._repr_html_()).names
+
+
+def test_an_explanation_shows_its_main_reasons_and_its_sum():
+    data = pd.DataFrame(frame())
+    data.loc[7, "size"] = 60.0
+    detector = TableDetector(make_quick("stack"), random_state=0).fit(data)
+    [explanation] = detector.explain(data.iloc[[7]])
+    page = Tags(explanation._repr_html_())
+    assert page.text.startswith(f"Score {explanation.score:.4g}")
+    assert explanation.main_reasons[0].position in page.text
+    assert f"{explanation.main_reasons[0].contribution:+.4g}" in page.text
+    assert "residual" in page.text
+
+
+def test_a_repeated_row_is_shown_without_a_value():
+    text = "another row is the same, or differs in one cell"
+    reasons = [
+        Reason("(row)", None, 0.5, 0.0, "", 0.0, text),
+        Reason(HOSTILE, None, 0.4, 0, "", 0, ""),
+    ]
+    page = Tags(Explanation(1.0, 0.1, 0.0, False, reasons)._repr_html_())
+    assert text in page.text
+    assert page.text.count("(missing)") == 1
+    assert "script" not in page.names
+
+
+def test_a_fitted_table_detector_shows_columns_threshold_and_outliers():
+    data = pd.DataFrame({"id": [f"K{row}" for row in range(80)], **frame()})
+    data = data.rename(columns={"city": HOSTILE})
+    detector = TableDetector(make_quick("stack"), random_state=0)
+    assert "called outliers" not in detector._repr_html_()
+    detector.fit(data)
+    page = Tags(detector._repr_html_())
+    assert "training rows" in detector._repr_mimebundle_()["text/html"]
+    assert "training rows 80" in page.text
+    assert f"called outliers {int(detector.labels_.sum())}" in page.text
+    assert f"threshold {detector.threshold_:.4g}" in page.text
+    for column in detector.schema_:
+        assert str(column.role) in page.text
+    assert HOSTILE in page.text
+
+
+def test_a_fitted_detector_of_arrays_shows_threshold_and_labels(planted):
+    labels = np.where(np.arange(len(planted.X)) < 20, planted.y, -1)
+    detector = make_quick("stack").fit(planted.X, labels)
+    text = Tags(detector._repr_html_()).text
+    n_outliers = int((labels == 1).sum())
+    assert f"labels {n_outliers} outlier, {20 - n_outliers} inlier" in text
+
+
+def test_a_row_that_repeats_another_is_shown():
+    rng = np.random.default_rng(1)
+    numbers = {f"x{number}": rng.normal(size=400) for number in range(4)}
+    data = pd.DataFrame(numbers | frame(400))
+    data = pd.concat([data, data.iloc[[5]]], ignore_index=True)
+    shown = table_session(data).show(400)
+    [cell] = [cell for cell in shown.rows[0].reasons if cell.column == "(row)"]
+    assert cell.value == ""
+    assert "(row)  another row is the same" in repr(shown)

@@ -34,7 +34,7 @@ def print_rows(rows: Sequence[ExplainedRow], threshold: float) -> None:
         if row.warning:
             console.print(row.warning)
         console.print()
-    console.print(describe_method(rows[0]))
+    console.print(describe_method(rows[0].explanation))
 
 
 def _reason_table(row: ExplainedRow) -> Table:
@@ -52,7 +52,7 @@ def _reason_table(row: ExplainedRow) -> Table:
         block = "█" if part > 0 else "░"  # full if it raises the score, hollow if it lowers it
         table.add_row(
             Text(printable(reason.column)),
-            Text(printable(shorten(reason.value) or "(missing)")),
+            Text("" if reason.is_about_row else printable(shorten(reason.value) or "(missing)")),
             Text(_short_position(reason.position)),
             Text(printable(reason.expected)),
             row.signed(reason.contribution),

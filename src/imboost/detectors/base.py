@@ -26,6 +26,7 @@ from imboost.decide.threshold import (
     threshold_by_precision,
 )
 from imboost.detectors.device import resolve_device
+from imboost.detectors.notebook import fitted_html
 from imboost.errors import MissingPackageError, SettingError
 from imboost.labels import UNLABELLED, Labels, check_labels
 from imboost.state import Stateful
@@ -362,6 +363,9 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         self.calibrate(labels, is_audit)
         if not self.has_own_query_scores:
             self.query_scores_ = self.decision_scores_
+
+    def _html_repr(self) -> str:  # scikit-learn shows it in notebooks
+        return f"{super()._html_repr()}{fitted_html(self)}"
 
     def _report(self, text: str) -> None:
         """Print a line of progress if `verbose` is set."""

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from imboost.decide import Calibration
 from imboost.detectors.base import N_FINGERPRINT_ROWS, BaseDetector
+from imboost.detectors.notebook import fitted_html
 from imboost.detectors.registry import make_detector
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, Explanation, Reason, reference_rows
@@ -312,6 +313,10 @@ class TableDetector(Stateful, BaseEstimator):
     def refine_depends_on_history(self) -> bool:
         """Whether the detector's `refine` continues from the last round."""
         return self._new_detector().refine_depends_on_history
+
+    def _html_repr(self) -> str:  # scikit-learn shows it in notebooks
+        columns = getattr(self, "schema_", ())
+        return f"{super()._html_repr()}{fitted_html(self, columns)}"
 
     @property
     def _fitted(self) -> BaseDetector:

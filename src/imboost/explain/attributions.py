@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.tables.layout import WHOLE_ROW
+
 Floats = NDArray[np.float64]
 
 WEAK_REASON = 0.25  # of the largest contribution: weaker ones are not main reasons
@@ -75,6 +77,16 @@ class Reason:
     reference_fraction: float
     position: str
 
+    @property
+    def is_about_row(self) -> bool:
+        """Whether the reason is the row as a whole, which repeats another, and not a cell."""
+        return self.column == WHOLE_ROW
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether `position` is a rule that the cell breaks; other positions name their rows."""
+        return "reference row" not in self.position
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -102,6 +114,38 @@ class Explanation:
             for reason in self.reasons
             if reason.contribution > max(reason.tolerance, WEAK_REASON * largest, 0.0)
         ][:MAX_MAIN_REASONS]
+
+    @property
+    def other_contributions(self) -> float:
+        """The sum of the contributions that are not main reasons."""
+        main = sum(reason.contribution for reason in self.main_reasons)
+        return sum(reason.contribution for reason in self.reasons) - main
+
+    def _repr_html_(self) -> str:
+        from imboost.reporting.notebook_tables import (
+            notebook_pairs,
+            notebook_table,
+            notebook_title,
+        )
+
+        rows = [
+            (
+                one.column,
+                "" if one.is_about_row else one.value or "(missing)",
+                one.expected,
+                one.position,
+                f"{one.contribution:+.4g}",
+            )
+            for one in self.main_reasons
+        ]
+        heading = ("column", "value", "expected", "position", "contribution")
+        parts = (
+            ("baseline", f"{self.baseline:.4g}"),
+            ("other columns", f"{self.other_contributions:+.4g}"),
+            ("residual", f"{self.residual:+.4g}"),
+        )
+        title, table = notebook_title(f"Score {self.score:.4g}"), notebook_table(heading, rows, 1)
+        return f"<div>{title}{table}{notebook_pairs(parts)}</div>"
 
 
 def reference_rows(

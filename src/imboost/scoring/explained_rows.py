@@ -46,7 +46,7 @@ class ExplainedRow:
     @property
     def has_tolerances(self) -> bool:
         """Whether the typical contributions of columns are known."""
-        return any(reason.tolerance for reason in self.explanation.reasons)
+        return has_tolerances(self.explanation)
 
     @property
     def warning(self) -> str:
@@ -78,7 +78,7 @@ def explain_rows(
 
 def page_context(rows: Sequence[ExplainedRow], n_reasons: int) -> dict[str, Any]:
     """Return what a page needs to show rows and their first reasons."""
-    method = describe_method(rows[0])
+    method = describe_method(rows[0].explanation)
     return {"rows": rows, "n_reasons": n_reasons, "method": method, "shorten": shorten}
 
 
@@ -97,13 +97,41 @@ def shorten(value: str | None) -> str | None:
     return f"{number:.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:.6g}"
 
 
-def describe_method(row: ExplainedRow) -> str:
+def subject(reason: Reason) -> str:
+    """Return what a reason is about: a column, or the row as a whole."""
+    return "The whole row" if reason.is_about_row else reason.column
+
+
+def predicate(reason: Reason) -> str:
+    """Say what is unusual; with `subject` before it, it is a sentence without a full stop.
+
+    >>> size = Reason("size", "7.0", 0.5, 0.0, "2.1", 0.9, "above 90% of reference rows")
+    >>> subject(size) + predicate(size)
+    'size is 7.0, above 90% of reference rows (expected 2.1)'
+    >>> total = Reason("total", "7", 0.5, 0.0, "2.1", 0.9, "total should be net + tax = 3")
+    >>> subject(total) + predicate(total)
+    'total is 7: total should be net + tax = 3'
+    """
+    if reason.is_about_row:
+        return f": {reason.position}"
+    value = shorten(reason.value) or "missing"
+    if reason.is_rule:
+        return f" is {value}: {reason.position}"
+    return f" is {value}, {reason.position} (expected {shorten(reason.expected) or 'missing'})"
+
+
+def describe_method(explanation: Explanation) -> str:
     """Describe how contributions were computed, which is the same for all rows of a detector."""
-    if not row.explanation.is_exact:
+    if not explanation.is_exact:
         return (
             "Contributions are estimates: half by how far the score falls with the expected value "
             f"in place of the row's own, half by how unlikely the value is. {SUM}"
         )
     exact = f"Contributions are exact: they are terms of the score. {SUM}"
     order = "Columns are sorted by how far their contribution exceeds the typical one."
-    return f"{exact} {order}" if row.has_tolerances else exact
+    return f"{exact} {order}" if has_tolerances(explanation) else exact
+
+
+def has_tolerances(explanation: Explanation) -> bool:
+    """Whether the typical contributions of columns are known."""
+    return any(reason.tolerance for reason in explanation.reasons)

@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
+from imboost.explain import Explanation
 from imboost.reporting import render, score_histogram
 from imboost.scoring.drift import DataWarning
-from imboost.scoring.explained_rows import ExplainedRow, explain_rows, page_context
+from imboost.scoring.explained_rows import describe_method, predicate, subject
+from imboost.scoring.report_rows import ReportRows
+from imboost.scoring.row_groups import RowGroup, group_rows
 from imboost.scoring.row_selection import SelectedRows, identifier_columns
 
-N_TOP = 20  # rows with the highest scores that are explained
+N_TOP = 100  # rows with the highest scores that are shown
 N_SAMPLED = 60  # random rows whose mean contributions are shown for comparison
-N_REASONS = 4  # columns shown for a row
 
 
 def render_report(
@@ -61,44 +63,51 @@ def render_report(
         "detector": type(detector.detector_).__name__,
         "n_columns": len(detector.encoder_.layout.sources),
         "scores_svg": score_histogram(scores, detector.threshold_),
-        **_explanations(detector, scores, top, sample),
+        "subject": subject,
+        "predicate": predicate,
+        **_explained(detector, top, sample),
     }
     return render("scores.html.j2", context)
 
 
-def _explanations(
-    detector: TableDetector,
-    scores: NDArray[np.floating[Any]],
-    top: SelectedRows,
-    sample: SelectedRows,
-) -> dict[str, Any]:
-    """Return explained rows and mean contributions, or the reason why there are none."""
+def _explained(detector: TableDetector, top: SelectedRows, sample: SelectedRows) -> dict[str, Any]:
+    """Return the groups of the highest scores and the mean contributions of columns.
+
+    A detector that cannot explain its scores has one group, and the page says why.
+    """
     identifier = next(iter(identifier_columns(detector)), None)
     try:
-        rows = explain_rows(detector, top, identifier)
-        others = explain_rows(detector, sample, identifier)
+        explanations, others = detector.explain(top.table), detector.explain(sample.table)
     except SettingError as error:
-        pairs = [
-            (name, float(scores[number]))
-            for name, number in zip(top.names(identifier), top.numbers, strict=True)
-        ]
-        return {"rows": [], "unexplained_rows": pairs, "why_unexplained": str(error)}
-    in_top, in_sample = _mean_contributions(rows), _mean_contributions(others)
+        shown = ReportRows.of(detector, top, identifier, None)
+        groups = [RowGroup("highest scores", shown.rows)]
+        return {
+            "shown": shown,
+            "groups": groups,
+            "contributions": [],
+            "why_unexplained": str(error),
+        }
+    shown = ReportRows.of(detector, top, identifier, explanations)
+    in_top, in_sample = _mean_contributions(explanations), _mean_contributions(others)
     roles = {column.name: str(column.role) for column in detector.schema_}
     contributions = [
-        {"column": column, "role": roles[column], "top": mean, "sample": in_sample[column]}
+        {"column": column, "role": roles.get(column, ""), "top": mean, "sample": in_sample[column]}
         for column, mean in sorted(in_top.items(), key=lambda item: -item[1])
     ]
+    largest = [reason.contribution for row in shown.rows for reason in row.reasons]
     return {
+        "shown": shown,
+        "groups": group_rows(shown.rows),
         "contributions": contributions,
         "n_sampled": len(others),
-        **page_context(rows, N_REASONS),
+        "scale": max([*largest, *in_top.values(), np.finfo(np.float64).tiny]),
+        "method": describe_method(explanations[0]),
     }
 
 
-def _mean_contributions(rows: Sequence[ExplainedRow]) -> dict[str, float]:
+def _mean_contributions(explanations: Sequence[Explanation]) -> dict[str, float]:
     total: dict[str, float] = {}
-    for row in rows:
-        for reason in row.explanation.reasons:
+    for explanation in explanations:
+        for reason in explanation.reasons:
             total[reason.column] = total.get(reason.column, 0.0) + reason.contribution
-    return {column: value / len(rows) for column, value in total.items()}
+    return {column: value / len(explanations) for column, value in total.items()}

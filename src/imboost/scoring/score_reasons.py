@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.explain import Explanation
-from imboost.scoring.explained_rows import shorten
+from imboost.scoring.explained_rows import predicate, subject
 from imboost.scoring.row_selection import SelectedRows
 from imboost.scoring.table_writers import WriteOptions, open_writer
 from imboost.scoring.writer import free_name
@@ -37,12 +37,8 @@ class RowReasons:
         reasons = explanation.main_reasons
         if not reasons:
             return cls([], AS_A_WHOLE)
-        cells = [
-            f"{reason.column} is {_cell(reason.value)}, {reason.position} "
-            f"(expected {_cell(reason.expected)})"
-            for reason in reasons
-        ]
-        return cls([reason.column for reason in reasons], f"{'; '.join(cells)}.")
+        sentences = [subject(reason) + predicate(reason) for reason in reasons]
+        return cls([reason.column for reason in reasons], f"{'; '.join(sentences)}.")
 
 
 def parse_reasons(text: str | None) -> int | None:
@@ -102,7 +98,3 @@ def write_reasons(
                 writer.write_table(pa.table([*batch.columns, *added], schema=schema))
                 n_rows += batch.num_rows
     return n_rows
-
-
-def _cell(value: str | None) -> str:
-    return shorten(value) or "missing"

@@ -11,20 +11,16 @@ import numpy as np
 
 from imboost.errors import SessionError, SettingError
 from imboost.reporting.formatting import count, percent, printable
+from imboost.reporting.notebook_tables import notebook_pairs, notebook_table, notebook_title
 
 if TYPE_CHECKING:
     from imboost.explain import Explanation
     from imboost.session.session import Session
 
-MAX_REASONS = 4  # columns that are shown as reasons
-WEAK_REASON = 0.25  # of the largest contribution: weaker ones are not shown as reasons
 MAX_ROWS = 20
+MAX_QUESTIONS = 3  # open questions that a session shows of itself
 MAX_LENGTH = 120  # characters of a cell
 MISSING = "(missing)"
-
-# Colours are those of the notebook, so that light and dark ones are both readable.
-CELL = "text-align:left;vertical-align:top;padding:2px 12px 2px 0;background:none;color:inherit"
-SOFT = "opacity:.7"
 
 
 @dataclass(frozen=True)
@@ -65,9 +61,9 @@ class ShownRows:
             lines += ["", printable(row.title)]
             width = max((len(printable(cell.column)) for cell in row.reasons), default=0)
             for cell in row.reasons:
-                name, value = printable(cell.column).ljust(width), printable(cell.value)
-                position = printable(cell.position)
-                lines.append(f"  {name}  {value}, expected {printable(cell.expected)}, {position}")
+                expected = f"expected {cell.expected}" if cell.expected else ""
+                facts = ", ".join(filter(None, (cell.value, expected, cell.position)))
+                lines.append(f"  {printable(cell.column).ljust(width)}  {printable(facts)}")
             cells = [f"{printable(cell.column)} {printable(cell.value)}" for cell in row.others]
             lines += [f"  {', '.join(cells)}"] if cells else []
         return "\n".join(lines)
@@ -95,6 +91,7 @@ def show(session: Session, rows: int | Sequence[int] | None = None) -> ShownRows
     n_rows = len(session.labels)
     if wrong := [row for row in chosen if not 0 <= row < n_rows]:
         raise SessionError(f"Row ids go from 0 to {n_rows - 1}, got {wrong[0]}.")
+    session.start()
     shown = chosen[:MAX_ROWS]
     heading = count(len(chosen), "row" if is_given else "open question")
     if len(shown) < len(chosen):
@@ -102,8 +99,38 @@ def show(session: Session, rows: int | Sequence[int] | None = None) -> ShownRows
     return ShownRows(heading, _describe(session, shown))
 
 
+def session_html(session: Session) -> str:
+    """Return a session as a notebook shows it: progress, decisions and the first open questions.
+
+    Nothing is trained for it.
+    """
+    counts, n_rows = session.counts, len(session.labels)
+    given = ", ".join(f"{number:,} {answer.value}" for answer, number in counts.most_common())
+    pairs = [
+        ("round", str(session.round)),
+        ("answers", f"{counts.total():,} ({given})" if given else "none"),
+        ("open questions", f"{len(session.open_questions):,}"),
+    ]
+    if session.conflicts:
+        pairs.append(("conflicts", f"{len(session.conflicts):,}"))
+    if not hasattr(session.detector, "decision_scores_"):
+        pairs.append(("model", "not trained yet: ask() trains it"))
+        return f"<div>{_heading(session, n_rows)}{notebook_pairs(pairs)}</div>"
+    n_called = int(session.detector.labels_.sum())
+    pairs.append(("called outliers", f"{n_called:,}, above {session.detector.threshold_:.4g}"))
+    questions = session.open_questions[:MAX_QUESTIONS]
+    rows = "".join(map(_row_html, _describe(session, questions))) if questions else ""
+    return f"<div>{_heading(session, n_rows)}{notebook_pairs(pairs)}{rows}</div>"
+
+
+def _heading(session: Session, n_rows: int) -> str:
+    detector = getattr(session.detector, "detector", None) or type(session.detector).__name__
+    name = detector if isinstance(detector, str) else type(detector).__name__
+    return notebook_title(f"Session on {count(n_rows, 'row')} with {name}")
+
+
 def _describe(session: Session, rows: list[int]) -> list[ShownRow]:
-    detector = session.start().detector
+    detector = session.detector
     scores = detector.decision_scores_
     probabilities = detector.scores_to_proba(scores[rows])[:, 1]
     cells = _cells(session.X, rows)
@@ -138,12 +165,9 @@ def _explain(session: Session, rows: list[int]) -> Sequence[Explanation | None]:
 def _reasons(explanation: Explanation | None, cells: dict[str, str]) -> list[ShownCell]:
     if explanation is None:
         return []
-    largest = max((one.contribution for one in explanation.reasons), default=0.0)
-    floor = WEAK_REASON * max(largest, 0.0)
-    found = [one for one in explanation.reasons if one.contribution > max(one.tolerance, floor)]
     return [
-        ShownCell(one.column, cells[one.column], one.expected, one.position)
-        for one in found[:MAX_REASONS]
+        ShownCell(one.column, cells.get(one.column, ""), one.expected, one.position)
+        for one in explanation.main_reasons
     ]
 
 
@@ -175,19 +199,7 @@ def _text(value: Any) -> str:
 
 
 def _row_html(row: ShownRow) -> str:
-    head = "".join(_cell_html(name, SOFT) for name in ("column", "value", "expected", "position"))
-    lines = [
-        f"<tr>{_cell_html(cell.column)}{_cell_html(cell.value, 'font-weight:bold')}"
-        f"{_cell_html(cell.expected)}{_cell_html(cell.position)}</tr>"
-        for cell in row.reasons
-    ]
-    table = f"<table><tr>{head}</tr>{''.join(lines)}</table>" if lines else ""
-    others = ", ".join(
-        f'<span style="{SOFT}">{escape(cell.column)}</span> {escape(cell.value)}'
-        for cell in row.others
-    )
-    return f"<p><b>{escape(row.title)}</b></p>{table}<p>{others}</p>"
-
-
-def _cell_html(text: str, style: str = "") -> str:
-    return f'<td style="{CELL};{style}">{escape(text)}</td>'
+    reasons = [(cell.column, cell.value, cell.expected, cell.position) for cell in row.reasons]
+    table = notebook_table(("column", "value", "expected", "position"), reasons, bold=1)
+    others = notebook_pairs([(cell.column, cell.value) for cell in row.others])
+    return f"{notebook_title(row.title)}{table}{others}"

@@ -504,6 +504,11 @@ class Session:
 
         return show(self, rows)
 
+    def _repr_html_(self) -> str:
+        from imboost.session.notebook import session_html
+
+        return session_html(self)
+
     def _train(self, detector: Detector, training_set: TrainingSet) -> None:
         detector.refine(
             self.X,

@@ -1,0 +1,46 @@
+"""Fitted detectors as a notebook shows them, below scikit-learn's own diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from imboost.reporting.formatting import count, percent
+from imboost.reporting.notebook_tables import notebook_pairs, notebook_table
+
+if TYPE_CHECKING:
+    from imboost.detectors.base import BaseDetector
+    from imboost.detectors.table_detector import TableDetector
+    from imboost.tables.schema import ColumnSchema
+
+MAX_COLUMNS = 60  # columns of a table that are listed
+
+
+def fitted_html(
+    detector: BaseDetector | TableDetector, columns: Iterable[ColumnSchema] = ()
+) -> str:
+    """Return training rows, labels, threshold, number of outliers and columns as HTML.
+
+    Nothing before the detector is fitted.
+    """
+    if not hasattr(detector, "decision_scores_"):
+        return ""
+    n_rows, n_called = len(detector.decision_scores_), int(detector.labels_.sum())
+    labels = detector.training_labels_
+    known = f"{int((labels == 1).sum()):,} outlier, {int((labels == 0).sum()):,} inlier"
+    estimate = ", a rough estimate" if detector.threshold_is_estimated_ else ""
+    pairs = [
+        ("training rows", f"{n_rows:,}"),
+        ("labels", known if (labels >= 0).any() else "none"),
+        ("threshold", f"{detector.threshold_:.4g}{estimate}"),
+        ("called outliers", f"{n_called:,} ({percent(n_called / max(n_rows, 1))})"),
+    ]
+    listed = list(columns)
+    rows = [
+        (one.name, str(one.role), f"{one.n_missing:,}", f"{one.n_distinct:,}", one.note)
+        for one in listed[:MAX_COLUMNS]
+    ]
+    table = notebook_table(("column", "role", "missing", "distinct", "note"), rows)
+    n_more = len(listed) - len(rows)
+    more = f"<p>and {count(n_more, 'other column')}</p>" if n_more else ""
+    return f"<div>{notebook_pairs(pairs)}{table}{more}</div>"

@@ -1,0 +1,169 @@
+"""The report in a browser, and with markup in its table."""
+
+import re
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from browser_pages import accessibility_faults, scrolls_sideways
+from conftest import make_quick
+from imboost import TableDetector
+from imboost.scoring.drift import DataWarning
+from imboost.scoring.report import render_report
+from imboost.scoring.row_selection import SelectedRows
+from page_reading import outside_addresses, tags
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'`{{7*7}}"
+
+
+def make_table(n=300, prefix=""):
+    rng = np.random.default_rng(0)
+    taxa = rng.choice(["Bird", "Fish"], n).astype(object)
+    taxa[:5] = f"{prefix}Reptile"
+    size = rng.normal(10, 1, n)
+    size[7:10] = [90.0, 100.0, 110.0]
+    when = np.datetime64("2024-01-01") + rng.integers(0, 300, n)
+    columns = {
+        "id": [f"{prefix}K{number:04}" for number in range(n)],
+        "taxa": pa.array(taxa, pa.string()),
+        "size": pa.array([None if row % 50 == 11 else value for row, value in enumerate(size)]),
+        "when": when,
+        "remark": [
+            f"{prefix}long remark about the row number {number} of all" for number in range(n)
+        ],
+    }
+    return pa.table({f"{prefix}{name}": values for name, values in columns.items()})
+
+
+@cache
+def make_page(prefix=""):
+    table = make_table(prefix=prefix)
+    detector = TableDetector(make_quick("stack"), random_state=0).fit(table)
+    scores = detector.decision_scores_
+    top = np.argsort(-scores, kind="stable")[:40].tolist()
+    sample = list(range(100, 120))
+    return render_report(
+        detector,
+        f"{prefix}table.csv",
+        scores,
+        int(detector.labels_.sum()),
+        SelectedRows(table.take(top), top, len(scores)),
+        SelectedRows(table.take(sample), sample, len(scores)),
+        [DataWarning(f"{prefix}taxa", f"{prefix}changed")],
+        [
+            {
+                "kind": "spellings",
+                "message": f"{prefix}message",
+                "n_rows": 1,
+                "rows": [{"name": f"{prefix}row 1", "value": f"{prefix}value"}],
+            }
+        ],
+    )
+
+
+def test_markup_in_names_and_cells_stays_text():
+    page = make_page(HOSTILE)
+    assert tags(page).count("script") == 1
+    assert "img" not in tags(page)
+    assert HOSTILE not in page
+    assert page.count("&lt;/script&gt;&lt;img src=x") > 100
+    assert sorted(set(tags(page))) == sorted(set(tags(make_page())))
+
+
+def test_the_page_names_no_other_host():
+    page = make_page()
+    assert outside_addresses(page) == []
+    assert "http" not in re.sub(r' xmlns(:\w+)?="[^"]*"', "", page)
+    assert "url(" not in re.sub(r"url\(#\w+\)", "", page)
+
+
+def test_every_column_can_be_sorted_and_rows_are_whole():
+    page = make_page()
+    heads = re.findall(r'<th data-sort="(\d+)"[^>]*>([^<]*)</th>', page.split("</thead>")[0])
+    names = ["id", "score", "probability", "called", "taxa", "size", "when", "remark"]
+    assert heads == [(str(number), name) for number, name in enumerate(names)]
+    assert page.count('<tbody class="row">') == 40
+    assert len(re.findall(r'<td class="long">long remark [^<]* of all</td>', page)) == 40
+    assert len(re.findall(r'data-value="">(<mark>)?<span class="missing">', page)) == page.count(
+        'class="missing">'
+    )
+
+
+def test_groups_name_their_reason_and_mark_its_cells():
+    page = make_page()
+    assert "<b>5 rows</b>: taxa Reptile" in page
+    assert "rows</b>: size high, with different values" in page
+    assert page.count("<mark>Reptile</mark>") == 5
+    assert "<b>taxa</b> is Reptile, in no reference row (expected " in page
+
+
+def test_all_bars_have_one_scale():
+    page = make_page()
+    bars = re.findall(r'style="width:([\d.]+)%"></span></span><span>([+\d.]+)</span>', page)
+    scale = float(re.search(r"a full bar is\s+\+([\d.]+)\.", page)[1])
+    assert len(bars) >= 40
+    assert max(float(width) for width, _ in bars) == 100
+    for width, contribution in bars:
+        assert float(width) == pytest.approx(100 * float(contribution) / scale, abs=0.3)
+
+
+@pytest.fixture
+def page(browser, tmp_path):
+    (tmp_path / "page.html").write_text(make_page(), encoding="utf-8")
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page, faults = context.new_page(), []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(f"file://{tmp_path}/page.html")
+    yield page
+    context.close()
+    assert faults == []
+
+
+def shown_cells(page, number):
+    script = "(n) => [...document.querySelectorAll('tbody.row')].filter(b => !b.hidden && "
+    script += "!b.closest('[hidden]')).map(b => b.rows[0].cells[n].textContent.trim())"
+    return page.evaluate(script, number)
+
+
+def test_rows_are_searched_in_cells_and_reasons(page):
+    page.fill("#search", "REPTILE reference")
+    assert shown_cells(page, 4) == 5 * ["Reptile"]
+    assert page.text_content("#n-found") == "5 of 40 rows"
+    assert page.locator("details.group:visible").count() == 1
+    page.fill("#search", "")
+    assert len(shown_cells(page, 4)) == 40
+
+
+def test_rows_are_sorted_by_any_column_in_one_list_and_in_groups(page):
+    scores = [float(text) for text in shown_cells(page, 1)]
+    assert scores[0] == max(scores)
+    page.uncheck("#grouped")
+    page.locator("th[data-sort='5'] button:visible").click()
+    sizes = [text for text in shown_cells(page, 5) if text != "missing"]
+    assert len(sizes) == 40 - shown_cells(page, 5).count("missing")
+    assert [float(text) for text in sizes] == sorted(float(text) for text in sizes)
+    page.click("#direction")
+    assert [float(text) for text in shown_cells(page, 5)[:3]] == [110, 100, 90]
+    page.select_option("#sort-by", label="id")
+    assert shown_cells(page, 0) == sorted(shown_cells(page, 0))
+    page.check("#grouped")
+    assert len(shown_cells(page, 0)) == 40
+    assert page.locator("details.group:visible").count() > 1
+
+
+def test_the_page_can_be_read_without_javascript(browser, tmp_path):
+    (tmp_path / "page.html").write_text(make_page(), encoding="utf-8")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"file://{tmp_path}/page.html")
+    assert not page.locator("#tools").is_visible()
+    assert page.locator("details.group").first.locator("tbody.row").first.is_visible()
+    context.close()
+
+
+def test_the_page_is_accessible_and_never_scrolls_sideways(page):
+    page.click("#fold")
+    assert accessibility_faults(page) == []
+    assert not scrolls_sideways(page)
