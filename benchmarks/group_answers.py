@@ -16,7 +16,6 @@ import numpy as np
 
 from imboost import Session, TableDetector
 from imboost.datasets.orders import MixedTable, mixed_table
-from imboost.labelling.cards import reason_columns
 from imboost.labelling.columns import Columns
 from imboost.labelling.groups import find_group, find_suspects
 
@@ -58,7 +57,7 @@ def simulate(made: MixedTable, fraction: float, seed: int, *, use_groups: bool) 
                 continue
             label, rows = made.y[row], [row]
             if use_groups:
-                shown = reason_columns(explanations[number])
+                shown = [one.column for one in explanations[number].main_reasons]
                 scores = detector.decision_scores_
                 suspects = find_suspects(scores, detector.threshold_)
                 group = find_group(columns, row, shown, scores, suspects)[1]

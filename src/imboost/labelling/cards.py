@@ -32,8 +32,6 @@ from imboost.session import Answer
 from imboost.session.agreement import Agreement
 from imboost.session.state import AUDIT
 
-MAX_REASONS = 6
-WEAK_REASON = 0.25  # of the largest contribution: weaker ones are not shown as reasons
 N_SIMILAR = 3
 PAGE_ROWS = 50
 N_LIST_COLUMNS = 6  # columns of the table that the list of suspects shows
@@ -58,7 +56,7 @@ def question_view(
     explainer = workspace.explainer
     explanation = explainer.explain([row])[0] if explain else explainer.get(row)
     reasons, others = _cells(workspace, row, explanation)
-    shown = [cell.column for cell in reasons]
+    shown = [cell.column for cell in reasons if not cell.is_row]
     is_open = row in session.open_questions
     score = float(snapshot.scores[row])
     people = {} if is_asked else session.answers_about(row)
@@ -104,12 +102,18 @@ def _cells(
     cells = workspace.columns.cells(row)
     if explanation is None:
         return [], [CellView(name, value) for name, value in cells.items()]
-    unusual = reason_columns(explanation)
+    unusual = {reason.column for reason in explanation.main_reasons}
     largest = max((reason.contribution for reason in explanation.reasons), default=0.0)
     shown: dict[str, CellView] = {}
     hidden: dict[str, CellView] = {}
     for reason in explanation.reasons:
         is_reason = reason.column in unusual
+        if reason.is_about_row:
+            if is_reason:
+                shown[reason.column] = CellView(
+                    "the whole row", "", position=reason.position, is_reason=True, is_row=True
+                )
+            continue
         strength = max(reason.contribution, 0.0) / largest if largest > 0 else 0.0
         view = _cell_view(workspace, row, reason, cells[reason.column], is_reason, strength)
         (shown if is_reason else hidden)[reason.column] = view
@@ -119,19 +123,6 @@ def _cells(
         if name not in shown
     ]
     return list(shown.values()), others
-
-
-def reason_columns(explanation: Explanation) -> list[str]:
-    """Return the columns that make a row unusual, the strongest first.
-
-    Their contributions exceed those of reference rows and are not small beside the largest one.
-    """
-    largest = max((reason.contribution for reason in explanation.reasons), default=0.0)
-    return [
-        reason.column
-        for reason in explanation.reasons
-        if reason.contribution > max(reason.tolerance, WEAK_REASON * largest, 0.0)
-    ][:MAX_REASONS]
 
 
 def _cell_view(

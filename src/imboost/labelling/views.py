@@ -32,6 +32,8 @@ class CellView:
         Contribution relative to the largest one of the row, from 0 to 1.
     picture : Markup
         The distribution of the column with a mark at the value; empty for an unused column.
+    is_row : bool
+        Whether this is not a cell but a reason about the whole row.
     """
 
     column: str
@@ -41,6 +43,7 @@ class CellView:
     is_reason: bool = False
     strength: float = 0.0
     picture: Markup = field(default_factory=Markup)
+    is_row: bool = False
 
 
 @dataclass(frozen=True)
