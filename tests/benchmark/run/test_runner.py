@@ -1,11 +1,9 @@
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
 
-from adbench_folder import write_planted, write_set
+from adbench_folder import DeadlyPath, write_planted, write_set
 from imboost.benchmark import Method, ResultFile, RoundResult, make_plan, run, run_all
 from imboost.errors import DataError, SettingError, UnknownNameError
 
@@ -154,13 +152,6 @@ def test_parallel_runs_give_the_same_lines(data, results, tmp_path):
     outcomes = run_plan(plan_for(data, jobs=2), parallel)
     assert outcomes == {"ash": ("ok", ""), "birch": ("ok", "")}
     assert outcome(parallel) == outcome(results)
-
-
-class DeadlyPath(type(Path())):
-    """The path of a data set that ends the process which opens it."""
-
-    def __fspath__(self):
-        os._exit(1)
 
 
 def test_a_worker_that_dies_costs_its_own_run_alone(data, results):
