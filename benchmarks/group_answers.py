@@ -49,7 +49,7 @@ def simulate(made: MixedTable, fraction: float, seed: int, *, use_groups: bool) 
     while True:
         session.top_up(N_QUESTIONS)
         detector = cast("TableDetector", session.detector)
-        columns = columns or Columns(made.table, detector.schema_.parse(made.table), [])
+        columns = columns or _columns(detector, made)
         questions = session.open_questions
         explanations = detector.explain(made.table.take(questions)) if use_groups else []
         for number, row in enumerate(questions):
@@ -57,10 +57,14 @@ def simulate(made: MixedTable, fraction: float, seed: int, *, use_groups: bool) 
                 continue
             label, rows = made.y[row], [row]
             if use_groups:
-                shown = [one.column for one in explanations[number].main_reasons]
+                reasons = [
+                    one for one in explanations[number].main_reasons if not one.is_about_row
+                ]
+                shown = [one.column for one in reasons]
+                rules = [one.column for one in reasons if one.is_rule]
                 scores = detector.decision_scores_
                 suspects = find_suspects(scores, detector.threshold_)
-                group = find_group(columns, row, shown, scores, suspects)[1]
+                group = find_group(columns, row, shown, scores, suspects, rules)[1]
                 group = [other for other in group if other not in session.answers]
                 alike = [other for other in group if made.y[other] == label]
                 if len(alike) > len(group) - len(alike):
@@ -72,6 +76,12 @@ def simulate(made: MixedTable, fraction: float, seed: int, *, use_groups: bool) 
             if n_found >= n_wanted or n_presses >= MAX_PRESSES:
                 return n_presses, n_found
         session.refine()
+
+
+def _columns(detector: TableDetector, made: MixedTable) -> Columns:
+    parsed = detector.schema_.parse(made.table)
+    broken = detector.rules_.broken(parsed) if detector.rules_ else {}
+    return Columns(made.table, parsed, [], broken)
 
 
 if __name__ == "__main__":

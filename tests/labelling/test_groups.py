@@ -120,3 +120,15 @@ def test_numbers_within_the_range_are_alike_only_if_nearly_equal(table, scores):
         for row in find_group(columns, 0, ["amount"], scores, find_suspects(scores, 0.5))[1]
         if row < 4
     ] == [1]
+
+
+def test_rows_that_break_the_same_rule_form_a_group_whatever_their_values(table, scores):
+    parsed = {"amount": table["amount"].to_numpy(), "size": table["size"].to_numpy()}
+    broken = np.zeros(N, dtype=bool)
+    broken[[1, 4]] = True
+    columns = Columns(table, parsed, [], {"amount": broken})
+    suspects = find_suspects(scores, 0.5)
+    reason, rows = find_group(columns, 1, ["amount", "size"], scores, suspects, {"amount"})
+    assert rows == [4]  # far below, while row 1 is far above
+    assert reason == "unusual in amount by a broken rule"
+    assert find_group(columns, 1, ["amount"], scores, suspects)[1] == [0, 2, 3]

@@ -100,3 +100,31 @@ def test_the_features_of_the_flags_follow_other_features(table):
     features = rules.features(10)
     assert [feature.start for feature in features] == list(range(10, 10 + len(rules.columns)))
     assert {feature.kind for feature in features} == {Kind.RULE}
+
+
+def test_times_a_few_minutes_apart_are_not_the_same():
+    rng = np.random.default_rng(0)
+    cells = {name: rng.integers(40, size=N).astype(float) for name in "abcd"}
+    cells["time"] = 1_700_000_000 + 37.0 * np.arange(N)
+    cells["size"] = rng.normal(size=N)
+    for name in "abcd":
+        cells[name][9] = cells[name][3]
+    assert RepeatedRows.fit(cells) is None  # two cells differ
+    cells["size"][9] = cells["size"][3]
+    assert RepeatedRows.fit(cells).is_repeated(cells).nonzero()[0].tolist() == [3, 9]
+
+
+def test_one_broken_row_of_a_small_table_keeps_its_rule(table):
+    small = {name: cells[:120].copy() for name, cells in table.items()}
+    small["total"][7] += 5000
+    rules, parsed = fit(small)
+    assert flags_of(rules, parsed, "total") == [7]
+
+
+def test_every_one_of_many_typos_is_flagged(table):
+    cities = list(table["city"])
+    rows = [row for row, city in enumerate(cities) if city == "Rome"][:8]
+    for row in rows:
+        cities[row] = "Rmoe"
+    rules, parsed = fit({**table, "city": cities})
+    assert flags_of(rules, parsed, "city") == rows

@@ -33,6 +33,7 @@ from imboost.session.agreement import Agreement
 from imboost.session.state import AUDIT
 
 N_SIMILAR = 3
+HIGHEST_SCORES = "hc"  # name of the strategy in the log
 PAGE_ROWS = 50
 N_LIST_COLUMNS = 6  # columns of the table that the list of suspects shows
 
@@ -75,7 +76,7 @@ def question_view(
         others=others,
         score_picture=snapshot.picture.draw("Scores of all rows, with this row marked", score),
         similar=_similar(workspace, row),
-        group=_group(workspace, row, shown) if explanation else None,
+        group=_group(workspace, row, shown, explanation) if explanation else None,
         answers=[(who, entry.answer) for who, entry in people.items()],
         note=notes[-1] if notes else "",
         is_open=is_open,
@@ -92,6 +93,8 @@ def _origin(workspace: Workspace, row: int, is_open: bool, is_asked: bool) -> st
     question = workspace.session.question(row)
     if question is not None and question.strategy == AUDIT:
         return "Drawn at random, to measure how good the decisions are."
+    if question is not None and question.strategy == HIGHEST_SCORES:
+        return "Asked because its score is among the highest."
     return "Selected because its answer improves the model most."
 
 
@@ -183,10 +186,14 @@ def _similar(workspace: Workspace, row: int) -> list[SimilarRow]:
     ]
 
 
-def _group(workspace: Workspace, row: int, shown: list[str]) -> Group | None:
+def _group(
+    workspace: Workspace, row: int, shown: list[str], explanation: Explanation
+) -> Group | None:
     """Return unanswered rows like a row."""
     snapshot, columns = workspace.snapshot, workspace.columns
-    reason, rows = find_group(columns, row, shown, snapshot.scores, snapshot.suspects)
+    reason, rows = find_group(
+        columns, row, shown, snapshot.scores, snapshot.suspects, _rules(explanation)
+    )
     answered = _answered_rows(workspace)
     rows = [other for other in rows if other not in answered]
     if not rows:
@@ -196,6 +203,11 @@ def _group(workspace: Workspace, row: int, shown: list[str]) -> Group | None:
     values = _row_values(columns, rows, names)
     found = zip(rows, columns.row_names(rows), scores, values, strict=True)
     return Group(reason=reason, columns=names, rows=[GroupRow(*one) for one in found])
+
+
+def _rules(explanation: Explanation) -> set[str]:
+    """Return the columns whose reason is a broken rule."""
+    return {reason.column for reason in explanation.main_reasons if reason.is_rule}
 
 
 def _row_values(columns: Columns, rows: list[int], names: list[str]) -> list[list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,13 +135,28 @@ class Columns:
         As `Schema.parse` returns them.
     identifiers : list of str
         Columns that name a row.
+    broken : dict of str to array of bool, optional
+        For each column, which rows break a rule that blames it; see `Rules.broken`.
     """
 
-    def __init__(self, table: pa.Table, parsed: dict[str, Any], identifiers: list[str]) -> None:
+    def __init__(
+        self,
+        table: pa.Table,
+        parsed: dict[str, Any],
+        identifiers: list[str],
+        broken: Mapping[str, NDArray[np.bool_]] | None = None,
+    ) -> None:
         self.names: list[str] = table.column_names
         self.used = {name: _fit(values) for name, values in parsed.items()}
         self._table = table
         self._identifiers = identifiers
+        self._broken = broken or {}
+
+    def like(self, row: int, name: str, *, is_rule: bool) -> NDArray[np.bool_]:
+        """Return which rows are like a row in a column: by a broken rule, or by its value."""
+        if is_rule and name in self._broken:
+            return self._broken[name]
+        return self.used[name].like(row)
 
     def cells(self, row: int) -> dict[str, str]:
         """Return the cells of a row as text, empty where missing."""

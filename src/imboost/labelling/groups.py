@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ def find_group(
     reasons: Sequence[str],
     scores: NDArray[np.float64],
     suspects: NDArray[np.int64],
+    rules: Collection[str] = (),
 ) -> tuple[str, list[int]]:
     """Return what the rows like a row share, and these rows by descending score.
 
@@ -42,14 +43,20 @@ def find_group(
     scores : array of shape (n_rows,)
     suspects : array of int
         Rows that may be grouped, ascending; see `find_suspects`.
+    rules : collection of str
+        Reasons that are broken rules: rows are alike if they break a rule of the same column.
     """
     if row not in suspects:
         return "", []
     suspects = suspects[suspects != row]
     shared = [name for name in reasons if name in columns.used][:MAX_COLUMNS]
     if shared:
-        is_like = np.all([columns.used[name].like(row)[suspects] for name in shared], axis=0)
-        reason = f"unusual in {' and '.join(shared)} in the same way"
+        shared = shared[:1] if shared[0] in rules else [one for one in shared if one not in rules]
+        is_like = np.all(
+            [columns.like(row, name, is_rule=name in rules)[suspects] for name in shared], axis=0
+        )
+        way = "by a broken rule" if shared[0] in rules else "in the same way"
+        reason = f"unusual in {' and '.join(shared)} {way}"
     else:
         equal = np.mean([column.equal(row)[suspects] for column in columns.used.values()], axis=0)
         is_like = equal >= NEAR_DUPLICATE

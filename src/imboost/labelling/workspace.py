@@ -278,7 +278,9 @@ class Workspace:
         self.session.start()
         detector = cast("TableDetector", self.session.detector)
         identifiers = [c.name for c in detector.schema_ if c.role == Role.IDENTIFIER]
-        self._columns = Columns(table, detector.schema_.parse(table), identifiers)
+        parsed = detector.schema_.parse(table)
+        broken = detector.rules_.broken(parsed) if detector.rules_ else {}
+        self._columns = Columns(table, parsed, identifiers, broken)
         self._points = detector.embed(table).astype(np.float32)
         self._fill(self.n_questions)
         self._training = None

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from imboost.relations.relation import Parsed, n_rows
 
 MIN_COLUMNS = 4  # columns from which rows that differ in one cell are near duplicates
-MAX_REPEATED = 0.01  # fraction of rows; in a table with more of them, rows repeat by nature
-MANTISSA = 2.0**20  # numbers that agree in so many binary digits are the same
+MAX_REPEATED = 0.02  # fraction of rows; in a table with more of them, rows repeat by nature
+MANTISSA = 2.0**26  # numbers with a relative difference below its inverse are the same
 EXTRA_BITS = 8.0  # of information that equal cells must have beyond the number of a row
 
 Hashes = NDArray[np.uint64]
@@ -83,8 +83,10 @@ def _hash_cells(values: Any) -> Hashes:
 
     if isinstance(values, np.ndarray):
         mantissa, exponent = np.frexp(values)
-        rounded = np.ldexp(np.round(mantissa * MANTISSA), exponent)
-        return np.asarray(pd.util.hash_array(rounded))
+        rounded = np.ldexp(np.round(mantissa * MANTISSA) / MANTISSA, exponent)
+        whole = np.round(values)  # whole numbers and seconds stay distinct, whatever their size
+        is_whole = np.abs(values - whole) <= np.abs(values) / MANTISSA
+        return np.asarray(pd.util.hash_array(np.where(is_whole, whole, rounded)))
     encoded = pa.chunked_array(values).combine_chunks().dictionary_encode()
     texts = np.array([*encoded.dictionary.to_pylist(), ""], dtype=object)
     codes = encoded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)

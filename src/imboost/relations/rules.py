@@ -15,7 +15,9 @@ from imboost.relations.spelling import find_spelling_relations
 from imboost.tables.layout import WHOLE_ROW, Feature, Kind
 from imboost.tables.schema import Schema
 
-MAX_BROKEN = 0.005  # fraction of the training rows that break a rule; else it is not used
+MAX_BROKEN = 0.005  # maximum fraction of the training rows that break a rule
+MIN_BROKEN = 3  # rows that may always break it, in small tables
+MAX_MISSPELT = 0.05  # maximum fraction of the training rows with another spelling in a column
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +52,25 @@ class Rules:
     @classmethod
     def fit(cls, schema: Schema, parsed: Parsed) -> Self:
         """Find the rules of a training table that few of its rows break."""
-        limit = MAX_BROKEN * n_rows(parsed)
-        found = [*discover(schema, parsed), *find_spelling_relations(parsed)]
-        relations = tuple(one for one in found if (~one.holds(parsed)).sum() <= limit)
+        n = n_rows(parsed)
+        limit, spelling_limit = max(MAX_BROKEN * n, MIN_BROKEN), max(MAX_MISSPELT * n, MIN_BROKEN)
+        relations = (
+            *(one for one in discover(schema, parsed) if n_broken(one, parsed) <= limit),
+            *(
+                one
+                for one in find_spelling_relations(parsed)
+                if n_broken(one, parsed) <= spelling_limit
+            ),
+        )
         named = {name for one in relations for name in one.columns}
         columns = [name for name in parsed if name in named]
         repeated = RepeatedRows.fit(parsed)
         return cls(relations, repeated, (*columns, *[WHOLE_ROW] * (repeated is not None)))
+
+    def broken(self, parsed: Parsed) -> dict[str, NDArray[np.bool_]]:
+        """Return for each column which rows break a rule that blames it."""
+        flags = self.transform(parsed) == 1
+        return {name: flags[:, at] for at, name in enumerate(self.columns)}
 
     def features(self, start: int) -> list[Feature]:
         """Return the features of the flags, for a matrix in which they begin at a column."""
@@ -92,3 +106,8 @@ class Rules:
             for row in np.flatnonzero(self.repeated.is_repeated(parsed)).tolist():
                 broken[row][WHOLE_ROW] = "another row is the same, or differs in one cell"
         return broken
+
+
+def n_broken(relation: Relation, parsed: Parsed) -> int:
+    """Return the number of rows in which a relation does not hold."""
+    return int((~relation.holds(parsed)).sum())

@@ -309,6 +309,8 @@ class Session:
         self.start()
         with self._selection_lock:
             self._ask(n)
+            if not self.open_questions and self.n_left:  # all were answered meanwhile
+                self._ask(n)
         with self._journal.lock:
             if not self._state.open:
                 raise SessionError("No row is left to ask about: each has an answer.")

@@ -215,3 +215,18 @@ def test_the_score_of_a_row_is_that_of_its_worst_cell(table):
     np.testing.assert_array_equal(rows.scores["cells"], rows.cells.max(axis=1))
     again = model.score(table[:9])
     np.testing.assert_array_equal(again.scores["cells"], again.cells.max(axis=1))
+
+
+def test_a_new_category_of_a_wide_table_scores_high(wide):
+    sorts = np.eye(3)[(wide[:, 0] > 0).astype(int)]
+    layout = Layout(
+        (
+            *Layout.of_numbers([f"x{number}" for number in range(90)]).features,
+            Feature("sort", Kind.CATEGORICAL, 90, 93),
+        )
+    )
+    X = np.hstack([wide, sorts])
+    X[0, 90:] = 0, 0, 1
+    scores = Fitted(X, layout).training_scores[:, 90]
+    assert scores[0] > 5
+    assert scores[0] == scores.max()

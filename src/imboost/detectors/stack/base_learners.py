@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 PRIOR_INTERCEPT = -2.0  # log-odds of a row with average scores: about one outlier in eight rows
 PRIOR_INTERCEPT_STD = 1.0
-ERROR_RATE = 0.01  # fraction of wrong rows that is expected in a table with a cell model
+ERROR_RATE = 0.01  # prior fraction of wrong rows in tables with a cell model; an assumption
 PRIOR_SLOPE = 1.5  # increase of the log-odds per standard deviation of the weighted mean score
 MIN_STD = 1e-6  # replaces a standard deviation of 0
 CLIP = 0.02  # out-of-fold probabilities are clipped to [0.02, 0.98]: no learner is certain

@@ -21,10 +21,10 @@ Known = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
 MAX_FOREST_FEATURES = 64  # with more, PCA replaces forests, which would take minutes
-RULE_SCORE = 3.0  # of a cell that breaks a rule, in addition to how rare that is
-REPEATED_SCORE = 1.5  # the same for a row that occurs more than once: one of them is right
-MIN_REPEATS = 8  # rows from which on a number is common, if they are also
-MIN_REPEATED_FRACTION = 0.001  # this fraction of all rows
+RULE_SCORE = 3.0  # added to the rarity of a broken rule; chosen on the tables of `bench cells`
+REPEATED_SCORE = 1.5  # the same for repeated rows; lower, since one row of a pair is right
+MIN_REPEATS = 8  # minimum number of rows with the same number for it to be common
+MIN_REPEATED_FRACTION = 0.001  # minimum fraction of rows with the same number, likewise
 SAME_VALUE = 1e-6  # smaller differences between scaled numbers are rounding errors
 MIN_ERROR = 0.02  # smallest residual scale, in standard deviations of the column
 PRIOR_WEIGHT = 0.03  # weight of a category's overall frequency in its probability
@@ -118,7 +118,8 @@ class CellModel:
             known = ~missing[:, feature.start]
             is_unbounded = not conditional.has_probabilities(feature)
             model.tails.append(TailScore.fit(deviations[known, number], is_unbounded=is_unbounded))
-            common = _common_numbers(X[known, feature.start]) if is_unbounded else _NO_NUMBERS
+            is_number = feature.kind == Kind.NUMERIC
+            common = _common_numbers(X[known, feature.start]) if is_number else _NO_NUMBERS
             model.common_numbers.append(common[0])
             model.common_scores.append(common[1])
         return model, model._score_cells(deviations, X), expected

@@ -38,7 +38,8 @@ Mask = NDArray[np.bool_]
 UNSUPERVISED_SCORES = tuple(score_weights(0.0))
 BASE_LEARNERS = tuple(learner_weights(0.0))
 MAX_PRIOR_STRENGTH = 1e12  # a stronger prior gives the same weights
-N_BACKGROUND = 200  # rows taken to be inliers in tables with a cell model
+N_BACKGROUND = 200  # unlabelled rows taken to be inliers in tables with a cell model
+MAX_BACKGROUND_SCORE = 0.95  # quantile of the scores below which they are drawn
 MEAN_CELL_SCORE = 1.0  # of a negative log tail probability, which is exponentially distributed
 CHUNK_ROWS = 16_384  # rows scored at a time, to bound memory
 
@@ -189,7 +190,9 @@ class Stack(ShallowDetector):
         selected and mostly outliers.
         """
         proba = self._score_model.predict(self._training_features.scores)
-        free = np.flatnonzero((labels == UNLABELLED) & (proba < np.quantile(proba, 0.95)))
+        free = np.flatnonzero(
+            (labels == UNLABELLED) & (proba < np.quantile(proba, MAX_BACKGROUND_SCORE))
+        )
         n = min(self._n_background, len(free))
         return np.random.default_rng(self._seed).choice(free, n, replace=False)
 

@@ -143,6 +143,6 @@ class UnsupervisedScores:
             "knn": knn,
             "pca": pca_error.astype(np.float32).astype(np.float64),  # see `PrincipalComponents`
         }
-        if any(self.layout.of_kind(Kind.CATEGORICAL)):
+        if any(f.kind in (Kind.CATEGORICAL, Kind.RULE) for f in self.layout.features):
             scores["cells"] = cells.max(axis=1)
         return ScoredRows(filled, scores, lof, cells, expected)
