@@ -52,10 +52,9 @@ class TableDetector(Stateful, BaseEstimator):
         How numbers are scaled: by median and quartiles with extreme values compressed, by
         quantiles, or by minimum and maximum, as in the paper.
     contamination : float or "auto", optional
-        Fraction of the training rows called outliers. With "auto" it is estimated from two
-        clusters of scores; once labels of both classes are known, the rows with a probability of
-        at least 0.5 are called outliers. None keeps the
-        setting of `detector`.
+        Fraction of the training rows called outliers. With "auto", the rows with a probability of
+        at least 0.5 are called outliers; without labels of both classes, most detectors estimate
+        the fraction from two clusters of scores instead. None keeps the setting of `detector`.
     random_state : int, RandomState or None
         None keeps the setting of `detector`.
 
