@@ -372,5 +372,5 @@ KINDS: dict[str, Kind] = {
     "near duplicate": near_duplicate,
 }
 
-PROBLEM_ROWS = ("exact duplicate", "near duplicate")
+ADDED_ROWS = ("exact duplicate", "near duplicate")
 """Kinds that add a row to the table instead of changing one."""

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from imboost.benchmark.cells.error_kinds import KINDS, PROBLEM_ROWS, Columns
+from imboost.benchmark.cells.error_kinds import ADDED_ROWS, KINDS, Columns
 
 N_PER_KIND = 6  # errors of each kind that fits the table
 MAX_FRACTION = 0.03  # of the rows have an error
@@ -75,7 +75,7 @@ def plant_errors(frame: Any, *, n_per_kind: int = N_PER_KIND, seed: int = 0) -> 
             if changed is None:
                 continue
             n -= 1
-            if name in PROBLEM_ROWS:
+            if name in ADDED_ROWS:
                 extra.append((name, {**text.loc[row].to_dict(), **changed}))
             else:
                 text.loc[row, list(changed)] = list(changed.values())
