@@ -146,8 +146,11 @@ def _answer_until_a_group(page, is_outlier):
 
 def _answer_a_group(page, n_before):
     """Answer a group of at least ten rows with one key, without one of them; return the rows."""
+    named = {box.get_attribute("value") for box in page.locator("input[name=also]").all()}
     page.keyboard.press("g")
-    boxes = page.locator("input[name=also]")
+    boxes = page.locator("input[name=also][type=checkbox]")
+    boxes.first.wait_for()
+    assert {box.get_attribute("value") for box in boxes.all()} == named
     rows = [int(_row(page)), *(int(box.get_attribute("value")) for box in boxes.all())]
     boxes.last.focus()
     page.keyboard.press("Space")

@@ -165,7 +165,9 @@ def test_answers_are_sent_with_the_row_and_the_request():
     fields = {
         field["attrs"]["name"]: field["attrs"]["value"]
         for field in page.find("input")
-        if field["form"] is form and field["attrs"]["type"] == "hidden"
+        if field["form"] is form
+        and field["attrs"]["type"] == "hidden"
+        and field["attrs"]["name"] != "also"
     }
     assert fields == {"csrf": "token", "row": "10423", "request": "b5f2"}
     answers = [
@@ -184,14 +186,16 @@ def test_enter_in_a_field_of_the_card_answers_nothing():
     assert first["attrs"]["formmethod"] == "dialog"
 
 
-def test_rows_of_a_group_are_checked_to_begin_with():
+@pytest.mark.parametrize(("page", "kind"), [("question", "hidden"), ("row", "checkbox")])
+def test_every_row_of_a_group_is_answered_to_begin_with(page, kind):
+    """The question names the rows and loads the table when opened, from the page of the row."""
     boxes = [
         field["attrs"]
-        for field in read("question", TYPICAL["question"]).find("input")
+        for field in read(page, TYPICAL[page]).find("input")
         if field["attrs"].get("name") == "also"
     ]
     assert [box["value"] for box in boxes] == [str(700 + n) for n in range(37)]
-    assert all("checked" in box for box in boxes)
+    assert all(box["type"] == kind and ("checked" in box) == (kind == "checkbox") for box in boxes)
 
 
 def test_a_row_without_a_group_has_no_group_buttons():

@@ -8,7 +8,7 @@ from secrets import token_urlsafe
 
 import numpy as np
 
-from imboost.explain import Explanation, Reason
+from imboost.explain import Explanation
 from imboost.labelling.columns import Columns
 from imboost.labelling.groups import find_group
 from imboost.labelling.pictures import draw_found
@@ -103,45 +103,34 @@ def _cells(
 ) -> tuple[list[CellView], list[CellView]]:
     """Return the cells that make a row unusual, and all others in the order of the table."""
     cells = workspace.columns.cells(row)
-    if explanation is None:
-        return [], [CellView(name, value) for name, value in cells.items()]
-    unusual = {reason.column for reason in explanation.main_reasons}
+    reasons = {} if explanation is None else _reasons(workspace, row, explanation, cells)
+    others = [CellView(name, value) for name, value in cells.items() if name not in reasons]
+    return list(reasons.values()), others
+
+
+def _reasons(
+    workspace: Workspace, row: int, explanation: Explanation, cells: dict[str, str]
+) -> dict[str, CellView]:
+    """Return the cells that make a row unusual by their column, the strongest first."""
     largest = max((reason.contribution for reason in explanation.reasons), default=0.0)
-    shown: dict[str, CellView] = {}
-    hidden: dict[str, CellView] = {}
-    for reason in explanation.reasons:
-        is_reason = reason.column in unusual
+    views: dict[str, CellView] = {}
+    for reason in explanation.main_reasons:
         if reason.is_about_row:
-            if is_reason:
-                shown[reason.column] = CellView(
-                    "the whole row", "", position=reason.position, is_reason=True, is_row=True
-                )
+            views[reason.column] = CellView(
+                "the whole row", "", position=reason.position, is_row=True
+            )
             continue
-        strength = max(reason.contribution, 0.0) / largest if largest > 0 else 0.0
-        view = _cell_view(workspace, row, reason, cells[reason.column], is_reason, strength)
-        (shown if is_reason else hidden)[reason.column] = view
-    others = [
-        hidden.get(name, CellView(name, value))
-        for name, value in cells.items()
-        if name not in shown
-    ]
-    return list(shown.values()), others
-
-
-def _cell_view(
-    workspace: Workspace, row: int, reason: Reason, value: str, is_reason: bool, strength: float
-) -> CellView:
-    label = f"{reason.column}: {value or 'missing'}, {reason.position}"
-    picture = workspace.columns.used[reason.column].draw(row, reason.expected, label)
-    return CellView(
-        column=reason.column,
-        value=value,
-        expected=_rounded(reason.expected),
-        position=reason.position,
-        is_reason=is_reason,
-        strength=strength,
-        picture=picture,
-    )
+        value = cells[reason.column]
+        label = f"{reason.column}: {value or 'missing'}, {reason.position}"
+        views[reason.column] = CellView(
+            column=reason.column,
+            value=value,
+            expected=_rounded(reason.expected),
+            position=reason.position,
+            strength=max(reason.contribution, 0.0) / largest if largest > 0 else 0.0,
+            picture=workspace.columns.used[reason.column].draw(row, reason.expected, label),
+        )
+    return views
 
 
 def _rounded(text: str) -> str:

@@ -23,15 +23,14 @@ class CellView:
     value : str
         Empty if the cell is missing.
     expected : str
-        The value predicted from the other cells; empty for a column that is not used.
+        The value predicted from the other cells. This and what follows is empty for cells that
+        are no reason.
     position : str
         Where the value lies among reference rows, such as "above 99.8% of reference rows".
-    is_reason : bool
-        Whether the cell contributes more to the score than cells of reference rows do.
     strength : float
         Contribution relative to the largest one of the row, from 0 to 1.
     picture : Markup
-        The distribution of the column with a mark at the value; empty for an unused column.
+        The distribution of the column with a mark at the value.
     is_row : bool
         Whether this is not a cell but a reason about the whole row.
     """
@@ -40,7 +39,6 @@ class CellView:
     value: str
     expected: str = ""
     position: str = ""
-    is_reason: bool = False
     strength: float = 0.0
     picture: Markup = field(default_factory=Markup)
     is_row: bool = False

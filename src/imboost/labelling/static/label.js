@@ -66,6 +66,7 @@
   document.addEventListener("htmx:afterSettle", () => {
     followCard();
     followPanel();
+    countGroup(); // the rows of a group are loaded when they are opened
   });
 
   document.addEventListener("htmx:beforeRequest", (event) => {
@@ -135,16 +136,18 @@
     all.indeterminate = n > 0 && n < boxes.length;
   }
 
+  function countGroup() {
+    const n = 1 + document.querySelectorAll("input[name=also]:is(:checked, [type=hidden])").length;
+    for (const element of document.querySelectorAll("[data-group-count]")) element.textContent = n;
+  }
+
   document.addEventListener("change", (event) => {
     const box = event.target;
     if (box.matches("[data-select-all]")) {
       for (const other of document.querySelectorAll("input[name=rows]")) other.checked = box.checked;
     }
     if (box.matches("[data-select-all], input[name=rows]")) countSelected();
-    if (box.matches("input[name=also]")) {
-      const n = 1 + document.querySelectorAll("input[name=also]:checked").length;
-      for (const element of document.querySelectorAll("[data-group-count]")) element.textContent = n;
-    }
+    if (box.matches("input[name=also]")) countGroup();
   });
 
   // Filter: rows of a list whose text contains what is typed.
