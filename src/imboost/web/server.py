@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -23,6 +24,7 @@ BACKLOG = 64  # connections that wait to be accepted, and that asyncio accepts a
 N_OTHER_FILES = 128  # file descriptors left for models, databases and libraries
 LOGGERS = ("uvicorn.error", "asyncio")  # loggers with messages that clients can cause
 ACCESS_LOGGER = "imboost.access"
+SWITCH_SECONDS = 0.0005  # a training in the background lets a request run after this time
 
 
 def run_server(
@@ -64,6 +66,8 @@ def run_server(
         logger = _access_logger(stack, access_log, verbose=verbose)
         if logger is not None:
             app = Observed(app, partial(log_request, logger))
+        stack.callback(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(SWITCH_SECONDS)
         server = Server(app, limits or ConnectionLimits(), on_ready)
         with suppress(KeyboardInterrupt):  # the way to stop it, which uvicorn raises again
             server.run(sockets=[listener])
