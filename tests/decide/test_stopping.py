@@ -28,4 +28,9 @@ def test_stop_once_no_outlier_is_left(n_outliers):
 def test_go_on_while_no_outlier_is_labelled():
     advice = advise(outcome(Estimate(50, 10, 200), Estimate(0.99, 0.9, 1.0), n_outliers=0))
     assert not advice.should_stop
-    assert "no row is labelled outlier yet" in advice.reason
+    assert "too early" in advice.reason
+
+
+def test_a_recall_near_zero_is_not_written_as_zero():
+    advice = advise(outcome(Estimate(900, 400, 2000), Estimate(0.001, 0.0004, 0.004)))
+    assert "less than 1% of all outliers are found; about 900" in str(advice)

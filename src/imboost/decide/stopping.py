@@ -36,8 +36,9 @@ def advise(outcome: Outcome) -> Advice:
     if missed.high < 1:
         return Advice(True, "no outlier seems to be left below the threshold.")
     if outcome.n_labelled_outliers == 0:
-        why = "no row is labelled outlier yet, so that the estimate rests on the prior alone"
-        return Advice(False, f"{why}: {n_missed}.")
-    interval = f"({recall.low:.0%} to {recall.high:.0%})"
-    found = f"about {recall.value:.0%} of all outliers are found {interval}"
+        return Advice(False, "it is too early to say how many outliers are left.")
+    found = f"about {recall.value:.0%} of all outliers are found"
+    found += f" ({recall.low:.0%} to {recall.high:.0%})"
+    if recall.high < 0.01:
+        found = "less than 1% of all outliers are found"
     return Advice(recall.value >= SUFFICIENT_RECALL, f"{found}; {n_missed}.")
