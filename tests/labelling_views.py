@@ -211,4 +211,5 @@ def results():
 def common(**changes):
     """What every page gets."""
     given = {"table_name": "orders-2025.csv", "who": "Ada", "csrf": "token", "version": "0.1.0"}
+    given["is_logged_in"] = True
     return {**given, "phase": "questions", "panel": panel(), **changes}

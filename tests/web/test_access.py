@@ -197,6 +197,16 @@ def test_a_login_starts_a_new_session(closed):
         assert httpx.get(f"{closed}/plain", cookies=before).status_code == 401
 
 
+def test_a_browser_that_logs_out_sees_nothing_any_more(closed):
+    with httpx.Client(base_url=closed) as client:
+        log_in(client)
+        token = client.get("/").text
+        assert client.post("/logout", data={"csrf": "wrong"}).status_code == 403
+        answer = client.post("/logout", data={"csrf": token})
+        assert (answer.status_code, answer.headers["Location"]) == (303, "/login")
+        assert client.get("/", headers=BROWSER).status_code == 401
+
+
 def test_a_form_cannot_log_a_browser_in_from_another_site(closed):
     assert httpx.post(f"{closed}/login", data={"token": TOKEN}).status_code == 403
 

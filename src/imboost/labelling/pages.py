@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse
 from imboost.labelling.cards import panel_view
 from imboost.labelling.project import Project
 from imboost.labelling.rendering import render
+from imboost.web.access import browser_session
 
 FOLDER = Path(__file__).parent
 VERSION = version("imboost")  # read from disk once
@@ -44,6 +45,7 @@ class Pages:
             "table_name": self._project.path.name,
             "who": person(request),
             "csrf": self._csrf_token(request),
+            "is_logged_in": browser_session(request).is_logged_in,
             "version": VERSION,
             "phase": self._project.phase,
             **context,

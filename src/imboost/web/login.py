@@ -16,7 +16,7 @@ from imboost.web.rate_limit import RateLimit
 from imboost.web.responses import rejection
 from imboost.web.visits import Visit
 
-LOGIN_PATH = "/login"
+LOGIN_PATH, LOGOUT_PATH = "/login", "/logout"
 N_ATTEMPTS, ATTEMPT_SECONDS = 5, 12.0  # wrong tokens of a client at once, and the wait after them
 
 PAGE = """<!doctype html>
@@ -67,6 +67,9 @@ class Login:
         given = dict(query).get("token")
         if request.method == "POST" and request.scope["path"] == LOGIN_PATH:
             return self._try(form_fields(request).get("token", [""])[0], "/", request, visit)
+        if request.method == "POST" and request.scope["path"] == LOGOUT_PATH:
+            visit.log_out()
+            return _redirect(LOGIN_PATH)
         if request.method == "GET" and given is not None:
             rest = urlencode([(name, value) for name, value in query if name != "token"])
             target = _own_path(request.scope) + (f"?{rest}" if rest else "")

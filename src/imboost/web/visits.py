@@ -49,7 +49,14 @@ class Visit:
 
     def log_in(self) -> None:
         """Start a new session that may see everything."""
-        self.session = self._signer.start(is_logged_in=True)
+        self._start(is_logged_in=True)
+
+    def log_out(self) -> None:
+        """Replace the cookie of the browser by one that may see nothing."""
+        self._start(is_logged_in=False)
+
+    def _start(self, *, is_logged_in: bool) -> None:
+        self.session = self._signer.start(is_logged_in=is_logged_in)
         self._sends_cookie = True
 
     def check_csrf(self, request: Request) -> None:
