@@ -195,3 +195,19 @@ def test_rows_of_the_users_own_data_frame_are_scored_whatever_its_index(orders, 
     scores = detector.decision_function(frame.iloc[rows])
     np.testing.assert_allclose(scores, detector.decision_scores_[rows], rtol=1e-6)
     assert [one.score for one in detector.explain(frame.iloc[rows])] == pytest.approx(scores)
+
+
+def test_skewed_numbers_are_scaled_by_logarithms_where_cells_are_scored():
+    rng = np.random.default_rng(0)
+    price = rng.lognormal(7.0, 0.8, 200)
+    numbers = pd.DataFrame({"price": price, "size": rng.normal(size=200)})
+    mixed = numbers.assign(kind=rng.choice(["a", "b"], 200))
+
+    def center(table, detector="stack", scaling="auto"):
+        model = TableDetector(detector, scaling=scaling, random_state=0)
+        model.fit(table)
+        return model.encoder_.encoders["price"].scaling.center
+
+    assert center(mixed) == 0.0
+    assert center(numbers) == center(mixed, scaling="robust") == float(np.median(price))
+    assert center(mixed, detector="trees") == float(np.median(price))

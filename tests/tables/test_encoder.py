@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imboost.errors import DataError, UnknownNameError
-from imboost.tables.column_encoders import MAX_CATEGORIES
+from imboost.tables.column_encoders import MAX_CATEGORIES, DatetimeEncoder
 from imboost.tables.encoder import TableEncoder
 from imboost.tables.layout import Kind, Layout
 from imboost.tables.number_scaling import SCALINGS, fit_scaling
@@ -140,6 +140,29 @@ def test_a_scaling_can_be_inverted(name):
     scaling = fit_scaling(name, values)
     more = np.array([values.min() - 5, *np.quantile(values, [0.1, 0.5, 0.9]), values.max() + 50])
     np.testing.assert_allclose(scaling.inverse_transform(scaling.transform(more)), more, rtol=1e-6)
+
+
+def test_small_and_negative_numbers_stand_out_on_a_logarithmic_scale():
+    rng = np.random.default_rng(0)
+    prices = np.append(rng.lognormal(7.0, 0.4, 300), [9.0, -1100.0])
+
+    def gap(name):
+        scaled = fit_scaling(name, prices).transform(prices)
+        inner = scaled[:300]
+        return (inner.min() - scaled[300:]) / (inner.max() - inner.min())
+
+    assert (gap("log") > 0.4).all()
+    assert (gap("robust") < 0.3).all()
+
+
+@pytest.mark.parametrize("values", [np.linspace(10, 20, 99), np.linspace(-1, 9, 99) ** 3])
+def test_columns_that_are_symmetric_or_change_their_sign_are_not_scaled_by_logarithms(values):
+    assert fit_scaling("log", values) == fit_scaling("robust", values)
+
+
+def test_datetimes_are_not_scaled_by_logarithms():
+    seconds = np.geomspace(1e9, 1.6e9, 99)
+    assert DatetimeEncoder.fit(seconds, "log") == DatetimeEncoder.fit(seconds, "robust")
 
 
 def test_an_unknown_scaling_is_named():

@@ -42,7 +42,7 @@ def run(
         typer.Option(
             "--set",
             help="A setting of the detector, such as n_trees=50, of the query strategy, such as "
-            "query__patience=5, or of the table: table__scaling (robust, quantile or "
+            "query__patience=5, or of the table: table__scaling (robust, log, quantile or "
             "minmax), table__missing=0.2 (fraction of values to remove), table__imputation=mean; "
             "may be repeated.",
         ),

@@ -86,8 +86,10 @@ def fit(
     ] = DEFAULT_DETECTOR,
     scaling: Annotated[
         str,
-        typer.Option(metavar="NAME", help="How numbers are scaled: robust, quantile or minmax."),
-    ] = "robust",
+        typer.Option(
+            metavar="NAME", help="How numbers are scaled: auto, robust, log, quantile or minmax."
+        ),
+    ] = "auto",
     contamination: Annotated[
         str,
         typer.Option(

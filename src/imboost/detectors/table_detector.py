@@ -28,9 +28,12 @@ from imboost.tables.encoder import TableEncoder
 from imboost.tables.frames import to_arrow
 from imboost.tables.layout import WHOLE_ROW, Layout
 from imboost.tables.number_scaling import SCALINGS
+from imboost.tables.roles import Role
 from imboost.tables.schema import ParsedColumns, Schema
 
 Mask = NDArray[np.bool_]
+
+AUTO_SCALING = "auto"
 
 
 def _delegate(name: str) -> Any:
@@ -48,9 +51,11 @@ class TableDetector(Stateful, BaseEstimator):
     roles : dict of str to str, optional
         Roles of some columns: "numeric", "categorical", "boolean", "datetime", "identifier",
         "constant", "text" or "ignored". The roles of the others are inferred.
-    scaling : {"robust", "quantile", "minmax"}
-        How numbers are scaled: by median and quartiles with extreme values compressed, by
-        quantiles, or by minimum and maximum, as in the paper.
+    scaling : {"auto", "robust", "log", "quantile", "minmax"}
+        How numbers are scaled: "robust" by median and quartiles with extreme values compressed,
+        "log" likewise, but skewed columns by their logarithm, "quantile" by quantiles, "minmax"
+        by minimum and maximum, as in the paper. "auto" is "log" where the detector scores single
+        cells (`stack` in tables with categories or rules), else "robust".
     contamination : float or "auto", optional
         Fraction of the training rows called outliers. With "auto", the rows with a probability of
         at least 0.5 are called outliers; without labels of both classes, most detectors estimate
@@ -103,7 +108,7 @@ class TableDetector(Stateful, BaseEstimator):
         detector: str | BaseDetector = "stack",
         *,
         roles: Mapping[str, str] | None = None,
-        scaling: str = "robust",
+        scaling: str = "auto",
         contamination: float | str | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -138,19 +143,29 @@ class TableDetector(Stateful, BaseEstimator):
         detector = self.check_settings()
         table = to_arrow(X)
         fitted_schema, parsed = schema or Schema.fit_parse(table, self.roles)
-        encoder = TableEncoder.fit(fitted_schema, parsed, self.scaling)
         self.rules_ = Rules.fit(fitted_schema, parsed) if detector.uses_rules else None
-        self.schema_, self.encoder_, self._parsed = fitted_schema, encoder, parsed
+        scaling = self._choose_scaling(fitted_schema)
+        self.encoder_ = TableEncoder.fit(fitted_schema, parsed, scaling)
+        self.schema_, self._parsed = fitted_schema, parsed
         matrix = self._encode(parsed)
         self.detector_ = detector.fit(matrix, y, layout=self._layout, is_audit=is_audit)
         self._check_cells = _take_check_cells(table, list(parsed))
         self._fit_reference_values()
         return self
 
+    def _choose_scaling(self, schema: Schema) -> str:
+        if self.scaling != AUTO_SCALING:
+            return self.scaling
+        if self.rules_ is None:
+            return "robust"
+        has_categories = any(one.role in (Role.CATEGORICAL, Role.BOOLEAN) for one in schema)
+        return "log" if has_categories or self.rules_.columns else "robust"
+
     def check_settings(self) -> BaseDetector:
         """Raise if a setting is invalid; return a new detector for the matrix."""
-        if self.scaling not in SCALINGS:
-            raise UnknownNameError("scaling", self.scaling, SCALINGS)
+        names = (AUTO_SCALING, *SCALINGS)
+        if self.scaling not in names:
+            raise UnknownNameError("scaling", self.scaling, names)
         detector = self._new_detector()
         detector.check_settings()
         return detector

@@ -25,6 +25,7 @@ def environment() -> Environment:
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,  # a running program keeps the templates that fit its code
     )
     environment.globals.update(count=count)
     environment.filters.update(

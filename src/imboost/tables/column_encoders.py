@@ -72,6 +72,7 @@ class DatetimeEncoder:
             and np.ptp(known) >= length
         )
         is_clock = bool(known.min() >= 0 and known.max() < DAY)
+        scaling = "robust" if scaling == "log" else scaling  # 1970 is no origin of ratios
         return cls(fit_scaling(scaling, values), cycles, len(known) < len(values), is_clock)
 
     @property

@@ -17,6 +17,8 @@ ASINH_SCALE = 5.0
 """Default of `NumberScaling.asinh_scale` for robust scaling, found by experiment: if smaller,
 outliers come too close to other rows; if much larger, one extreme value dominates the column."""
 
+MAX_OTHER_SIGN = 0.01  # fraction of numbers with the other sign that may be errors
+LOG_UNIT = 3.0  # values above the 5 % quantile, divided by this, are on a logarithmic scale
 N_QUANTILES = 100
 TAIL_SLOPE = 3.0  # slope of a quantile scaling just outside the training range; about 1 inside
 
@@ -71,6 +73,23 @@ def _fit_robust(known: Values) -> NumberScaling:
     return NumberScaling(median, scale, asinh_scale=ASINH_SCALE)
 
 
+def _fit_log(known: Values) -> NumberScaling:
+    """Scale a column by its logarithm if it is skewed, else as `_fit_robust` does.
+
+    In a skewed column nearly all numbers have the same sign, and large ones lie farther from the
+    median than small ones. On a logarithmic scale a price of 19 or -900 is far from others
+    between 700 and 3,000.
+    """
+    sizes = np.abs(known)
+    low, median, high = np.quantile(sizes, (0.05, 0.5, 0.95))
+    has_one_sign = min((known < 0).mean(), (known > 0).mean()) <= MAX_OTHER_SIGN
+    if not has_one_sign or high - median <= median - low:
+        return _fit_robust(known)
+    unit = float(np.quantile(sizes[sizes > 0], 0.05)) / LOG_UNIT
+    scale = max(unit / ASINH_SCALE, float(np.finfo(np.float64).tiny))
+    return NumberScaling(0.0, scale, asinh_scale=ASINH_SCALE)
+
+
 def _fit_quantile(known: Values) -> NumberScaling:
     low, high = float(known.min()), float(known.max())
     half_range = high / 2 - low / 2 or _magnitude(low)
@@ -86,6 +105,7 @@ def _magnitude(constant: float) -> float:
 SCALINGS: dict[str, Callable[[Values], NumberScaling]] = {
     "minmax": _fit_minmax,
     "robust": _fit_robust,
+    "log": _fit_log,
     "quantile": _fit_quantile,
 }
 
