@@ -21,14 +21,14 @@ def test_contamination_is_the_fraction_of_rows_in_the_upper_cluster():
 
 
 @pytest.mark.parametrize("scores", [np.zeros(50), np.append(np.zeros(10), np.full(40, 5.0))])
-def test_without_a_smaller_upper_cluster_contamination_is_a_tenth(scores):
-    assert estimate_contamination(scores) == 0.1
+def test_in_small_tables_without_a_smaller_upper_cluster_one_row_is_called(scores):
+    assert estimate_contamination(scores) == 1 / 50
 
 
-def test_without_two_clusters_contamination_is_the_upper_tail():
-    rng = np.random.default_rng(0)
-    skewed = np.concatenate([rng.normal(size=900), rng.normal(size=100) * 2 + 1])
-    assert estimate_contamination(skewed) == pytest.approx((skewed > 3).mean(), abs=0.01)
+@pytest.mark.parametrize("skew", [0.0, 0.5, 1.0])
+def test_without_two_clusters_one_row_in_a_hundred_is_called(skew):
+    scores = np.random.default_rng(0).normal(size=1500)
+    assert estimate_contamination(np.exp(skew * scores) if skew else scores) == 0.01
 
 
 def test_only_inliers_above_the_threshold_lower_the_contamination():
@@ -66,7 +66,7 @@ def test_a_contamination_of_one_calls_every_row():
 def test_the_larger_of_two_similar_clusters_is_not_outlying():
     rng = np.random.default_rng(0)
     scores = np.concatenate([rng.normal(-3, 0.3, 550), rng.normal(2, 0.3, 450)])
-    assert estimate_contamination(scores) == 0.1
+    assert estimate_contamination(scores) == 0.01
 
 
 def test_the_lowest_threshold_of_a_precision_counts_labels():

@@ -9,9 +9,8 @@ from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
 from imboost.stats.mixture import fit_two_gaussians
 
 AUTO = "auto"  # contamination that is estimated from the scores and labels of the training rows
-FALLBACK_CONTAMINATION = 0.1  # if there are neither two clusters nor an upper tail; PyOD's default
+ASSUMED_CONTAMINATION = 0.01  # if it cannot be known: few rows, the highest scores of all
 MAX_CONTAMINATION = 0.2  # largest estimate without labels; a larger upper cluster is not outlying
-TAIL_DEVIATIONS = 3.0  # standard deviations above the median from which the upper tail begins
 MIN_SEPARATION = 2.0
 """Two clusters are separate if their means differ by more than this many standard deviations:
 the bound given for Ashman's D (Ashman, Bird and Zepf, 1994)."""
@@ -69,21 +68,17 @@ def choose_threshold(
 def estimate_contamination(scores: Floats, seed: int = 0) -> float:
     """Return the fraction of rows in the upper of two clusters of scores.
 
-    Without two clusters, or if the upper one is too large, it is the fraction of rows in the
-    upper tail: far above the median, measured by the spread below it. If that tail is empty or
-    too large as well, it is `FALLBACK_CONTAMINATION`.
+    Without two clusters, or if the upper one is too large, it is `ASSUMED_CONTAMINATION`, but at
+    least one row.
     """
+    assumed = max(ASSUMED_CONTAMINATION, 1 / len(scores))
     mixture = fit_two_gaussians(scores, np.random.default_rng(seed))
     if mixture is None:
-        return FALLBACK_CONTAMINATION
-    median = np.median(scores)
-    below = scores[scores <= median] - median
-    tail = scores > median + TAIL_DEVIATIONS * np.sqrt(np.square(below).mean())
-    estimates = [float(tail.mean()), FALLBACK_CONTAMINATION]
-    if np.ptp(mixture.means) > MIN_SEPARATION * np.sqrt(mixture.variances.mean()):
-        is_upper = (mixture.inlier_posterior(scores) < 0.5) & (scores > mixture.means[0])
-        estimates.insert(0, float(is_upper.mean()))
-    return next(estimate for estimate in estimates if 0 < estimate <= MAX_CONTAMINATION)
+        return assumed
+    if np.ptp(mixture.means) <= MIN_SEPARATION * np.sqrt(mixture.variances.mean()):
+        return assumed
+    is_upper = (mixture.inlier_posterior(scores) < 0.5) & (scores > mixture.means[0])
+    return float(is_upper.mean()) if 0 < is_upper.mean() <= MAX_CONTAMINATION else assumed
 
 
 def contamination_without_outliers(scores: Floats, contamination: float, labels: Labels) -> float:
