@@ -75,6 +75,14 @@ def test_roles_are_used_and_wrong_ones_are_refused(orders, monkeypatch):
     assert "NAME=ROLE" in refused("label", orders, "--terminal", "--role", "visits")
 
 
+def test_roles_come_from_a_file_and_single_ones_have_precedence(orders, monkeypatch, tmp_path):
+    roles = tmp_path / "roles.toml"
+    roles.write_text('[roles]\n"visits" = "ignored"\n"amount" = "ignored"\n')
+    label(orders, "q", monkeypatch, "--roles", roles, "--role", "amount=numeric")
+    with Session.open(orders.with_name("orders.session.db")) as session:
+        assert session.detector.roles == {"visits": "ignored"}
+
+
 def test_a_model_gives_roles_and_settings(orders, monkeypatch, tmp_path):
     run_well("fit", orders, "--detector", "trees", "--role", "visits=ignored")
     monkeypatch.setattr(sys, "stdin", io.StringIO("q\n"))

@@ -66,6 +66,18 @@ def test_precision_is_unknown_without_rows_above_the_threshold():
     assert (precision.low, precision.high) == (0.0, 1.0)
 
 
+def test_precision_is_unknown_until_a_row_is_labelled_outlier():
+    log_odds, labels = np.array([-2.0, 1.0, 2.0]), np.array([0, -1, 0], dtype=np.int8)
+    calibration = Calibration.fit(log_odds[::2], labels[::2], np.ones(2, dtype=bool))
+
+    def precision(labels):
+        return estimate_outcome(log_odds, log_odds, labels, 0.0, calibration).precision
+
+    assert np.isnan(precision(labels).value)
+    assert 0 < precision(np.array([0, -1, 1], dtype=np.int8)).value < 1
+    assert precision(np.zeros(3, dtype=np.int8)).value == 0.0
+
+
 def test_recall_is_one_if_no_outlier_is_left():
     log_odds, labels = np.array([-2.0, 1.0]), np.zeros(2, dtype=np.int8)
     calibration = Calibration.fit(log_odds, labels, np.ones(2, dtype=bool))

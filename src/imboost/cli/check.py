@@ -13,7 +13,7 @@ from rich.text import Text
 from imboost.cli.console import say
 from imboost.cli.fit import given_roles
 from imboost.cli.inputs import load_model
-from imboost.cli.options import Table
+from imboost.cli.options import RolesFile, Table
 from imboost.cli.outputs import write_text
 from imboost.cli.progress import stage
 from imboost.errors import DataError
@@ -54,7 +54,7 @@ def check(
         list[str] | None,
         typer.Option(help="The role of a column, as in 'imboost fit'; may be repeated."),
     ] = None,
-    roles: Annotated[Path | None, typer.Option(help="File with the roles of columns.")] = None,
+    roles: RolesFile = None,
     write_roles: Annotated[
         Path | None,
         typer.Option(help="Write the roles of all columns to this TOML file, to be edited."),

@@ -17,6 +17,7 @@ from imboost.cli.options import (
     DEFAULT_DETECTOR,
     Encoding,
     Header,
+    RolesFile,
     Seed,
     Sheet,
     Sql,
@@ -69,13 +70,7 @@ def fit(
             "other columns are detected.",
         ),
     ] = None,
-    roles: Annotated[
-        Path | None,
-        typer.Option(
-            help="File with the roles of columns, as 'imboost check --write-roles' writes it; "
-            "--role has precedence."
-        ),
-    ] = None,
+    roles: RolesFile = None,
     detector: Annotated[
         str,
         typer.Option(

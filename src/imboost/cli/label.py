@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from imboost.cli.console import say
-from imboost.cli.fit import parse_roles, print_columns
+from imboost.cli.fit import given_roles, print_columns
 from imboost.cli.inputs import load_model
 from imboost.cli.label_source import find_source
 from imboost.cli.options import (
@@ -21,6 +21,7 @@ from imboost.cli.options import (
     MAX_SEED,
     Encoding,
     Header,
+    RolesFile,
     Sheet,
     Sql,
     read_options,
@@ -110,6 +111,7 @@ def label(
             metavar="NAME=ROLE", help="The role of a column, as in 'imboost fit'; may be repeated."
         ),
     ] = None,
+    roles: RolesFile = None,
     audit_share: Annotated[
         float | None,
         typer.Option(
@@ -138,7 +140,7 @@ def label(
     check_number("--second-opinions", second_opinions, minimum=0.0, maximum=1.0)
     check_number("--lease", lease, minimum=1.0)
     check_number("--audit-share", audit_share or 0.0, minimum=0.0, maximum=1.0)
-    roles = parse_roles(role or ())
+    chosen = given_roles(roles, role)
     if model is not None and detector is not None:
         raise SettingError("Give --model or --detector, not both.")
     if not terminal:
@@ -147,8 +149,15 @@ def label(
     if terminal and data == Path("-"):
         raise SettingError("--terminal reads answers from standard input: give a file.")
     source = find_source(data, session, name, options)
-    settings = {"detector": detector, "model": model, "seed": seed, "audit-share": audit_share}
-    given = [name for name, value in {**settings, "role": role}.items() if value is not None]
+    settings = {
+        "detector": detector,
+        "model": model,
+        "seed": seed,
+        "audit-share": audit_share,
+        "role": role,
+        "roles": roles,
+    }
+    given = [name for name, value in settings.items() if value is not None]
     if source.exists and given:
         raise SettingError(
             f"The session {source.shown} exists and keeps its settings: leave out --{given[0]}, "
@@ -178,8 +187,8 @@ def label(
     with stage(f"reading {source.table}"):
         source.prepare()
         project.open()
-        if project.setup is not None and (chosen := {**model_roles, **roles}):
-            project.setup.set_roles(chosen)
+        if project.setup is not None and (all_roles := {**model_roles, **chosen}):
+            project.setup.set_roles(all_roles)
     say(f"Session: {source.shown}, {count(_n_answers(project), 'answer')} so far.")
     try:
         if terminal:

@@ -33,6 +33,14 @@ Table = Annotated[
         "of one format, or - for standard input.",
     ),
 ]
+RolesFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="File with the roles of columns, as 'imboost check --write-roles' writes it; "
+        "--role has precedence.",
+    ),
+]
 Encoding = Annotated[
     str | None,
     typer.Option(

@@ -43,7 +43,8 @@ class Outcome:
     n_labelled_outliers : int
         Rows labelled outlier.
     precision : Estimate
-        Fraction of outliers among the rows above the threshold; nan if there are none.
+        Fraction of outliers among the rows above the threshold; nan, from 0 to 1, if there are
+        none, or if no row is labelled outlier, so that it cannot be known.
     n_missed : Estimate
         Unlabelled outliers that are not above the threshold.
     recall : Estimate
@@ -86,7 +87,7 @@ def estimate_outcome(
     n_outliers = n_found + missed
     recall = np.divide(n_found, n_outliers, out=np.ones(N_DRAWS), where=n_outliers > 0)
     precision = Estimate(float("nan"), 0.0, 1.0)
-    if n_above:
+    if n_above and (is_outlier.any() or not (above & is_unlabelled).any()):
         precision = Estimate.from_draws((hits + (is_outlier & above).sum()) / n_above)
     return Outcome(
         n_rows=len(scores),
