@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A posterior mean with its 90% credible interval: the 5% and 95% quantiles."""
+    """A posterior mean or median with its 90% credible interval: the 5% and 95% quantiles."""
 
     value: float
     low: float
@@ -46,7 +46,8 @@ class Outcome:
         Fraction of outliers among the rows above the threshold; nan, from 0 to 1, if there are
         none, or if no row is labelled outlier, so that it cannot be known.
     n_missed : Estimate
-        Unlabelled outliers that are not above the threshold.
+        Unlabelled outliers that are not above the threshold; the median of the posterior, since
+        a few draws of very many outliers dominate its mean.
     recall : Estimate
         Fraction of all outliers that are above the threshold or labelled.
     """
@@ -94,7 +95,7 @@ def estimate_outcome(
         n_predicted=int((is_outlier | (above & (labels != INLIER))).sum()),
         n_labelled_outliers=int(is_outlier.sum()),
         precision=precision,
-        n_missed=Estimate.from_draws(missed),
+        n_missed=replace(Estimate.from_draws(missed), value=float(np.median(missed))),
         recall=Estimate.from_draws(recall),
     )
 
