@@ -24,6 +24,7 @@ def write(path, content):
         (b"", "is empty"),
         (b"\n\n", "is empty"),
         (b"a,a,b\n1,2,3\n", "several columns called 'a'"),
+        (b"(row),b\n1,3\n", r"a column called '\(row\)'"),
         (b"a,b\n1,2\n3\n", "ragged.*Expected 2 columns, got 1"),
         (b"a,b\n1,2\n3,4,5\n", "ragged.*Expected 2 columns, got 3"),
         (b"a,b\n1,\xe9t\xe9\n", "not in UTF-8"),

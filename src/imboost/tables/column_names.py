@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from imboost.errors import DataError
+from imboost.tables.layout import WHOLE_ROW
 
 
 def check_columns(
@@ -32,7 +33,12 @@ def check_columns(
 
 
 def check_unique(names: list[str], where: str) -> None:
-    """Raise, naming them, if columns share a name."""
+    """Raise, naming them, if columns share a name, or one has that of the whole row."""
+    if WHOLE_ROW in names:
+        raise DataError(
+            f"{where} has a column called '{WHOLE_ROW}', which stands for whole rows in reasons: "
+            "rename it."
+        )
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(f"{where} has several columns called {_listed(twice)}; rename them.")
