@@ -31,6 +31,11 @@ def test_go_on_while_no_outlier_is_labelled():
     assert "too early" in advice.reason
 
 
+def test_a_wide_interval_is_no_reason_to_stop():
+    assert not advise(outcome(Estimate(20, 0, 500), Estimate(0.7, 0.1, 1.0))).should_stop
+    assert advise(outcome(Estimate(5, 0, 20), Estimate(0.7, 0.45, 1.0))).should_stop
+
+
 def test_a_recall_near_zero_is_not_written_as_zero():
     advice = advise(outcome(Estimate(900, 400, 2000), Estimate(0.001, 0.0004, 0.004)))
     assert "less than 1% of all outliers are found; about 900" in str(advice)

@@ -219,6 +219,17 @@ def test_a_row_can_be_looked_at_and_answered(visitor, project):
     assert visitor.get("/rows/99999").status_code == 409
 
 
+def test_an_answer_on_the_page_of_a_question_is_no_resolution(visitor, project):
+    visitor.get("/rows/7?back=/")
+    visitor.answer("unsure", back="/")
+    assert visitor.page.url.path == "/"
+    visitor.get("/rows/8?back=//evil.example")
+    assert "evil" not in visitor.page.text
+    visitor.answer("unsure", back="//evil.example")
+    assert visitor.page.url.host == "127.0.0.1"
+    assert [entry.resolves for entry in project.workspace.session.history] == [False, False]
+
+
 def test_disagreements_between_people_are_resolved(visitor, project):
     session = project.workspace.session
     session.tell([5], ["inlier"], who="ann")
@@ -364,6 +375,16 @@ class TestHostileRequests:
         policy = shared[0].get().headers["Content-Security-Policy"]
         assert "script-src 'self'" in policy
         assert "unsafe" not in policy
+
+
+def test_people_who_log_in_without_a_name_are_different_people(project, stack):
+    start(project)
+    one, other = (Visitor(stack, project, token="secret") for _ in range(2))
+    questions = []
+    for visitor in (one, other):
+        visitor.get("/?token=secret")
+        questions.append(visitor.row)
+    assert questions[0] != questions[1]
 
 
 def test_a_token_is_needed_on_other_addresses(project, stack):

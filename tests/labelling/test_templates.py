@@ -26,7 +26,7 @@ STOP = made_up.panel(should_stop=True, training=None, error="The disk is full.")
 
 TYPICAL = {
     "question": {"question": made_up.question()},
-    "row": {"question": made_up.question(is_open=False)},
+    "row": {"question": made_up.question(is_open=False), "back": "/suspects"},
     "columns": {"columns": made_up.columns(), **BEFORE},
     "training": {"training": TRAINING, "error": "", **FIRST},
     "suspects": {"suspects": made_up.suspects()},
@@ -44,7 +44,7 @@ OTHER = [
     ("question", {"question": None}),
     ("question", {"question": None, "panel": None}),
     ("question", {"question": None, "panel": DONE}),
-    ("row", {"question": made_up.empty_question(), "panel": None}),
+    ("row", {"question": made_up.empty_question(), "panel": None, "back": "/"}),
     ("columns", {"columns": views.ColumnsView([], [], 0, [], "No columns."), **BEFORE}),
     ("training", {**FAILED, **FIRST}),
     ("training", {"training": None, "error": "", **FIRST}),
@@ -216,6 +216,13 @@ def test_the_single_row_goes_back_to_the_list():
     }
     assert values["back"] == "/suspects"
     assert not [form for form in page.find("form") if "hx-post" in form["attrs"]]
+
+
+def test_only_who_has_logged_in_can_log_out():
+    for is_logged_in in (True, False):
+        page = read("question", {**TYPICAL["question"], "is_logged_in": is_logged_in})
+        paths = [button["attrs"].get("formaction") for button in page.find("button")]
+        assert ("/logout" in paths) == is_logged_in
 
 
 def test_changed_roles_are_selected_and_pointed_out():

@@ -200,11 +200,12 @@ def test_a_login_starts_a_new_session(closed):
 def test_a_browser_that_logs_out_sees_nothing_any_more(closed):
     with httpx.Client(base_url=closed) as client:
         log_in(client)
-        token = client.get("/").text
+        token, cookies = client.get("/").text, dict(client.cookies)
         assert client.post("/logout", data={"csrf": "wrong"}).status_code == 403
         answer = client.post("/logout", data={"csrf": token})
         assert (answer.status_code, answer.headers["Location"]) == (303, "/login")
         assert client.get("/", headers=BROWSER).status_code == 401
+    assert httpx.get(closed, headers=BROWSER, cookies=cookies).status_code == 401
 
 
 def test_a_form_cannot_log_a_browser_in_from_another_site(closed):

@@ -89,7 +89,7 @@ def _factor(cluster: NDArray[np.float64], bulk: NDArray[np.float64], gap: float)
     center = float(np.median(bulk))
     spread = MAD_TO_SD * float(np.median(np.abs(bulk - center)))
     distance = abs(float(np.median(cluster)) - center)
-    for factor in FACTORS:
+    for factor in sorted(FACTORS, key=lambda one: abs(distance - np.log10(one))):
         size = float(np.log10(factor))
         error = 2 * spread / np.sqrt(len(cluster)) + 0.01 * size
         is_near = abs(distance - size) <= min(error, MAX_ERROR * size)

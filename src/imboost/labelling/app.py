@@ -42,6 +42,8 @@ from imboost.web.probes import add_probes
 MAX_NAME_LENGTH = 60  # characters of a person's name
 MAX_NOTE_LENGTH = 2000  # characters of a note
 FORM_BYTES = 64 * 1024  # of an upload besides the file
+SUSPECTS = "/suspects"
+BACK_PATHS = ("/", SUSPECTS)  # where an answer on the page of a row leads to
 GROUP = "+group"  # suffix of an answer that is for all checked rows of the group
 
 Text = Annotated[str, Form()]
@@ -191,9 +193,9 @@ def _add_questions(app: FastAPI, project: Project, pages: Pages) -> None:
             who=person(request),
             note=note.strip()[:MAX_NOTE_LENGTH],
             request=request_id[:64],
-            resolves=bool(back),
+            resolves=back == SUSPECTS,
         )
-        return _redirect("/suspects") if back else _after(request)
+        return _redirect(back if back in BACK_PATHS else "/") if back else _after(request)
 
     @app.post("/undo")
     def undo(request: Request) -> Response:
@@ -244,11 +246,13 @@ def _add_lists(app: FastAPI, project: Project, pages: Pages) -> None:
         return _redirect(f"/suspects?{request.url.query}")
 
     @app.get("/rows/{row}")
-    def one_row(request: Request, row: int) -> Response:
+    def one_row(request: Request, row: int, back: str = SUSPECTS) -> Response:
         workspace = _workspace(project)
         if not 0 <= row < len(workspace.snapshot.scores):
             raise SessionError(f"There is no row {row}.")
-        return pages.render(request, "row", question=question_view(workspace, row, explain=True))
+        view = question_view(workspace, row, explain=True)
+        back = back if back in BACK_PATHS else SUSPECTS
+        return pages.render(request, "row", question=view, back=back)
 
     @app.get("/history")
     def history(request: Request, page: int = 1) -> Response:

@@ -134,7 +134,7 @@ def _reasons(
 
 
 def _rounded(text: str) -> str:
-    """Write a number with at most four significant digits, other text as it is.
+    """Write a number with four significant digits, or none after the point; other text as it is.
 
     >>> _rounded("12.345678"), _rounded("north"), _rounded("123456.7")
     ('12.35', 'north', '123,457')

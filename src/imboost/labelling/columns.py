@@ -69,11 +69,7 @@ class NumberColumn:
 
     def draw(self, row: int, expected: str, label: str) -> Markup:
         """Draw the distribution with the value of a row and, if a number, the expected one."""
-        try:
-            number = float(expected)
-        except ValueError:
-            number = np.nan
-        return self.picture.draw(float(self.values[row]), number, label)
+        return self.picture.draw(float(self.values[row]), _to_number(expected), label)
 
     def draw_all(self, label: str) -> Markup:
         """Draw the distribution."""
@@ -123,6 +119,22 @@ class CategoryColumn:
     def draw_all(self, label: str) -> Markup:
         """Draw the frequencies."""
         return self.picture.draw(None, "", label)
+
+
+def _to_number(text: str) -> float:
+    """Return a number, or a datetime in seconds since 1970; nan for other text.
+
+    >>> _to_number("12.5"), _to_number("1970-01-02"), _to_number("18:30")
+    (12.5, 86400.0, nan)
+    """
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return float(np.datetime64(text, "s").astype(np.int64)) if text else np.nan
+    except ValueError:
+        return np.nan
 
 
 class Columns:

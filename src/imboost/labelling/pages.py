@@ -54,6 +54,11 @@ class Pages:
 
 
 def person(request: Request) -> str:
-    """Return the name of the person who sends a request; empty if none was given."""
+    """Return the name of the person who sends a request.
+
+    Without a name it is empty, or one of the browser's own where several people log in.
+    """
     name = request.cookies.get(NAME_COOKIE, "")
-    return name.encode("latin-1", "ignore").decode("utf-8", "ignore")
+    name = name.encode("latin-1", "ignore").decode("utf-8", "ignore")
+    session = browser_session(request)
+    return name or (f"visitor {session.id[:4]}" if session.is_logged_in else "")

@@ -18,7 +18,7 @@ ASINH_SCALE = 5.0
 outliers come too close to other rows; if much larger, one extreme value dominates the column."""
 
 MAX_OTHER_SIGN = 0.01  # fraction of numbers with the other sign that may be errors
-LOG_UNIT = 3.0  # values above the 5 % quantile, divided by this, are on a logarithmic scale
+LOG_UNIT = 3.0  # numbers above a third of the 5% quantile are scaled logarithmically
 N_QUANTILES = 100
 TAIL_SLOPE = 3.0  # slope of a quantile scaling just outside the training range; about 1 inside
 

@@ -24,7 +24,7 @@ BACKLOG = 64  # connections that wait to be accepted, and that asyncio accepts a
 N_OTHER_FILES = 128  # file descriptors left for models, databases and libraries
 LOGGERS = ("uvicorn.error", "asyncio")  # loggers with messages that clients can cause
 ACCESS_LOGGER = "imboost.access"
-SWITCH_SECONDS = 0.0005  # a training in the background lets a request run after this time
+SWITCH_SECONDS = 0.0005  # training in the background lets a request run after this time
 
 
 def run_server(

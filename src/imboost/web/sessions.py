@@ -62,6 +62,7 @@ class SessionSigner:
         self._secret = secret or secrets.token_bytes(32)
         self.seconds = seconds
         self._clock = clock
+        self._ended: dict[str, int] = {}  # sessions that logged out, until their cookies expire
 
     def start(self, *, is_logged_in: bool = False) -> BrowserSession:
         """Return a new session."""
@@ -71,6 +72,12 @@ class SessionSigner:
         """Return the session with a new lifetime if half of it is over, else as it is."""
         is_due = session.expires - self._clock() < self.seconds / 2
         return replace(session, expires=self._end()) if is_due else session
+
+    def end(self, session: BrowserSession) -> None:
+        """Accept the cookie of a session no more."""
+        now = self._clock()
+        self._ended = {one: expires for one, expires in self._ended.items() if expires > now}
+        self._ended[session.id] = self._end()
 
     def write(self, session: BrowserSession) -> str:
         """Return the value of a session's cookie."""
@@ -84,7 +91,8 @@ class SessionSigner:
             return None
         identifier, is_logged_in, expires = payload.split(".")
         session = BrowserSession(identifier, is_logged_in == "1", int(expires))
-        return session if session.expires > self._clock() else None
+        is_over = session.expires <= self._clock() or session.id in self._ended
+        return None if is_over else session
 
     def csrf_token(self, session: BrowserSession) -> str:
         """Return the CSRF token of a session."""

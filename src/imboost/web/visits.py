@@ -52,7 +52,8 @@ class Visit:
         self._start(is_logged_in=True)
 
     def log_out(self) -> None:
-        """Replace the cookie of the browser by one that may see nothing."""
+        """End the session, and start one that may see nothing."""
+        self._signer.end(self.session)
         self._start(is_logged_in=False)
 
     def _start(self, *, is_logged_in: bool) -> None:
@@ -96,7 +97,7 @@ class Visit:
 def csrf_token(request: Request) -> str:
     """Return the CSRF token for the forms and the htmx headers of a page.
 
-    The page sends it back in the form field `csrf_token` or the header `X-CSRF-Token`.
+    The page sends it back in the form field `csrf` or the header `X-CSRF-Token`.
     """
     return _visit(request).csrf_token()
 

@@ -62,6 +62,8 @@
 
   document.addEventListener("toggle", (event) => {
     if (event.target.id === "panel-details") isPanelOpen = event.target.open;
+    const isQuestion = byId("next-form") !== null; // on the page of a row, groups are open
+    if (event.target.open && isQuestion) event.target.closest("#group")?.scrollIntoView();
   }, true);
   document.addEventListener("htmx:afterSettle", () => {
     followCard();
@@ -85,8 +87,10 @@
     if (requestConfig.path === "/answer") {
       const [answer, group] = requestConfig.formData.get("answer").split("+");
       const n = 1 + requestConfig.formData.getAll("also").length;
-      notify(`Saved: ${group ? `${n} rows` : byId("card-title").textContent}, ${answer}`, 3);
+      const what = group && n > 1 ? `${n} rows` : byId("card-title").textContent;
+      notify(`Saved: ${what}, ${answer}`, 3);
     }
+    if (requestConfig.path === "/undo") notify("The last answer is undone", 3);
   });
 
   // Errors: the card stays, and the banner says what was not saved until something is.
@@ -138,7 +142,10 @@
 
   function countGroup() {
     const n = 1 + document.querySelectorAll("input[name=also]:is(:checked, [type=hidden])").length;
-    for (const element of document.querySelectorAll("[data-group-count]")) element.textContent = n;
+    for (const element of document.querySelectorAll("[data-group-count]")) {
+      element.textContent = n;
+      element.closest("button").disabled = n === 1;
+    }
   }
 
   document.addEventListener("change", (event) => {
