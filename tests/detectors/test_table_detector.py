@@ -208,6 +208,21 @@ def test_skewed_numbers_are_scaled_by_logarithms_where_cells_are_scored():
         model.fit(table)
         return model.encoder_.encoders["price"].scaling.center
 
-    assert center(mixed) == 0.0
+    flags = numbers.assign(flag=rng.choice(["yes", "no"], 200))
+    rules = numbers.assign(double=(2 * price).round(2), price=price.round(2))
+    assert center(mixed) == center(flags) == center(rules) == 0.0
     assert center(numbers) == center(mixed, scaling="robust") == float(np.median(price))
     assert center(mixed, detector="trees") == float(np.median(price))
+
+
+def test_a_broken_sum_ranks_before_the_rarest_correct_cells_and_repeated_rows():
+    rng = np.random.default_rng(0)
+    net, tax = rng.lognormal(4.0, 1.0, 600).round(2), rng.lognormal(2.0, 1.0, 600).round(2)
+    table = pd.DataFrame({"net": net, "tax": tax, "total": (net + tax).round(2)})
+    table["shop"] = rng.choice(["a", "b", "c"], 600)
+    table.loc[7, "total"] += 3.0
+    table.loc[300] = table.loc[100]
+    scores = TableDetector(random_state=0).fit(table).decision_scores_
+    ranks = (-scores).argsort().argsort()
+    assert ranks[7] == 0
+    assert 0 < min(ranks[[100, 300]]) < 12
