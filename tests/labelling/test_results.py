@@ -26,7 +26,7 @@ class Pages:
 
     def render(self, request, template, status=200, **context):
         frame = {"table_name": "orders.csv", "who": "", "csrf": "token", "version": "1"}
-        frame |= {"phase": "questions", "panel": None}
+        frame |= {"phase": "questions", "panel": None, "is_logged_in": False}
         text = render(f"{template}.html.j2", {**frame, **context})
         return JSONResponse({"page": text, **context}, status_code=status)
 

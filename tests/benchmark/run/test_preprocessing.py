@@ -66,7 +66,8 @@ def test_a_run_with_a_scaling_can_be_repeated():
 
 
 @pytest.mark.parametrize(
-    "setting", ["table__scaling=log", "table__missing=1", "table__imputation=x", "table__absent=1"]
+    "setting",
+    ["table__scaling=linear", "table__missing=1", "table__imputation=x", "table__absent=1"],
 )
 def test_bad_settings_are_named_before_anything_runs(setting):
     name = setting.removeprefix("table__").split("=")[0]
