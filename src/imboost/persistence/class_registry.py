@@ -21,6 +21,7 @@ from imboost.detectors.stack.cell_model import (
 from imboost.detectors.stack.features import FeatureExtractor
 from imboost.detectors.stack.neighbors import NeighborDistances, NeighborScores
 from imboost.detectors.stack.pca import CrossFittedPCA, PrincipalComponents
+from imboost.detectors.stack.training_rows import TrainingRows
 from imboost.detectors.stack.unsupervised import UnsupervisedScores
 from imboost.detectors.table_detector import TableDetector
 from imboost.explain.reference_values import ReferenceCategories, ReferenceNumbers, ReferenceTimes
@@ -57,7 +58,8 @@ _PARTS = (
     Layout, Feature, Kind,
     ReferenceNumbers, ReferenceCategories, ReferenceTimes,
     MinMaxScaling, StandardScaling, RankTransform, TailScore, Calibration,
-    UnsupervisedScores, NeighborDistances, NeighborScores, CrossFittedPCA, PrincipalComponents,
+    UnsupervisedScores, TrainingRows, NeighborDistances, NeighborScores, CrossFittedPCA,
+    PrincipalComponents,
     CellModel, ForestConditional, PCAConditional, NumericForest, CategoricalForest,
     FeatureExtractor, ScoreModel,
     ScoreLearner, ForestLearner, LinearLearner, GaussianProcessLearner,

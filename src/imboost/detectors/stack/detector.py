@@ -92,8 +92,7 @@ class Stack(ShallowDetector):
     decision_scores_, query_scores_, labels_, threshold_, calibration_, training_labels_, \
     out_of_fold_proba_, n_features_in_, feature_names_in_
         As in `IMBoost`; `query_scores_` is `decision_scores_`. PCA and cell model score training
-        rows out of fold or out of bag, also when they are given to `decision_function` again (in
-        tables of more than `max_reference_rows` rows, only those among the reference rows). The
+        rows out of fold or out of bag, also when they are given to `decision_function` again. The
         base learners score labelled rows in sample; `out_of_fold_proba_` holds predictions
         without their own labels.
 

@@ -109,12 +109,6 @@ class NeighborScores:
         return np.concatenate(knn), np.concatenate(lof)
 
 
-def nearest_neighbor(reference: Floats, X: Floats) -> tuple[Indices, Floats]:
-    """Return the index of every row's nearest reference row and the distance to it."""
-    nearest = _fit_search(reference).kneighbors(X, 1, return_distance=False)[:, 0]
-    return nearest, np.linalg.norm(X - reference[nearest], axis=1)
-
-
 def sample_rows(n_rows: int, n_sampled: int, seed: int) -> Indices:
     """Return the indices of at most `n_sampled` rows, drawn at random, in their order."""
     rng = np.random.default_rng(seed)

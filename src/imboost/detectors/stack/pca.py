@@ -11,6 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
+from imboost.detectors.stack.training_rows import NEW
 from imboost.stats.scaling import StandardScaling
 
 Floats = NDArray[np.float64]
@@ -18,7 +19,6 @@ Floats = NDArray[np.float64]
 EXPLAINED_VARIANCE = 0.95  # fraction of the variance that the retained components explain
 NEGLIGIBLE_VARIANCE = 1e-12  # relative to the first component: rounding of double precision
 N_FOLDS = 5
-NEW = -1  # the training index of a row that is not a training row
 
 
 @dataclass(frozen=True, eq=False)

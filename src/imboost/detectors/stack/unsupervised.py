@@ -14,13 +14,9 @@ from sklearn.ensemble import IsolationForest
 
 from imboost.detectors.base import column_medians, impute
 from imboost.detectors.stack.cell_model import CellModel, predicted_columns
-from imboost.detectors.stack.neighbors import (
-    SAME_ROW,
-    NeighborScores,
-    nearest_neighbor,
-    sample_rows,
-)
-from imboost.detectors.stack.pca import NEW, CrossFittedPCA, Reconstruction
+from imboost.detectors.stack.neighbors import NeighborScores, sample_rows
+from imboost.detectors.stack.pca import CrossFittedPCA, Reconstruction
+from imboost.detectors.stack.training_rows import TrainingRows
 from imboost.tables.layout import Kind, Layout
 
 Floats = NDArray[np.float64]
@@ -56,19 +52,13 @@ class UnsupervisedScores:
     """The fitted unsupervised models and their scores.
 
     A model that could adapt to single rows scores training rows out of fold or out of bag, and
-    new rows by all its folds or trees. Training rows that are scored again are recognised by
-    their distance of 0 to a reference row.
+    new rows by all its folds or trees. Training rows that are scored again are recognised.
 
     Parameters
     ----------
     layout, pca, cell_model, isolation_forest, neighbors
         The fitted models.
-    reference : array of shape (n_reference, n_columns)
-        The reference rows of `neighbors`, missing numbers replaced by medians.
-    reference_missing : array of bool of shape (n_reference, n_columns)
-        Where numbers were missing in the reference rows.
-    reference_index : array of shape (n_reference,)
-        Indices of the reference rows among the training rows.
+    training_rows : TrainingRows
     """
 
     layout: Layout
@@ -76,9 +66,7 @@ class UnsupervisedScores:
     cell_model: CellModel
     isolation_forest: IsolationForest
     neighbors: NeighborScores
-    reference: Floats
-    reference_missing: NDArray[np.bool_]
-    reference_index: NDArray[np.int64]
+    training_rows: TrainingRows
 
     @classmethod
     def fit(
@@ -105,9 +93,7 @@ class UnsupervisedScores:
             cell_model=cell_model,
             isolation_forest=forest.fit(content),
             neighbors=NeighborScores.fit(content[reference_index], n_neighbors),
-            reference=with_medians[reference_index],
-            reference_missing=np.isnan(X[:, columns])[reference_index],
-            reference_index=reference_index,
+            training_rows=TrainingRows.fit(with_medians, np.isnan(X[:, columns])),
         )
         return fitted, fitted._score(X, reconstruction, cells, expected)
 
@@ -115,19 +101,10 @@ class UnsupervisedScores:
         """Return rows with their scores; missing numbers are nan."""
         columns = predicted_columns(self.layout)
         content = impute(X, self.cell_model.medians)[:, columns]
-        training_index = self._find_training_rows(content, np.isnan(X[:, columns]))
+        training_index = self.training_rows.find(content, np.isnan(X[:, columns]))
         reconstruction = self.pca.reconstruct(content, training_index)
         cells, expected = self.cell_model.score(X, reconstruction, training_index)
         return self._score(X, reconstruction, cells, expected)
-
-    def _find_training_rows(
-        self, content: Floats, missing: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
-        """Return the training index of every row, `NEW` where it is no training row."""
-        nearest, distances = nearest_neighbor(self.reference, content)
-        same_missing = (self.reference_missing[nearest] == missing).all(axis=1)
-        is_training = (distances <= SAME_ROW) & same_missing
-        return np.where(is_training, self.reference_index[nearest], NEW)
 
     def _score(
         self, X: Floats, reconstruction: Reconstruction, cells: Floats, expected: Floats
