@@ -192,7 +192,7 @@ def test_a_saved_relation_is_applied_to_new_rows(plant):
             dependency_on_two,
             r"price should be [\d.]+, as in other rows with name pizza . and size [a-z]+$",
         ),
-        (code_format, r"code should look like AA-9999, but is X-0...$"),
+        (code_format, r"code should look like 'AA-9999', but is 'X-0...'$"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

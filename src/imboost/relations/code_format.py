@@ -40,7 +40,7 @@ class FormatRelation(Relation):
     def describe(self, parsed: Parsed, row: int) -> str:
         """Say how the code of a row should look."""
         value = parsed[self.target][row].as_py()
-        return f"{self.target} should look like {self.pattern}, but is {value}"
+        return f"{self.target} should look like '{self.pattern}', but is '{value}'"
 
 
 def patterns(text: pa.ChunkedArray, has_lengths: bool) -> pa.ChunkedArray:
