@@ -70,10 +70,10 @@ def test_outlier_labels_alone_train_the_learners_against_unlabelled_rows(orders,
     outliers = np.flatnonzero(orders.y == 1)[:10]
     found = refined(fitted, orders.table, label(orders.y, outliers)).detector_
     assert found.learner_weights_
-    background = found._background_rows(found.training_labels_)
+    proba = found._score_model.predict(found._extractor.scores(found._training_rows))
+    background = found._background_rows(found.training_labels_, proba)
     assert len(background) == 200
     assert not set(background) & set(outliers)
-    proba = found._score_model.predict(found._training_features.scores)
     assert proba[background].max() < np.quantile(proba, 0.95)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from imboost.decide.calibration import Calibration
 from imboost.detectors import ALTBI, ODIM, DeepSAD, DeepSVDD, IMBoost, Stack, Trees
+from imboost.detectors.shallow.neighbor_distances import NeighborDistances
 from imboost.detectors.stack.base_learners import (
     ForestLearner,
     GaussianProcessLearner,
@@ -11,15 +12,16 @@ from imboost.detectors.stack.base_learners import (
     ScoreLearner,
     ScoreModel,
 )
-from imboost.detectors.stack.cell_model import (
-    CategoricalForest,
-    CellModel,
+from imboost.detectors.stack.cell_model import CellModel
+from imboost.detectors.stack.conditionals import (
+    CategoryForest,
     ForestConditional,
-    NumericForest,
+    NumberForest,
     PCAConditional,
 )
 from imboost.detectors.stack.features import FeatureExtractor
-from imboost.detectors.stack.neighbors import NeighborDistances, NeighborScores
+from imboost.detectors.stack.isolation import IsolationScores
+from imboost.detectors.stack.neighbors import NeighborScores
 from imboost.detectors.stack.pca import CrossFittedPCA, PrincipalComponents
 from imboost.detectors.stack.training_rows import TrainingRows
 from imboost.detectors.stack.unsupervised import UnsupervisedScores
@@ -37,7 +39,7 @@ from imboost.relations import (
     Rules,
     SpellingRelation,
 )
-from imboost.stats.ranks import RankTransform
+from imboost.stats.ranks import NormalScores, RankTransform
 from imboost.stats.scaling import MinMaxScaling, StandardScaling
 from imboost.stats.tails import TailScore
 from imboost.tables.category_parser import BooleanParser, CategoryParser
@@ -57,10 +59,10 @@ _PARTS = (
     TableEncoder, NumberEncoder, DatetimeEncoder, CategoryEncoder, NumberScaling,
     Layout, Feature, Kind,
     ReferenceNumbers, ReferenceCategories, ReferenceTimes,
-    MinMaxScaling, StandardScaling, RankTransform, TailScore, Calibration,
-    UnsupervisedScores, TrainingRows, NeighborDistances, NeighborScores, CrossFittedPCA,
-    PrincipalComponents,
-    CellModel, ForestConditional, PCAConditional, NumericForest, CategoricalForest,
+    MinMaxScaling, StandardScaling, RankTransform, NormalScores, TailScore, Calibration,
+    UnsupervisedScores, TrainingRows, NeighborDistances, NeighborScores, IsolationScores,
+    CrossFittedPCA, PrincipalComponents,
+    CellModel, ForestConditional, PCAConditional, NumberForest, CategoryForest,
     FeatureExtractor, ScoreModel,
     ScoreLearner, ForestLearner, LinearLearner, GaussianProcessLearner,
     MLPVAE, NormalisingFlow, Hypersphere,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +33,7 @@ class RankTransform:
     starts: NDArray[np.int64]  # where the columns begin in these arrays, and the end
 
     @classmethod
-    def fit(cls, X: Floats) -> RankTransform:
+    def fit(cls, X: Floats) -> Self:
         """Rank the training values, an array of shape (n_rows, n_columns)."""
         values, ranks = [], []
         for column in X.T:
@@ -42,10 +44,26 @@ class RankTransform:
         starts = np.cumsum([0, *(len(column) for column in values)])
         return cls(np.concatenate(values), np.concatenate(ranks), starts)
 
-    def transform(self, X: Floats) -> Floats:
+    def transform(self, X: NDArray[Any]) -> Floats:
         """Return the rank of every value, above 0 and below 1."""
-        columns = [
-            np.interp(values, self.values[start:stop], self.ranks[start:stop])
-            for values, (start, stop) in zip(X.T, pairwise(self.starts), strict=True)
-        ]
-        return np.column_stack(columns)
+        ranks = np.empty(X.shape)
+        for number, (start, stop) in enumerate(pairwise(self.starts)):
+            ranks[:, number] = np.interp(
+                X[:, number], self.values[start:stop], self.ranks[start:stop]
+            )
+        return ranks
+
+
+class NormalScores(RankTransform):
+    """Replace values by normal scores: the standard normal quantiles of their ranks.
+
+    >>> scores = NormalScores.fit(np.array([[0.0], [1.0], [1.0], [3.0]]))
+    >>> scores.transform(np.array([[1.0], [9.0]])).ravel().round(2).tolist()
+    [0.0, 1.15]
+    """
+
+    @classmethod
+    def fit(cls, X: Floats) -> Self:
+        """Rank the training values, an array of shape (n_rows, n_columns)."""
+        ranks = super().fit(X)
+        return cls(ranks.values, ndtri(ranks.ranks), ranks.starts)

@@ -82,7 +82,7 @@ class StandardScaling:
         is_constant = deviation <= 1e-12 * np.abs(mean)  # by rounding, it may not be exactly 0
         return cls(mean, np.where(is_constant, 1.0, deviation), limit)
 
-    def transform(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    def transform(self, table: NDArray[Any]) -> NDArray[np.float64]:
         """Scale a table of the same columns.
 
         >>> StandardScaling.fit(np.array([[1.0], [3.0]])).transform([[3.0], [99.0]]).ravel()

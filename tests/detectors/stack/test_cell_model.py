@@ -3,12 +3,8 @@
 import numpy as np
 import pytest
 
-from imboost.detectors.stack.cell_model import (
-    REPEATED_SCORE,
-    RULE_SCORE,
-    CellModel,
-    predicted_columns,
-)
+from imboost.detectors.stack.cell_model import REPEATED_SCORE, RULE_SCORE, CellModel
+from imboost.detectors.stack.conditionals import predicted_columns
 from imboost.detectors.stack.pca import CrossFittedPCA
 from imboost.detectors.stack.unsupervised import UnsupervisedScores
 from imboost.tables.layout import WHOLE_ROW, Feature, Kind, Layout
@@ -29,21 +25,26 @@ class Fitted:
 
     def __init__(self, X, layout=LAYOUT):
         self.columns, self.medians = predicted_columns(layout), np.nanmedian(X, axis=0)
-        self.pca, reconstruction = CrossFittedPCA.fit(self._filled(X), 0)
-        self.model, self.training_scores, _ = CellModel.fit(X, layout, reconstruction, 0)
+        self.pca, index = CrossFittedPCA.fit(self._filled(X), 0), np.arange(len(X))
+        reconstruction = self.pca.reconstruct(self._filled(X), index)
+        self.model = CellModel.fit(X, layout, reconstruction, 0)
+        self.training_scores = self.model.score(X, reconstruction, index)
 
     def _filled(self, X):
         return np.where(np.isnan(X), self.medians, X)[:, self.columns]
 
-    def score(self, X):
+    def _new(self, X):
         new = np.full(len(X), -1)
-        return self.model.score(X, self.pca.reconstruct(self._filled(X), new), new)
+        return X, self.pca.reconstruct(self._filled(X), new), new
 
     def scores(self, X):
-        return self.score(X)[0]
+        return self.model.score(*self._new(X))
 
     def expected(self, X):
-        return self.score(X)[1]
+        return self.model.expected(*self._new(X))
+
+    def imputed(self, X):
+        return self.model.impute(*self._new(X))
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +163,13 @@ def test_expected_values_follow_from_the_other_cells(table, fitted):
     assert fitted.expected(missing)[0, 2] == 0
 
 
+def test_missing_numbers_are_replaced_by_their_predictions_and_other_cells_stay(table, fitted):
+    rows = np.vstack([changed(table, c1=np.nan, c2=1.0), changed(table)])
+    expected = rows.copy()
+    expected[0, 1] = fitted.expected(rows)[0, 1]
+    np.testing.assert_array_equal(fitted.imputed(rows), expected)
+
+
 @pytest.fixture(scope="module")
 def wide():
     """Return rows of many columns that follow from three numbers."""
@@ -211,10 +219,8 @@ def test_few_rows_of_a_single_column_have_scores():
 
 def test_the_score_of_a_row_is_that_of_its_worst_cell(table):
     settings = {"n_isolation_trees": 5, "n_neighbors": (5,), "max_reference_rows": 100, "seed": 0}
-    model, rows = UnsupervisedScores.fit(table, LAYOUT, **settings)
+    rows = UnsupervisedScores.fit(table, LAYOUT, **settings).score(table)
     np.testing.assert_array_equal(rows.scores["cells"], rows.cells.max(axis=1))
-    again = model.score(table[:9])
-    np.testing.assert_array_equal(again.scores["cells"], again.cells.max(axis=1))
 
 
 def test_a_new_category_of_a_wide_table_scores_high(wide):

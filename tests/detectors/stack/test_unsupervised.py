@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
+from scipy.stats import spearmanr
 from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier
 
-from imboost.detectors.stack.forests import predict_forest, predict_out_of_bag
+from imboost.detectors.stack.conditionals import NumberForest
+from imboost.detectors.stack.forests import predict_forest
+from imboost.detectors.stack.isolation import IsolationScores
 from imboost.detectors.stack.neighbors import NeighborScores
 from imboost.detectors.stack.pca import CrossFittedPCA, PrincipalComponents
 from imboost.detectors.stack.priors import dimensionality_weight, score_weights
@@ -24,7 +28,7 @@ def numbers(n_columns):
 def test_a_row_beside_a_dense_cluster_has_a_large_local_outlier_factor():
     grid = np.stack(np.meshgrid(np.linspace(0, 0.1, 8), np.linspace(0, 0.1, 8)), -1).reshape(-1, 2)
     X = np.vstack([grid, [[0.5, 0.5]], [[1.0, 1.0]] * 30])
-    _, lof = NeighborScores.fit(X, (5, 40))(X)
+    _, lof = NeighborScores.fit(X, (5, 40), seed=0)(X)
     assert lof[64] > 5
     assert lof[:64].max() < 2
     np.testing.assert_allclose(lof[65:], 1.0)  # copies of one point
@@ -32,8 +36,8 @@ def test_a_row_beside_a_dense_cluster_has_a_large_local_outlier_factor():
 
 def test_the_knn_score_averages_over_the_numbers_of_neighbours():
     X = np.array([[0.0], [1.0], [3.0]])
-    knn, _ = NeighborScores.fit(X, (1, 2))(X)
-    np.testing.assert_allclose(knn, [(1 + 2) / 2, (1 + 1.5) / 2, (2 + 2.5) / 2])
+    knn, _ = NeighborScores.fit(X, (1, 2), seed=0)(X)
+    np.testing.assert_allclose(knn, [(1 + 2) / 2, (1 + 1.5) / 2, (2 + 2.5) / 2], rtol=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(60, 8), (20, 50)])
@@ -47,7 +51,8 @@ def test_components_are_those_of_scikit_learn(rng, shape):
 
 def test_the_pca_error_is_large_off_the_plane_of_the_data(rng):
     plane = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 6))
-    pca, training = CrossFittedPCA.fit(plane, 0)
+    pca = CrossFittedPCA.fit(plane, 0)
+    training = pca.reconstruct(plane, np.arange(len(plane)))
     new = np.vstack([plane[0], plane[0] + rng.normal(size=6)])
     on_it, off_it = pca.reconstruct(new, np.full(len(new), -1)).squared_errors.sum(axis=1)
     assert off_it > 20 * on_it
@@ -58,11 +63,11 @@ def test_training_and_new_rows_of_a_wide_table_have_similar_pca_errors(rng):
     X = rng.normal(size=(100, 5)) @ rng.normal(size=(5, 300)) + rng.normal(size=(100, 300))
     new = rng.normal(size=(100, 300))
     new += rng.normal(size=(100, 5)) @ np.linalg.svd(X, full_matrices=False)[2][:5] * 17
-    pca, training = CrossFittedPCA.fit(X, 0)
+    pca = CrossFittedPCA.fit(X, 0)
+    training = pca.reconstruct(X, np.arange(len(X)))
     of_training = training.squared_errors.sum(axis=1).mean()
-    in_sample = np.square(
-        pca.scaling.transform(X) - pca.folds[0].reconstruct(pca.scaling.transform(X))
-    )
+    scaled = pca.scaling.transform(X).astype(np.float32)
+    in_sample = np.square(scaled - pca.folds[0].reconstruct(scaled))
     assert of_training > 2 * np.median(in_sample.sum(axis=1))
     assert (
         pca.reconstruct(new, np.full(len(new), -1)).squared_errors.sum(axis=1).mean()
@@ -101,24 +106,53 @@ def test_forests_predict_as_scikit_learn_does(rng):
     np.testing.assert_allclose(predict_forest(regressor, X)[:, 0], regressor.predict(X))
 
 
+def number_forest(forest, X, y, rows):
+    fitted = forest.fit(X[rows], y[rows])
+    return NumberForest(fitted, rows, residual_scales=np.ones(1))
+
+
 def test_out_of_bag_predictions_are_those_of_scikit_learn(rng):
-    X, y = rng.normal(size=(80, 3)), rng.normal(size=80)
+    X, y = rng.normal(size=(80, 3)).astype(np.float32), rng.normal(size=80)
     forest = ExtraTreesRegressor(50, bootstrap=True, oob_score=True, random_state=0)
-    rows = np.arange(10, 80)
-    found = predict_out_of_bag(forest.fit(X[rows], y[rows]), X, np.arange(80), rows)
-    np.testing.assert_allclose(found[rows, 0], forest.oob_prediction_)
-    np.testing.assert_allclose(found[:10, 0], forest.predict(X[:10]))  # rows it never saw
+    rows = np.arange(10, 70)
+    found = number_forest(forest, X, y, rows).expected(X, np.arange(80))[:, 0]
+    np.testing.assert_allclose(found[rows], forest.oob_prediction_, rtol=1e-5)
+    for never_seen in (slice(0, 10), slice(70, 80)):
+        expected = forest.predict(X[never_seen])
+        np.testing.assert_allclose(found[never_seen], expected, rtol=1e-5)
 
 
 def test_new_rows_are_predicted_by_all_trees(rng):
-    X = rng.normal(size=(80, 3))
-    forest = ExtraTreesRegressor(9, bootstrap=True, random_state=0).fit(X, X[:, 0])
-    found = predict_out_of_bag(forest, X, np.full(80, -1), np.arange(80))
-    np.testing.assert_allclose(found[:, 0], forest.predict(X))
+    X = rng.normal(size=(80, 3)).astype(np.float32)
+    forest = ExtraTreesRegressor(9, bootstrap=True, random_state=0)
+    found = number_forest(forest, X, X[:, 0], np.arange(80)).expected(X, np.full(80, -1))
+    np.testing.assert_allclose(found[:, 0], forest.predict(X), rtol=1e-5)
 
 
 def test_a_row_that_every_tree_saw_is_predicted_by_all_trees():
-    X, y = np.zeros((2, 1)), np.array([1.0, 3.0])
-    forest = ExtraTreesRegressor(1, bootstrap=True, random_state=0).fit(X, y)
-    found = predict_out_of_bag(forest, X, np.arange(2), np.arange(2))
-    np.testing.assert_allclose(found[:, 0], forest.predict(X))
+    X, y = np.zeros((2, 1), dtype=np.float32), np.array([1.0, 3.0])
+    forest = ExtraTreesRegressor(1, bootstrap=True, random_state=0)
+    found = number_forest(forest, X, y, np.arange(2)).expected(X, np.arange(2))
+    np.testing.assert_allclose(found[:, 0], forest.predict(X), rtol=1e-6)
+
+
+def test_isolation_scores_are_those_of_scikit_learn(rng):
+    X = rng.normal(size=(3000, 4)).astype(np.float32)
+    isolation = IsolationScores.fit(X, n_trees=20, seed=0)
+    np.testing.assert_allclose(isolation(X), -isolation.forest.score_samples(X))
+
+
+def test_approximate_neighbours_rank_rows_nearly_as_all_reference_rows_do(rng):
+    X = rng.normal(size=(5000, 4)) @ rng.normal(size=(4, 12)) + 0.3 * rng.normal(size=(5000, 12))
+    new = rng.normal(size=(300, 12))
+    knn, _ = NeighborScores.fit(X, (10, 40), seed=0)(new)
+    distances = np.sort(cdist(new, X), axis=1)
+    exact = (distances[:, :10].mean(axis=1) + distances[:, :40].mean(axis=1)) / 2
+    assert spearmanr(knn, exact).statistic > 0.97
+    assert (knn >= exact - 1e-5).all()  # the nearest of fewer rows are farther
+
+
+def test_distances_within_a_dense_cluster_are_not_lost_to_rounding(rng):
+    X = np.vstack([rng.normal(size=(900, 3)) * 1e-4 + 0.5, rng.uniform(size=(100, 3))])
+    knn, _ = NeighborScores.fit(X, (1,), seed=0)(X)
+    np.testing.assert_allclose(knn, np.sort(cdist(X, X), axis=1)[:, 1], rtol=0.02)

@@ -111,7 +111,9 @@ def limit_to_one_core() -> Iterator[None]:
     """Compute on one core: the models are small, and running times stay comparable."""
     from threadpoolctl import threadpool_limits
 
-    from imboost.training.loop import one_thread
+    from imboost import parallel
+    from imboost.training import loop
 
-    with one_thread(), threadpool_limits(limits=1):  # the latter for scikit-learn's k-means
+    # The last is for scikit-learn's k-means.
+    with parallel.one_thread(), loop.one_thread(), threadpool_limits(limits=1):
         yield

@@ -10,7 +10,8 @@ from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
 
 from imboost.detectors.base import COUNT, TWO_OR_MORE
 from imboost.detectors.shallow.base import Floats, ScoreFeatureClassifier
-from imboost.detectors.stack.neighbors import NeighborDistances, sample_rows
+from imboost.detectors.shallow.neighbor_distances import NeighborDistances
+from imboost.stats.sampling import sample_rows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from imboost.detectors.base import COUNT, POSITIVE, TWO_OR_MORE
 from imboost.detectors.shallow.base import Floats, ScoreFeatureClassifier
-from imboost.detectors.stack.neighbors import sample_rows
+from imboost.stats.sampling import sample_rows
 
 NEIGHBOUR_COUNTS = (1, 3, 5, 10, 20, 30, 40, 50)
 BIN_COUNTS = (5, 10, 15, 20, 25, 30, 50)

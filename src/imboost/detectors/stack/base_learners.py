@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 from imboost.detectors.stack.forests import predict_forest
 from imboost.labels import Labels
 from imboost.stats.logistic import fit_map_logistic
+from imboost.stats.row_products import Singles, squared_distances
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +34,7 @@ LINEAR_C = 0.5  # inverse regularisation strength of the linear model
 LENGTH_SCALES = (0.5, 1.0, 2.0, 4.0)  # in units of the median distance between labelled rows
 NOISE_VARIANCES = (0.3, 1.0, 3.0)  # in units of the variance of the process
 MAX_PROCESS_ROWS = 1000  # the time to fit a Gaussian process is cubic in the rows
-CHUNK_ROWS = 4096
+CHUNK_ROWS = 1024  # rows compared with the labelled rows at a time
 
 
 class BaseLearner(Protocol):
@@ -44,7 +45,7 @@ class BaseLearner(Protocol):
         """Predictions for the labelled rows by models that were not fitted to their labels."""
         ...
 
-    def predict(self, X: Floats, score_proba: Floats) -> Floats:
+    def predict(self, X: NDArray[Any], score_proba: Floats) -> Floats:
         """Return each row's probability of being an outlier.
 
         Parameters
@@ -149,7 +150,7 @@ class ScoreLearner:
         """Clip the out-of-fold predictions of the model."""
         return cls(_clip(out_of_fold))
 
-    def predict(self, X: Floats, score_proba: Floats) -> Floats:
+    def predict(self, X: NDArray[Any], score_proba: Floats) -> Floats:
         """Return the model's probabilities."""
         return score_proba
 
@@ -174,7 +175,7 @@ class ForestLearner:
         out_of_bag = np.where(votes.sum(axis=1) > 0, votes[:, 1], labels.mean())
         return cls(forest, _clip(out_of_bag))
 
-    def predict(self, X: Floats, score_proba: Floats) -> Floats:
+    def predict(self, X: NDArray[Any], score_proba: Floats) -> Floats:
         """Return each row's probability of being an outlier."""
         return predict_forest(self.forest, X)[:, 1]
 
@@ -202,7 +203,7 @@ class LinearLearner:
         model.fit(X, labels)
         return cls(float(model.intercept_[0]), model.coef_[0], _clip(out_of_fold))
 
-    def predict(self, X: Floats, score_proba: Floats) -> Floats:
+    def predict(self, X: NDArray[Any], score_proba: Floats) -> Floats:
         """Return each row's probability of being an outlier."""
         return _logistic(X, self.coefficients, self.intercept)
 
@@ -218,14 +219,19 @@ class GaussianProcessLearner:
     they choose the length scale and the noise, and are the out-of-fold predictions.
     """
 
-    X: Floats
+    X: Singles
     weights: Floats
     precision: float
     out_of_fold: Floats
 
     @classmethod
     def fit(
-        cls, X: Floats, labels: Labels, score_proba: Floats, score_out_of_fold: Floats, seed: int
+        cls,
+        X: NDArray[Any],
+        labels: Labels,
+        score_proba: Floats,
+        score_out_of_fold: Floats,
+        seed: int,
     ) -> GaussianProcessLearner:
         """Fit to the labelled rows, or to a sample of `MAX_PROCESS_ROWS` of them."""
         n_used = min(len(X), MAX_PROCESS_ROWS)
@@ -250,17 +256,19 @@ class GaussianProcessLearner:
         correction[used] = residuals - left_out_errors
         return replace(learner, out_of_fold=_clip(score_out_of_fold + correction))
 
-    def predict(self, X: Floats, score_proba: Floats) -> Floats:
+    def predict(self, X: NDArray[Any], score_proba: Floats) -> Floats:
         """Return each row's probability of being an outlier."""
         return np.clip(score_proba + self._correction(X), 0.0, 1.0)
 
-    def _correction(self, X: Floats) -> Floats:
-        parts = []
+    def _correction(self, X: Singles) -> Floats:
+        centre, weights = self.X.mean(axis=0), self.weights.astype(np.float32)
+        known, precision = np.asfortranarray(self.X - centre), np.float32(self.precision)
+        correction = np.empty(len(X))
         for start in range(0, len(X), CHUNK_ROWS):
-            distances = cdist(X[start : start + CHUNK_ROWS], self.X, "sqeuclidean")
-            kernel = np.exp(-self.precision * distances)
-            parts.append(np.einsum("ij,j->i", kernel, self.weights))
-        return np.concatenate(parts)
+            rows = slice(start, start + CHUNK_ROWS)
+            kernel = np.exp(-precision * squared_distances(X[rows] - centre, known))
+            correction[rows] = (kernel * weights).sum(axis=1)
+        return correction
 
 
 def _logistic(X: Floats, coefficients: Floats, intercept: float) -> Floats:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from imboost.detectors.base import COUNT, NOT_NEGATIVE, TWO_OR_MORE
-from imboost.detectors.shallow.base import ShallowDetector
+from imboost.detectors.base import COUNT, NOT_NEGATIVE, TWO_OR_MORE, BaseDetector
 from imboost.detectors.stack.base_learners import (
     PRIOR_INTERCEPT,
     BaseLearner,
@@ -21,19 +21,23 @@ from imboost.detectors.stack.base_learners import (
     ScoreModel,
     prior_intercept,
 )
-from imboost.detectors.stack.cell_model import predicted_columns
-from imboost.detectors.stack.features import FeatureExtractor, Features
+from imboost.detectors.stack.conditionals import predicted_columns
+from imboost.detectors.stack.features import FeatureExtractor
 from imboost.detectors.stack.pooling import pool_weights
 from imboost.detectors.stack.priors import dimensionality_weight, learner_weights, score_weights
-from imboost.detectors.stack.unsupervised import UnsupervisedScores
+from imboost.detectors.stack.unsupervised import ScoredRows, UnsupervisedScores
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, occlusion_attributions
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
+from imboost.parallel import map_in_threads
 from imboost.stats.log_odds import logit
+from imboost.stats.sampling import sample_rows
+from imboost.stats.scaling import MinMaxScaling
 from imboost.tables.layout import Layout
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Result = TypeVar("Result")
 
 UNSUPERVISED_SCORES = tuple(score_weights(0.0))
 BASE_LEARNERS = tuple(learner_weights(0.0))
@@ -41,11 +45,12 @@ MAX_PRIOR_STRENGTH = 1e12  # a stronger prior gives the same weights
 N_BACKGROUND = 200  # unlabelled rows taken to be inliers in tables with a cell model
 MAX_BACKGROUND_SCORE = 0.95  # quantile of the scores below which they are drawn
 MEAN_CELL_SCORE = 1.0  # of a negative log tail probability, which is exponentially distributed
-CHUNK_ROWS = 16_384  # rows scored at a time, to bound memory
+MAX_FIT_ROWS = 50_000  # rows that the unsupervised models are fitted to, drawn at random
+CHUNK_ROWS = 16_384  # rows scored at a time by a thread, to bound memory
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Stack(ShallowDetector):
+class Stack(BaseDetector):
     """Stacking of base learners on the columns and on unsupervised scores.
 
     Without labels, the score is a logistic function of a weighted mean of unsupervised scores:
@@ -80,8 +85,10 @@ class Stack(ShallowDetector):
     prior_strength : float
         Factor of the pseudo-counts in the Dirichlet prior of the learners' weights, see
         `imboost.detectors.stack.priors`.
+    n_jobs : int
+        Number of threads that score rows; -1 for one per core. The scores do not depend on it.
     contamination, random_state, device, verbose
-        As in `IMBoost`.
+        As in `IMBoost`; everything is computed on the CPU.
 
     Attributes
     ----------
@@ -110,10 +117,12 @@ class Stack(ShallowDetector):
     0
     """
 
+    allow_nan = True
+    refine_depends_on_history = False
     default_query = "spread"
     has_out_of_fold_scores = True
     uses_rules = True
-    unsaved_attributes = ("_training_features",)
+    unsaved_attributes = ("_training_rows",)
 
     n_trees: int = field(default=100, metadata=COUNT)
     n_isolation_trees: int = field(default=200, metadata=COUNT)
@@ -126,6 +135,7 @@ class Stack(ShallowDetector):
     prior_strength: float = field(
         default=1.0, metadata={"above": 0.0, "maximum": MAX_PRIOR_STRENGTH}
     )
+    n_jobs: int = field(default=-1, metadata={"minimum": -1, "whole": True})
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -133,43 +143,55 @@ class Stack(ShallowDetector):
         names = self.unsupervised_scores
         _check_names("unsupervised_scores", names, UNSUPERVISED_SCORES, always)
         _check_names("base_learners", self.base_learners, BASE_LEARNERS, BASE_LEARNERS)
+        if self.n_jobs == 0:
+            raise SettingError("n_jobs must be a number of threads or -1 for all cores, got 0.")
 
     def _preprocess(self, X: NDArray[Any]) -> Floats:
         """Scale a table; missing numbers stay missing."""
         return self._scaling.transform(X)
 
-    def _fit_unsupervised(self, X: Floats) -> None:
+    def _fit(self, X: NDArray[Any], labels: Labels) -> None:
+        self._scaling = MinMaxScaling.fit(X)
         layout = self._layout or Layout.of_numbers([str(n) for n in range(X.shape[1])])
-        self._unsupervised, rows = UnsupervisedScores.fit(
-            X,
+        sample = sample_rows(len(X), MAX_FIT_ROWS, self._seed)
+        self._report(f"unsupervised fit on {len(sample)} rows")
+        self._unsupervised = UnsupervisedScores.fit(
+            self._preprocess(X[sample]),
             layout,
             n_isolation_trees=self.n_isolation_trees,
             n_neighbors=self.n_neighbors,
             max_reference_rows=self.max_reference_rows,
             seed=self._seed,
         )
+        self._training_rows = ScoredRows.concatenate(
+            self._map_chunks(lambda part: self._unsupervised.score(self._preprocess(part)), X)
+        )
+        rows = self._training_rows[sample]
         high = dimensionality_weight(rows.X, layout)
         self._score_names = [name for name in rows.scores if name in self.unsupervised_scores]
-        self._learner_prior = learner_weights(high, has_cells="cells" in self._score_names)
+        has_cells = "cells" in self._score_names
+        self._learner_prior = learner_weights(high, has_cells=has_cells)
         prior = np.array([score_weights(high)[name] for name in self._score_names])
         self._score_prior = prior / prior.sum()
         self._extractor = FeatureExtractor.fit(
             rows, self._score_names, predicted_columns(layout), self.n_components
         )
-        self._training_features = self._extractor.transform(rows)
-        has_cells = "cells" in self._score_names
         self._prior_intercept = (
-            prior_intercept(self._training_features.scores, self._score_prior)
+            prior_intercept(self._extractor.scores(rows), self._score_prior)
             if has_cells
             else PRIOR_INTERCEPT
         )
         self._n_background = N_BACKGROUND if has_cells else 0
+        self._fit_labels(labels)
 
-    def _fit_labels(self, X: Floats, labels: Labels) -> None:
+    def _refine(self, X: NDArray[Any], labels: Labels) -> None:
+        self._fit_labels(labels)
+
+    def _fit_labels(self, labels: Labels) -> None:
         known = labels != UNLABELLED
-        features, y = self._training_features[known], labels[known]
+        y, scores = labels[known], self._extractor.scores(self._training_rows)
         self._score_model = ScoreModel.fit(
-            features.scores, y, self._score_prior, self.score_weight_std, self._prior_intercept
+            scores[known], y, self._score_prior, self.score_weight_std, self._prior_intercept
         )
         self._learners: dict[str, BaseLearner] = {}
         self.learner_weights_: dict[str, float] = {}
@@ -177,33 +199,32 @@ class Stack(ShallowDetector):
         if OUTLIER not in y:
             return
         labels = labels.copy()
-        labels[self._background_rows(labels)] = INLIER
+        labels[self._background_rows(labels, self._score_model.predict(scores))] = INLIER
         if has_both_classes(labels):
             used = labels != UNLABELLED
-            self._fit_learners(self._training_features[used], labels[used], known[used])
+            self._fit_learners(self._training_rows[used], labels[used], known[used])
 
-    def _background_rows(self, labels: Labels) -> NDArray[np.int64]:
+    def _background_rows(self, labels: Labels, proba: Floats) -> NDArray[np.int64]:
         """Draw rows without a label that are taken to be inliers.
 
         Where errors are rare, nearly all rows are inliers, while the rows that people label are
         selected and mostly outliers.
         """
-        proba = self._score_model.predict(self._training_features.scores)
         free = np.flatnonzero(
             (labels == UNLABELLED) & (proba < np.quantile(proba, MAX_BACKGROUND_SCORE))
         )
         n = min(self._n_background, len(free))
         return np.random.default_rng(self._seed).choice(free, n, replace=False)
 
-    def _fit_learners(self, features: Features, labels: Labels, known: Mask) -> None:
+    def _fit_learners(self, rows: ScoredRows, labels: Labels, known: Mask) -> None:
         """Fit to labelled rows, those that are `known`, and background rows."""
-        score_proba = self._score_model.predict(features.scores)
+        score_proba = self._score_model.predict(self._extractor.scores(rows))
         score_out_of_fold = score_proba.copy()
         score_out_of_fold[known] = self._score_model.out_of_fold
         for number, name in enumerate(self.base_learners):
             self._learners[name] = self._fit_learner(
                 name,
-                getattr(features, name),
+                self._features(name, rows),
                 labels,
                 score_proba,
                 score_out_of_fold,
@@ -218,7 +239,7 @@ class Stack(ShallowDetector):
     def _fit_learner(
         self,
         name: str,
-        X: Floats,
+        X: NDArray[Any],
         labels: Labels,
         score_proba: Floats,
         score_out_of_fold: Floats,
@@ -247,7 +268,7 @@ class Stack(ShallowDetector):
         """Return the scaled columns of rows, missing numbers replaced by expected ones."""
         table = self._preprocess(self._check_table(X))
         if np.isnan(table).any():
-            table = self._unsupervised.score(table).X
+            table = np.concatenate(self._map_chunks(self._unsupervised.impute, table))
         return table[:, self._extractor.columns]
 
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -269,36 +290,52 @@ class Stack(ShallowDetector):
         The expected values are in the units of `X`.
         """
         table = self._preprocess(self._check_table(X))
-        rows = self._unsupervised.score(table)
+        cells, expected = self._unsupervised.score_cells(table)
         found = occlusion_attributions(
             self._score_preprocessed,
             table,
-            rows.expected,
-            rows.cells - MEAN_CELL_SCORE,
+            expected,
+            cells - MEAN_CELL_SCORE,
             self._unsupervised.layout,
             float(np.median(self.decision_scores_)),
         )
-        return replace(found, expected=self._scaling.inverse_transform(rows.expected))
+        return replace(found, expected=self._scaling.inverse_transform(expected))
+
+    def _score_rows(self, X: NDArray[Any]) -> Floats:
+        return np.concatenate(
+            self._map_chunks(lambda part: self._score(self._preprocess(part)), X)
+        )
 
     def _score_preprocessed(self, X: Floats) -> Floats:
-        chunks = [X[start : start + CHUNK_ROWS] for start in range(0, len(X), CHUNK_ROWS)]
-        rows = (self._unsupervised.score(chunk) for chunk in chunks)
-        return np.concatenate([self._predict(self._extractor.transform(part)) for part in rows])
+        return np.concatenate(self._map_chunks(self._score, X))
+
+    def _score(self, X: Floats) -> Floats:
+        return self._predict(self._unsupervised.score(X))
 
     def _score_training_rows(self, X: NDArray[Any]) -> Floats:
-        return self._predict(self._training_features)
+        return np.concatenate(self._map_chunks(self._predict, self._training_rows))
 
-    def _predict(self, features: Features) -> Floats:
+    def _map_chunks(self, function: Callable[[Any], Result], rows: Any) -> list[Result]:
+        """Return the results of a function for chunks of rows, computed by several threads."""
+        starts = range(0, len(rows), CHUNK_ROWS)
+        chunks = (rows[start : start + CHUNK_ROWS] for start in starts)
+        return map_in_threads(function, chunks, self.n_jobs)
+
+    def _predict(self, rows: ScoredRows) -> Floats:
         """Return the weighted mean of the learners' probabilities."""
-        score_proba = self._score_model.predict(features.scores)
+        score_proba = self._score_model.predict(self._extractor.scores(rows))
         if not self.learner_weights_:
             return score_proba
         total = np.zeros(len(score_proba))
         for name, learner in self._learners.items():
-            total += self.learner_weights_[name] * learner.predict(
-                getattr(features, name), score_proba
-            )
+            proba = learner.predict(self._features(name, rows), score_proba)
+            total += self.learner_weights_[name] * proba
         return total
+
+    def _features(self, learner: str, rows: ScoredRows) -> NDArray[Any]:
+        """Return the features of a base learner."""
+        features: NDArray[Any] = getattr(self._extractor, learner)(rows)
+        return features
 
 
 def _check_names(

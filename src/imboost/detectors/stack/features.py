@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from imboost.detectors.stack.pca import PrincipalComponents
 from imboost.detectors.stack.unsupervised import ScoredRows
-from imboost.stats.ranks import RankTransform
+from imboost.stats.ranks import NormalScores
+from imboost.stats.row_products import Singles
 from imboost.stats.scaling import MAX_STANDARD_SCALED, StandardScaling
 
 Floats = NDArray[np.float64]
@@ -19,28 +20,8 @@ MAX_LINEAR_SCORE = 5.0  # standard deviations to which scores are clipped for th
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
-    """Features of rows, one array of shape (n_rows, n_features) for each base learner."""
-
-    scores: Floats
-    """Standardised unsupervised scores."""
-    random_forest: Floats
-    """All columns, unsupervised scores, local outlier factor and, with categories, cell scores."""
-    extra_trees: Floats
-    """The same with principal components, but without missing-value indicators: trees that split
-    at random cannot ignore uninformative columns."""
-    linear: Floats
-    """Standardised principal components and unsupervised scores."""
-    gaussian_process: Floats
-    """Normal scores of the columns: quantiles of their ranks."""
-
-    def __getitem__(self, rows: NDArray[np.bool_]) -> Features:
-        return Features(*(getattr(self, field.name)[rows] for field in fields(self)))
-
-
-@dataclass(frozen=True, eq=False)
 class FeatureExtractor:
-    """Computes the features of the base learners from scored rows.
+    """Computes the features of the base learners from scored rows: a method for each learner.
 
     Parameters
     ----------
@@ -52,8 +33,8 @@ class FeatureExtractor:
         Scaling of these columns, of their principal components and of the unsupervised scores.
     pca : PrincipalComponents
         Components of the standardised columns.
-    ranks : RankTransform
-        Ranks of the values of the columns.
+    normal_scores : NormalScores
+        Normal scores of the values of the columns.
     """
 
     score_names: list[str]
@@ -62,7 +43,7 @@ class FeatureExtractor:
     pca: PrincipalComponents
     component_scaling: StandardScaling
     score_scaling: StandardScaling
-    ranks: RankTransform
+    normal_scores: NormalScores
 
     @classmethod
     def fit(
@@ -72,40 +53,54 @@ class FeatureExtractor:
         columns: NDArray[np.int64],
         n_components: int,
     ) -> FeatureExtractor:
-        """Fit scalings, components and ranks to the training rows."""
-        content = rows.X[:, columns]
+        """Fit scalings, components and ranks to training rows."""
+        content = rows.X.take(columns, axis=1).astype(np.float64)
         scaling = StandardScaling.fit(content)
         scaled = scaling.transform(content)
         pca = PrincipalComponents.fit(scaled, min(n_components, *scaled.shape))
+        components = pca.transform(scaled.astype(np.float32))
         return cls(
             score_names,
             columns,
             scaling,
             pca,
-            StandardScaling.fit(pca.transform(scaled)),
+            StandardScaling.fit(components.astype(np.float64)),
             StandardScaling.fit(_stack_scores(rows, score_names), _score_limits(score_names)),
-            RankTransform.fit(content),
+            NormalScores.fit(content),
         )
 
-    def transform(self, rows: ScoredRows) -> Features:
-        """Return the features of rows."""
-        content = rows.X[:, self.columns]
-        raw_scores = _stack_scores(rows, self.score_names)
-        scores = self.score_scaling.transform(raw_scores)
-        components = self.component_scaling.transform(
-            self.pca.transform(self.scaling.transform(content))
-        )
-        unsupervised = [raw_scores, rows.lof[:, None]]
-        if "cells" in self.score_names:
-            unsupervised.append(rows.cells)
-        clipped = np.clip(scores, -MAX_LINEAR_SCORE, MAX_LINEAR_SCORE)
-        return Features(
-            scores=scores,
-            random_forest=np.hstack([rows.X, *unsupervised]),
-            extra_trees=np.hstack([content, *unsupervised, components]),
-            linear=np.hstack([components, clipped]),
-            gaussian_process=ndtri(self.ranks.transform(content)),
-        )
+    def scores(self, rows: ScoredRows) -> Floats:
+        """Return the standardised unsupervised scores, of shape (n_rows, n_scores)."""
+        return self.score_scaling.transform(_stack_scores(rows, self.score_names))
+
+    def random_forest(self, rows: ScoredRows) -> Singles:
+        """Return all columns, unsupervised scores and, with categories, cell scores."""
+        return _join(rows.X, *self._unsupervised(rows))
+
+    def extra_trees(self, rows: ScoredRows) -> Singles:
+        """Return the same with principal components, but without missing-value indicators.
+
+        Trees that split at random cannot ignore uninformative columns.
+        """
+        content = rows.X.take(self.columns, axis=1)
+        return _join(content, *self._unsupervised(rows), self._components(rows))
+
+    def linear(self, rows: ScoredRows) -> Singles:
+        """Return standardised principal components and unsupervised scores."""
+        clipped = np.clip(self.scores(rows), -MAX_LINEAR_SCORE, MAX_LINEAR_SCORE)
+        return _join(self._components(rows), clipped)
+
+    def gaussian_process(self, rows: ScoredRows) -> Singles:
+        """Return normal scores of the columns: quantiles of their ranks."""
+        return self.normal_scores.transform(rows.X.take(self.columns, axis=1)).astype(np.float32)
+
+    def _unsupervised(self, rows: ScoredRows) -> list[Floats]:
+        found = [_stack_scores(rows, self.score_names), rows.lof[:, None]]
+        return [*found, rows.cells] if "cells" in self.score_names else found
+
+    def _components(self, rows: ScoredRows) -> Floats:
+        scaled = self.scaling.transform(rows.X.take(self.columns, axis=1)).astype(np.float32)
+        return self.component_scaling.transform(self.pca.transform(scaled))
 
 
 def _score_limits(names: list[str]) -> Floats:
@@ -115,3 +110,7 @@ def _score_limits(names: list[str]) -> Floats:
 
 def _stack_scores(rows: ScoredRows, names: list[str]) -> Floats:
     return np.column_stack([rows.scores[name] for name in names])
+
+
+def _join(*blocks: NDArray[Any]) -> Singles:
+    return np.hstack([block.astype(np.float32) for block in blocks])

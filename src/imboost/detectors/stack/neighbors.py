@@ -1,98 +1,71 @@
-"""Distances to the nearest neighbours, and a simplified local outlier factor."""
+"""Distances to the nearest neighbours: the kNN score and a simplified local outlier factor."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
+
+from imboost.stats.row_products import Singles, squared_distances
+from imboost.stats.sampling import sample_rows
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-MAX_CHUNK_VALUES = 20_000_000  # numbers in the largest array of a chunk: 160 MB
-SAME_ROW = 1e-6  # smaller distances between scaled rows are rounding errors
-MAX_TREE_COLUMNS = 5  # up to this many columns a search tree is quicker than brute force
+N_PIVOTS = 128  # reference rows by which the others are divided into neighbourhoods
+MAX_CANDIDATES = 1024  # reference rows that a row is compared with: those nearest to its pivot
 LOF_NEIGHBORS = 20  # the default of scikit-learn's LocalOutlierFactor
-
-
-@dataclass(frozen=True, eq=False)
-class NeighborDistances:
-    """Distances of rows to their nearest neighbours among reference rows.
-
-    One copy of a row among the reference rows does not count, so that a training row is not its
-    own neighbour.
-
-    Parameters
-    ----------
-    reference : array of shape (n_reference, n_features)
-    n_neighbors : int
-        Fewer are found where there are fewer reference rows.
-    """
-
-    reference: Floats
-    n_neighbors: int
-
-    def __call__(self, X: Floats) -> Floats:
-        """Return the distances, nearest first, of shape (n_rows, n_neighbors)."""
-        return np.concatenate([distances for distances, _ in self.chunks(X)])
-
-    def chunks(self, X: Floats) -> Iterator[tuple[Floats, Indices]]:
-        """Yield distances and reference indices of the neighbours, a few rows at a time."""
-        n_found = min(self.n_neighbors + 1, len(self.reference))
-        search = _fit_search(self.reference)
-        n_chunk = max(1, MAX_CHUNK_VALUES // (n_found * X.shape[1]))
-        for start in range(0, len(X), n_chunk):
-            rows = X[start : start + n_chunk]
-            yield self._measure(rows, search.kneighbors(rows, n_found, return_distance=False))
-
-    def _measure(self, rows: Floats, found: Indices) -> tuple[Floats, Indices]:
-        """Compute the distances again, leaving out one copy of each row.
-
-        The last digits of the distances that the search returns depend on the number of rows in
-        a call.
-        """
-        offsets = self.reference[found]  # (rows, found, features)
-        offsets -= rows[:, None, :]
-        distances = np.sqrt(np.einsum("ijk,ijk->ij", offsets, offsets)).astype(np.float32)
-        order = np.argsort(distances, axis=1, kind="stable")
-        nearest = np.take_along_axis(distances, order[:, :1], axis=1)
-        n_copies = (nearest <= SAME_ROW).astype(np.int64)
-        n_wanted = min(self.n_neighbors, max(len(self.reference) - 1, 1))
-        wanted = np.minimum(n_copies + np.arange(n_wanted), found.shape[1] - 1)
-        order = np.take_along_axis(order, wanted, axis=1)
-        kept = np.take_along_axis(distances, order, axis=1).astype(np.float64)
-        return kept, np.take_along_axis(found, order, axis=1)
+SAME_ROW = 1e-6  # squared distances below this fraction of the squared norm are rounding errors
+NO_DISTANCE = 1e-6  # added to mean distances, so that their ratios are finite
+CHUNK_ROWS = 256  # rows compared at a time, whose distances fit into the cache of a core
 
 
 @dataclass(frozen=True, eq=False)
 class NeighborScores:
     """The kNN score and the local outlier factor of rows.
 
+    The neighbours are approximate where there are many reference rows: a row is compared with
+    the `MAX_CANDIDATES` reference rows nearest to its pivot, the nearest of `N_PIVOTS` reference
+    rows. One copy of a row among the reference rows does not count, so that a training row is not
+    its own neighbour.
+
     Parameters
     ----------
-    distances : NeighborDistances
+    reference : array of shape (n_reference, n_columns)
     n_neighbors : tuple of int
         Values of k. The kNN score is the mean distance to the k nearest neighbours, averaged over
-        these values.
-    reference_means : array of shape (n_reference,)
+        these values. Fewer neighbours are found where there are fewer reference rows.
+    pivots : array of shape (n_pivots,)
+        Which of the reference rows are pivots.
+    candidates : array of shape (n_pivots, n_candidates)
+        The reference rows nearest to each pivot.
+    mean_distances : array of shape (n_reference,)
         Mean distance of each reference row to its `LOF_NEIGHBORS` nearest neighbours.
     """
 
-    distances: NeighborDistances
+    reference: Singles
     n_neighbors: tuple[int, ...]
-    reference_means: Floats
+    pivots: Indices
+    candidates: Indices
+    mean_distances: Singles
 
     @classmethod
-    def fit(cls, reference: Floats, n_neighbors: tuple[int, ...]) -> NeighborScores:
-        """Measure the distances among the reference rows."""
-        among = NeighborDistances(reference, LOF_NEIGHBORS)(reference)
-        distances = NeighborDistances(reference, max(*n_neighbors, LOF_NEIGHBORS))
-        return cls(distances, tuple(n_neighbors), among.mean(axis=1))
+    def fit(cls, reference: Floats, n_neighbors: tuple[int, ...], seed: int) -> NeighborScores:
+        """Choose the pivots and measure the distances among the reference rows."""
+        rows = reference.astype(np.float32)
+        n_pivots = N_PIVOTS if len(rows) > MAX_CANDIDATES else 1
+        pivots = sample_rows(len(rows), n_pivots, seed)
+        distances = squared_distances(rows[pivots], rows)
+        candidates = np.argsort(distances, axis=1, kind="stable")[:, :MAX_CANDIDATES]
+        unmeasured = np.zeros(len(rows), dtype=np.float32)
+        scores = cls(rows, tuple(n_neighbors), pivots, np.sort(candidates, axis=1), unmeasured)
+        nearest = replace(scores, n_neighbors=(LOF_NEIGHBORS,))(reference)[0]
+        return replace(scores, mean_distances=nearest.astype(np.float32))
 
-    def __call__(self, X: Floats) -> tuple[Floats, Floats]:
+    def __call__(self, X: NDArray[Any]) -> tuple[Floats, Floats]:
         """Return the kNN score and the local outlier factor of every row.
 
         The factor is the mean distance of a row to its nearest neighbours, divided by the average
@@ -100,21 +73,50 @@ class NeighborScores:
         to each other than to the row. Unlike the original factor, it uses plain instead of
         reachability distances.
         """
-        knn, lof = [], []
-        for distances, nearest in self.distances.chunks(X):
-            knn.append(np.mean([distances[:, :k].mean(axis=1) for k in self.n_neighbors], axis=0))
-            own = distances[:, :LOF_NEIGHBORS].mean(axis=1)
-            theirs = self.reference_means[nearest[:, :LOF_NEIGHBORS]].mean(axis=1)
-            lof.append((own + SAME_ROW) / (theirs + SAME_ROW))
-        return np.concatenate(knn), np.concatenate(lof)
+        rows = X.astype(np.float32)
+        knn, lof = np.empty(len(rows)), np.empty(len(rows))
+        pivot_of_rows = squared_distances(rows, self.reference[self.pivots]).argmin(axis=1)
+        order = np.argsort(pivot_of_rows, kind="stable")
+        bounds = np.searchsorted(pivot_of_rows[order], np.arange(len(self.pivots) + 1))
+        for pivot, (start, stop) in enumerate(pairwise(bounds.tolist())):
+            if start == stop:
+                continue
+            centre = self.reference[self.pivots[pivot]]
+            candidates = np.asfortranarray(self.reference[self.candidates[pivot]] - centre)
+            theirs = self.mean_distances[self.candidates[pivot]]
+            for first in range(start, stop, CHUNK_ROWS):
+                part = order[first : min(first + CHUNK_ROWS, stop)]
+                knn[part], lof[part] = self._compare(rows[part] - centre, candidates, theirs)
+        return knn, lof
+
+    def _compare(
+        self, rows: Singles, candidates: Singles, mean_distances: Singles
+    ) -> tuple[Singles, Singles]:
+        """Return both scores of rows that share their candidates."""
+        squared = squared_distances(rows, candidates)
+        nearest, every = squared.argmin(axis=1), np.arange(len(rows))
+        rounding = 2 * SAME_ROW * np.square(rows).sum(axis=1)
+        copies = squared[every, nearest] <= rounding
+        squared[every[copies], nearest[copies]] = np.inf
+        most = max(len(candidates) - 1, 1)
+        found = _smallest(squared, min(max(*self.n_neighbors, LOF_NEIGHBORS), most))
+        found[found <= rounding[:, None]] = 0.0
+        n_lof = min(LOF_NEIGHBORS, most)
+        is_neighbor = squared <= np.maximum(found[:, n_lof - 1], rounding)[:, None]
+        sums = np.sqrt(found).cumsum(axis=1)
+        knn = np.mean([sums[:, min(k, most) - 1] / min(k, most) for k in self.n_neighbors], axis=0)
+        theirs = np.where(is_neighbor, mean_distances, 0).sum(axis=1) / is_neighbor.sum(axis=1)
+        own = sums[:, n_lof - 1] / n_lof
+        return knn, (own + NO_DISTANCE) / (theirs + NO_DISTANCE)
 
 
-def sample_rows(n_rows: int, n_sampled: int, seed: int) -> Indices:
-    """Return the indices of at most `n_sampled` rows, drawn at random, in their order."""
-    rng = np.random.default_rng(seed)
-    return np.sort(rng.choice(n_rows, min(n_rows, n_sampled), replace=False))
+def _smallest(values: Singles, n: int) -> Singles:
+    """Return the `n` smallest values of every row, in ascending order.
 
-
-def _fit_search(reference: Floats) -> NearestNeighbors:
-    algorithm = "auto" if reference.shape[1] <= MAX_TREE_COLUMNS else "brute"
-    return NearestNeighbors(algorithm=algorithm).fit(reference)
+    Halves are searched first: numpy takes six times as long for 1024 values as for 512.
+    """
+    n_rows, n_values = values.shape
+    if n_values % 2 == 0 and n < n_values // 2:
+        halves = np.partition(values.reshape(2 * n_rows, n_values // 2), n - 1, axis=1)
+        values = halves[:, :n].reshape(n_rows, 2 * n)
+    return np.sort(np.partition(values, n - 1, axis=1)[:, :n], axis=1)

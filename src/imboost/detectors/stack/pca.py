@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
 from imboost.detectors.stack.training_rows import NEW
+from imboost.stats.row_products import Singles, multiply_rows
 from imboost.stats.scaling import StandardScaling
 
 Floats = NDArray[np.float64]
@@ -19,18 +20,15 @@ Floats = NDArray[np.float64]
 EXPLAINED_VARIANCE = 0.95  # fraction of the variance that the retained components explain
 NEGLIGIBLE_VARIANCE = 1e-12  # relative to the first component: rounding of double precision
 N_FOLDS = 5
+MANY_ROWS = 100  # rows for each column: a PCA adapts to its rows by about 1/100 of the variance
 
 
 @dataclass(frozen=True, eq=False)
 class PrincipalComponents:
-    """The components of a scikit-learn PCA.
+    """The components of a scikit-learn PCA."""
 
-    Results are rounded to single precision: the last digits of a matrix product depend on the
-    number of rows in a call.
-    """
-
-    mean: Floats
-    components: Floats  # (n_components, n_features)
+    mean: Singles
+    components: Singles  # (n_components, n_features)
 
     @classmethod
     def fit(cls, X: Floats, n_components: float) -> PrincipalComponents:
@@ -39,7 +37,7 @@ class PrincipalComponents:
         Components along which rows differ by rounding alone are left out.
         """
         if len(X) < 2:
-            return cls(X.mean(axis=0), np.zeros((1, X.shape[1])))
+            return cls(_single(X.mean(axis=0)), np.zeros((1, X.shape[1]), dtype=np.float32))
         # The covariance matrix is quicker to decompose where it is smaller than the data.
         solver = "covariance_eigh" if len(X) >= X.shape[1] else "full"
         # One thread is quicker for small matrices; the variance of a constant table is 0.
@@ -47,23 +45,23 @@ class PrincipalComponents:
             pca = PCA(n_components, svd_solver=solver).fit(X)
         variances = pca.explained_variance_
         n_kept = max(1, int((variances > NEGLIGIBLE_VARIANCE * variances[0]).sum()))
-        return cls(pca.mean_, pca.components_[:n_kept])
+        return cls(_single(pca.mean_), _single(pca.components_[:n_kept]))
 
-    def transform(self, X: Floats) -> Floats:
+    def transform(self, X: Singles) -> Singles:
         """Return the coordinates of rows along the components."""
-        return _round((X - self.mean) @ self.components.T)
+        return multiply_rows(X - self.mean, self.components.T)
 
-    def reconstruct(self, X: Floats) -> Floats:
+    def reconstruct(self, X: Singles) -> Singles:
         """Return the projection of rows onto the components, in the original columns."""
-        return _round(self.transform(X) @ self.components + self.mean)
+        return multiply_rows(self.transform(X), self.components) + self.mean
 
 
 class Reconstruction(NamedTuple):
     """PCA reconstruction of rows: (rows, columns) each."""
 
-    expected: Floats
+    expected: Singles
     """The reconstructed cells, in the units of the table."""
-    squared_errors: Floats
+    squared_errors: Singles
     """The squared error of every cell, in variances of its column."""
 
 
@@ -73,6 +71,7 @@ class CrossFittedPCA:
 
     Where rows are few, a PCA reconstructs the rows it was fitted to better than new rows.
     Training rows are therefore reconstructed out of fold, and new rows by the PCA of every fold.
+    With `MANY_ROWS` rows for each column, there is one PCA of all rows.
 
     Parameters
     ----------
@@ -87,15 +86,18 @@ class CrossFittedPCA:
     fold_of_rows: NDArray[np.int64]
 
     @classmethod
-    def fit(cls, X: Floats, seed: int) -> tuple[CrossFittedPCA, Reconstruction]:
-        """Return the fitted model and the out-of-fold reconstruction of `X`."""
+    def fit(cls, X: Floats, seed: int) -> CrossFittedPCA:
+        """Fit to the training rows."""
         model = cls(StandardScaling.fit(X), [], np.zeros(len(X), dtype=np.int64))
         scaled = model.scaling.transform(X)
+        if len(X) >= MANY_ROWS * X.shape[1]:
+            model.folds.append(PrincipalComponents.fit(scaled, EXPLAINED_VARIANCE))
+            return model
         splits = KFold(min(N_FOLDS, len(X)), shuffle=True, random_state=seed).split(scaled)
         for fold, (fitted, held_out) in enumerate(splits):
             model.folds.append(PrincipalComponents.fit(scaled[fitted], EXPLAINED_VARIANCE))
             model.fold_of_rows[held_out] = fold
-        return model, model.reconstruct(X, np.arange(len(X)))
+        return model
 
     def reconstruct(self, X: Floats, training_index: NDArray[np.int64]) -> Reconstruction:
         """Return the reconstruction of rows and its squared error, averaged over folds.
@@ -106,19 +108,29 @@ class CrossFittedPCA:
         training_index : array of shape (n_rows,)
             Which training row each row is; `NEW` for a new row.
         """
-        scaled = self.scaling.transform(X)
+        scaled = _single(self.scaling.transform(X))
+        if len(self.folds) == 1:
+            mean = self.folds[0].reconstruct(scaled)
+            squared_errors = np.square(scaled - mean)
+        else:
+            mean, squared_errors = self._average_folds(scaled, training_index)
+        expected = _single(self.scaling.mean) + _single(self.scaling.deviation) * mean
+        return Reconstruction(expected, squared_errors)
+
+    def _average_folds(
+        self, scaled: Singles, training_index: NDArray[np.int64]
+    ) -> tuple[Singles, Singles]:
         is_new = training_index == NEW
         fold_of_rows = self.fold_of_rows[training_index]
         mean, squared_errors = np.zeros_like(scaled), np.zeros_like(scaled)
         for fold, pca in enumerate(self.folds):
-            rows = is_new | (fold_of_rows == fold)
-            n_folds = np.where(is_new[rows], len(self.folds), 1)[:, None]
+            rows = np.flatnonzero(is_new | (fold_of_rows == fold))
+            n_folds = np.where(is_new[rows], np.float32(len(self.folds)), np.float32(1))[:, None]
             reconstruction = pca.reconstruct(scaled[rows])
             mean[rows] += reconstruction / n_folds
             squared_errors[rows] += np.square(scaled[rows] - reconstruction) / n_folds
-        expected = self.scaling.mean + self.scaling.deviation * mean
-        return Reconstruction(expected, squared_errors)
+        return mean, squared_errors
 
 
-def _round(values: Floats) -> Floats:
-    return values.astype(np.float32).astype(np.float64)
+def _single(values: Floats) -> Singles:
+    return values.astype(np.float32)

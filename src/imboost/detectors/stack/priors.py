@@ -6,6 +6,8 @@ seeds than those reported in docs/results.md.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import mode
@@ -20,7 +22,7 @@ CELLS_LEARNER_WEIGHT = 4.0  # pseudo-counts, chosen there as well
 HALF_WEIGHT_DIMENSIONS = 100  # effective dimensionality with a weight of 0.5
 
 
-def dimensionality_weight(X: Floats, layout: Layout) -> float:
+def dimensionality_weight(X: NDArray[Any], layout: Layout) -> float:
     """Return the effective dimensionality of a table, scaled to a weight from 0 to 1.
 
     The effective dimensionality is the mean number of cells in a row that differ from the most

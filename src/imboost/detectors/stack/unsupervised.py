@@ -1,22 +1,25 @@
 """Unsupervised scores of rows: isolation forest, nearest neighbours, PCA error, cell model.
 
-A further score is one more entry in the dictionary of `UnsupervisedScores._score` and its prior
+A further score is one more entry in the dictionary of `UnsupervisedScores.score` and its prior
 weight in `priors.score_weights`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import IsolationForest
 
 from imboost.detectors.base import column_medians, impute
-from imboost.detectors.stack.cell_model import CellModel, predicted_columns
-from imboost.detectors.stack.neighbors import NeighborScores, sample_rows
+from imboost.detectors.stack.cell_model import CellModel
+from imboost.detectors.stack.conditionals import predicted_columns
+from imboost.detectors.stack.isolation import IsolationScores
+from imboost.detectors.stack.neighbors import NeighborScores
 from imboost.detectors.stack.pca import CrossFittedPCA, Reconstruction
 from imboost.detectors.stack.training_rows import TrainingRows
+from imboost.stats.sampling import sample_rows
 from imboost.tables.layout import Kind, Layout
 
 Floats = NDArray[np.float64]
@@ -35,16 +38,30 @@ class ScoredRows:
     lof : array of shape (n_rows,)
         Local outlier factor, a feature of the forests.
     cells : array of shape (n_rows, n_input_columns)
-        Scores of the cells: negative logs of tail probabilities, see `CellModel`.
-    expected : array of shape (n_rows, n_columns)
-        Prediction of the cell model for every cell, given the other cells of the row.
+        Scores of the cells, see `CellModel`; no columns where "cells" is not one of the scores.
     """
 
-    X: Floats
+    X: NDArray[np.floating[Any]]
     scores: dict[str, Floats]
     lof: Floats
     cells: Floats
-    expected: Floats
+
+    @classmethod
+    def concatenate(cls, parts: list[ScoredRows]) -> ScoredRows:
+        """Return the rows of all parts, as single-precision numbers."""
+        return cls(
+            np.concatenate([part.X.astype(np.float32) for part in parts]),
+            {name: np.concatenate([p.scores[name] for p in parts]) for name in parts[0].scores},
+            np.concatenate([part.lof for part in parts]),
+            np.concatenate([part.cells for part in parts]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, rows: slice | NDArray[Any]) -> ScoredRows:
+        scores = {name: values[rows] for name, values in self.scores.items()}
+        return ScoredRows(self.X[rows], scores, self.lof[rows], self.cells[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +73,7 @@ class UnsupervisedScores:
 
     Parameters
     ----------
-    layout, pca, cell_model, isolation_forest, neighbors
+    layout, pca, cell_model, isolation, neighbors
         The fitted models.
     training_rows : TrainingRows
     """
@@ -64,7 +81,7 @@ class UnsupervisedScores:
     layout: Layout
     pca: CrossFittedPCA
     cell_model: CellModel
-    isolation_forest: IsolationForest
+    isolation: IsolationScores
     neighbors: NeighborScores
     training_rows: TrainingRows
 
@@ -78,48 +95,64 @@ class UnsupervisedScores:
         n_neighbors: tuple[int, ...],
         max_reference_rows: int,
         seed: int,
-    ) -> tuple[UnsupervisedScores, ScoredRows]:
-        """Return the fitted models and the scored training rows; missing numbers are nan."""
-        columns = predicted_columns(layout)
-        with_medians = impute(X, column_medians(X))[:, columns]
-        pca, reconstruction = CrossFittedPCA.fit(with_medians, seed)
-        cell_model, cells, expected = CellModel.fit(X, layout, reconstruction, seed)
-        content = impute(X, expected)[:, columns]
-        reference_index = sample_rows(len(X), max_reference_rows, seed)
-        forest = IsolationForest(n_estimators=n_isolation_trees, random_state=seed)
-        fitted = cls(
+    ) -> UnsupervisedScores:
+        """Fit the models to training rows; missing numbers are nan."""
+        columns, index = predicted_columns(layout), np.arange(len(X))
+        with_medians = impute(X, column_medians(X)).take(columns, axis=1)
+        pca = CrossFittedPCA.fit(with_medians, seed)
+        reconstruction = pca.reconstruct(with_medians, index)
+        cell_model = CellModel.fit(X, layout, reconstruction, seed)
+        content = cell_model.impute(X, reconstruction, index).take(columns, axis=1)
+        reference = content[sample_rows(len(X), max_reference_rows, seed)]
+        return cls(
             layout=layout,
             pca=pca,
             cell_model=cell_model,
-            isolation_forest=forest.fit(content),
-            neighbors=NeighborScores.fit(content[reference_index], n_neighbors),
-            training_rows=TrainingRows.fit(with_medians, np.isnan(X[:, columns])),
+            isolation=IsolationScores.fit(content.astype(np.float32), n_isolation_trees, seed),
+            neighbors=NeighborScores.fit(reference, n_neighbors, seed),
+            training_rows=TrainingRows.fit(with_medians, np.isnan(X.take(columns, axis=1))),
         )
-        return fitted, fitted._score(X, reconstruction, cells, expected)
+
+    @property
+    def has_cell_score(self) -> bool:
+        """Whether the score of the worst cell is one of the scores."""
+        kinds = {feature.kind for feature in self.layout.features}
+        return bool(kinds & {Kind.CATEGORICAL, Kind.RULE})
 
     def score(self, X: Floats) -> ScoredRows:
         """Return rows with their scores; missing numbers are nan."""
+        reconstruction, index = self._reconstruct(X)
+        filled = self.cell_model.impute(X, reconstruction, index)
         columns = predicted_columns(self.layout)
-        content = impute(X, self.cell_model.medians)[:, columns]
-        training_index = self.training_rows.find(content, np.isnan(X[:, columns]))
-        reconstruction = self.pca.reconstruct(content, training_index)
-        cells, expected = self.cell_model.score(X, reconstruction, training_index)
-        return self._score(X, reconstruction, cells, expected)
-
-    def _score(
-        self, X: Floats, reconstruction: Reconstruction, cells: Floats, expected: Floats
-    ) -> ScoredRows:
-        columns = predicted_columns(self.layout)
-        filled = impute(X, expected)
-        content = filled[:, columns]
+        content = filled.astype(np.float32).take(columns, axis=1)
         knn, lof = self.neighbors(content)
-        is_known = ~np.isnan(X[:, columns])
-        pca_error = (reconstruction.squared_errors * is_known).sum(axis=1)
+        is_known = ~np.isnan(X.take(columns, axis=1))
         scores = {
-            "isolation_forest": -self.isolation_forest.score_samples(content),
+            "isolation_forest": self.isolation(content),
             "knn": knn,
-            "pca": pca_error.astype(np.float32).astype(np.float64),  # see `PrincipalComponents`
+            "pca": (reconstruction.squared_errors * is_known).sum(axis=1).astype(np.float64),
         }
-        if any(f.kind in (Kind.CATEGORICAL, Kind.RULE) for f in self.layout.features):
+        cells = np.empty((len(X), 0))
+        if self.has_cell_score:
+            cells = self.cell_model.score(X, reconstruction, index)
             scores["cells"] = cells.max(axis=1)
-        return ScoredRows(filled, scores, lof, cells, expected)
+        return ScoredRows(filled, scores, lof, cells)
+
+    def impute(self, X: Floats) -> Floats:
+        """Return rows with missing numbers replaced by expected values."""
+        return self.cell_model.impute(X, *self._reconstruct(X))
+
+    def score_cells(self, X: Floats) -> tuple[Floats, Floats]:
+        """Return the scores of all cells and their expected values, see `CellModel`."""
+        reconstruction, index = self._reconstruct(X)
+        return (
+            self.cell_model.score(X, reconstruction, index),
+            self.cell_model.expected(X, reconstruction, index),
+        )
+
+    def _reconstruct(self, X: Floats) -> tuple[Reconstruction, NDArray[np.int64]]:
+        """Return the PCA reconstruction of rows, and which training rows they are."""
+        columns = predicted_columns(self.layout)
+        with_medians = impute(X, self.cell_model.medians).take(columns, axis=1)
+        index = self.training_rows.find(with_medians, np.isnan(X.take(columns, axis=1)))
+        return self.pca.reconstruct(with_medians, index), index

@@ -1,0 +1,325 @@
+"""Predict the cells of a row from its other cells: forests, or PCA in tables of many columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+
+from imboost.detectors.base import column_medians
+from imboost.detectors.stack.pca import Reconstruction
+from imboost.detectors.stack.training_rows import NEW
+from imboost.stats.row_products import Singles
+from imboost.stats.scaling import MAD_TO_STD
+from imboost.tables.layout import Feature, Kind, Layout
+
+Floats = NDArray[np.float64]
+Known = NDArray[np.bool_]
+Indices = NDArray[np.int64]
+
+N_UNSEEN_TREES = 11  # trees that did not see a training row, on average, and predict it
+MAX_TREE_ROWS = 2_000  # rows per tree; more do not change the results of benchmarks.orders
+TREE_SETTINGS = {
+    "min_samples_leaf": 10,
+    "max_features": 0.5,
+    "bootstrap": True,  # for out-of-bag predictions
+}
+MIN_ERROR = 0.02  # smallest residual scale, in standard deviations of the column
+PRIOR_WEIGHT = 0.03  # weight of a category's overall frequency in its probability
+MIN_PROBABILITY = 1e-4  # added to probabilities of categories, to keep their logarithms finite
+CLIP_QUANTILE = 0.01  # lower quantile from which clip limits are computed
+
+
+@dataclass(frozen=True, eq=False)
+class ForestConditional:
+    """Predict every input column by a forest on all other input columns.
+
+    The inputs of the forests are numbers, missing indicators, broken rules and, for each category,
+    its position in the order of frequency.
+
+    Parameters
+    ----------
+    layout : Layout
+    forests : dict of str to NumberForest or CategoryForest
+        One for each input column.
+    lowest, highest : array of shape (n_columns,)
+        Limits to which the inputs of the forests are clipped.
+    """
+
+    layout: Layout
+    forests: dict[str, NumberForest | CategoryForest]
+    lowest: Floats
+    highest: Floats
+
+    def has_probabilities(self, feature: Feature) -> bool:
+        """Whether the deviations of a feature are negative log-probabilities."""
+        return feature.kind == Kind.CATEGORICAL
+
+    @classmethod
+    def fit(cls, X: Floats, known: Known, layout: Layout, seed: int) -> ForestConditional:
+        """Fit one forest for each input column, to the rows in which it is known."""
+        conditional = cls(layout, {}, *_clip_limits(X, known, layout))
+        clipped = np.clip(X, conditional.lowest, conditional.highest)
+        inputs = conditional._inputs(X)
+        sources = np.array([feature.source for feature in layout.features])
+        categories = {feature.source for feature in layout.of_kind(Kind.CATEGORICAL)}
+        for number, (source, columns) in enumerate(conditional._columns.items()):
+            rows = np.flatnonzero(known[:, columns[0]])
+            rows = rows if len(rows) > 1 else np.arange(len(X))
+            others = inputs[rows]
+            others[:, sources == source] = 0.0
+            kind = CategoryForest if source in categories else NumberForest
+            conditional.forests[source] = kind.fit(
+                others, clipped[np.ix_(rows, columns)], rows, seed + number
+            )
+        return conditional
+
+    @cached_property
+    def _columns(self) -> dict[str, Indices]:
+        """The matrix columns of the predicted features, by input column."""
+        columns: dict[str, list[int]] = {}
+        for feature in predicted_features(self.layout):
+            columns.setdefault(feature.source, []).extend(range(feature.start, feature.stop))
+        return {source: np.array(found) for source, found in columns.items()}
+
+    def _inputs(self, X: Floats) -> Singles:
+        """Return the inputs of the forests, one column for each feature of the layout."""
+        inputs = np.empty((len(X), len(self.layout.features)), dtype=np.float32)
+        for number, feature in enumerate(self.layout.features):
+            if feature.kind == Kind.CATEGORICAL:
+                inputs[:, number] = X[:, feature.columns].argmax(axis=1)
+            else:
+                low, high = self.lowest[feature.start], self.highest[feature.start]
+                inputs[:, number] = np.clip(X[:, feature.start], low, high)
+        return inputs
+
+    def deviations(
+        self, X: Floats, reconstruction: Reconstruction, training_index: Indices
+    ) -> Floats:
+        """Return how far every feature is from its prediction: (rows, features)."""
+        inputs = self._inputs(X)
+        found = [
+            self.forests[source].deviations(inputs, X[:, columns], training_index)
+            for source, columns in self._columns.items()
+        ]
+        order = [
+            number
+            for source in self._columns
+            for number, feature in enumerate(predicted_features(self.layout))
+            if feature.source == source
+        ]
+        return np.hstack(found)[:, np.argsort(order)]
+
+    def expected(
+        self,
+        X: Floats,
+        reconstruction: Reconstruction,
+        training_index: Indices,
+        sources: Collection[str],
+    ) -> Floats:
+        """Return the predictions for some input columns, in an array of the shape of `X`."""
+        expected, inputs = np.zeros_like(X), self._inputs(X)
+        for source, columns in self._columns.items():
+            if source in sources:
+                expected[:, columns] = self.forests[source].expected(inputs, training_index)
+        return expected
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """A forest of scikit-learn that predicts training rows out of bag.
+
+    Parameters
+    ----------
+    forest : forest with ``bootstrap=True``
+    fitted_rows : array of shape (n_fitted,)
+        The training rows that the forest was fitted to, in their order.
+    """
+
+    forest: ExtraTreesRegressor | ExtraTreesClassifier
+    fitted_rows: Indices
+
+    @cached_property
+    def _was_seen(self) -> Known:
+        """Which trees saw which training rows: (trees, training rows + 1); new rows come last."""
+        seen = np.zeros((len(self.forest.estimators_), int(self.fitted_rows.max()) + 2), bool)
+        for tree, sampled in enumerate(self.forest.estimators_samples_):
+            seen[tree, self.fitted_rows[sampled]] = True
+        return seen
+
+    def _weights(self, training_index: Indices) -> Singles:
+        """Return the weights of the trees in the prediction of each row: (trees, rows)."""
+        seen = self._was_seen
+        index = np.where(training_index < seen.shape[1] - 1, training_index, NEW)
+        unseen = ~seen[:, index]
+        unseen[:, ~unseen.any(axis=0)] = True  # a row that every tree saw
+        weights: Singles = unseen / unseen.sum(axis=0, dtype=np.float32)
+        return weights
+
+    def _leaves(self, inputs: Singles) -> list[tuple[NDArray[Any], Indices]]:
+        """Return the values of each tree's nodes and the leaf of every row."""
+        trees = (estimator.tree_ for estimator in self.forest.estimators_)
+        return [(tree.value, tree.apply(inputs)) for tree in trees]
+
+
+@dataclass(frozen=True, eq=False)
+class NumberForest(Forest):
+    """A forest that predicts the numbers of an input column, and the scales of its residuals."""
+
+    residual_scales: Floats
+
+    @classmethod
+    def fit(cls, others: Singles, own: Floats, rows: Indices, seed: int) -> NumberForest:
+        """Fit to some of the training rows."""
+        forest = _fit_forest(ExtraTreesRegressor(), others, own, seed)
+        fitted = cls(forest, rows, np.ones(own.shape[1]))
+        residuals = np.abs(own - fitted.expected(others, rows))
+        smallest = MIN_ERROR * np.where((spread := own.std(axis=0)) > 0, spread, 1.0)
+        return cls(forest, rows, MAD_TO_STD * np.median(residuals, axis=0) + smallest)
+
+    def deviations(self, inputs: Singles, own: Floats, training_index: Indices) -> Floats:
+        """Return the log of 1 plus the squared residual, in units of the residual scale."""
+        residuals = own - self.expected(inputs, training_index)
+        return np.log1p(np.square(residuals / self.residual_scales))
+
+    def expected(self, inputs: Singles, training_index: Indices) -> Floats:
+        """Return the predicted numbers, (rows, features)."""
+        total = np.zeros((len(inputs), len(self.residual_scales)))
+        weights = self._weights(training_index)
+        for (values, leaves), weight in zip(self._leaves(inputs), weights, strict=True):
+            total += weight[:, None] * values[:, :, 0][leaves]
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryForest(Forest):
+    """A forest that predicts the probabilities of categories, and their frequencies."""
+
+    frequencies: Floats
+
+    @classmethod
+    def fit(cls, others: Singles, own: Floats, rows: Indices, seed: int) -> CategoryForest:
+        """Fit to some of the training rows."""
+        category = own.argmax(axis=1)
+        forest = _fit_forest(ExtraTreesClassifier(), others, category, seed)
+        counts = np.bincount(category, minlength=own.shape[1])
+        return cls(forest, rows, counts / counts.sum())
+
+    def deviations(self, inputs: Singles, own: Floats, training_index: Indices) -> Floats:
+        """Return the negative log-probability of every row's category."""
+        category, weights = own.argmax(axis=1), self._weights(training_index)
+        known = np.searchsorted(self.forest.classes_, category)
+        known = np.minimum(known, len(self.forest.classes_) - 1)
+        found = np.zeros(len(inputs))
+        for (values, leaves), weight in zip(self._leaves(inputs), weights, strict=True):
+            found += weight * values[leaves, 0, known]
+        found[self.forest.classes_[known] != category] = 0.0
+        mixed = (1 - PRIOR_WEIGHT) * found + PRIOR_WEIGHT * self.frequencies[category]
+        return np.asarray(-np.log(mixed + MIN_PROBABILITY)[:, None])
+
+    def expected(self, inputs: Singles, training_index: Indices) -> Floats:
+        """Return the most probable category, one-hot encoded."""
+        probabilities = np.zeros((len(inputs), len(self.frequencies)))
+        weights = self._weights(training_index)
+        for (values, leaves), weight in zip(self._leaves(inputs), weights, strict=True):
+            probabilities[:, self.forest.classes_] += weight[:, None] * values[leaves, 0]
+        return _one_hot(probabilities)
+
+
+@dataclass(frozen=True, eq=False)
+class PCAConditional:
+    """Predict all cells of a row by its PCA reconstruction, for tables of many columns.
+
+    In wide tables a cell has little influence on its own reconstruction. One-hot columns are
+    treated as numbers.
+
+    Parameters
+    ----------
+    layout : Layout
+    residual_scales : array
+        Typical error of every reconstructed column, in units of its standard deviation.
+    """
+
+    layout: Layout
+    residual_scales: Floats
+
+    def has_probabilities(self, feature: Feature) -> bool:
+        """Whether the deviations of a feature are negative log-probabilities."""
+        return False
+
+    @classmethod
+    def fit(cls, known: Known, layout: Layout, reconstruction: Reconstruction) -> PCAConditional:
+        """Measure the typical errors of an out-of-fold reconstruction."""
+        errors = np.sqrt(reconstruction.squared_errors.astype(np.float64))
+        errors = np.where(known[:, predicted_columns(layout)], errors, np.nan)
+        return cls(layout, MAD_TO_STD * column_medians(errors) + MIN_ERROR)
+
+    def deviations(
+        self, X: Floats, reconstruction: Reconstruction, training_index: Indices
+    ) -> Floats:
+        """Return how far every feature is from its reconstruction: (rows, features)."""
+        cells = np.log1p(reconstruction.squared_errors / np.square(self.residual_scales))
+        widths = [feature.stop - feature.start for feature in predicted_features(self.layout)]
+        starts = np.cumsum([0, *widths[:-1]])
+        return np.maximum.reduceat(cells, starts, axis=1)
+
+    def expected(
+        self,
+        X: Floats,
+        reconstruction: Reconstruction,
+        training_index: Indices,
+        sources: Collection[str],
+    ) -> Floats:
+        """Return the reconstruction of some input columns, in an array of the shape of `X`."""
+        expected = np.zeros_like(X)
+        expected[:, predicted_columns(self.layout)] = reconstruction.expected
+        for feature in self.layout.of_kind(Kind.CATEGORICAL):
+            expected[:, feature.columns] = _one_hot(expected[:, feature.columns])
+        return expected
+
+
+def predicted_features(layout: Layout) -> list[Feature]:
+    """Return the features that have a conditional model: numbers and categories."""
+    return [f for f in layout.features if f.kind in (Kind.NUMERIC, Kind.CATEGORICAL)]
+
+
+def predicted_columns(layout: Layout) -> Indices:
+    """Return the matrix columns of the features that have a conditional model."""
+    return np.concatenate([np.arange(f.start, f.stop) for f in predicted_features(layout)])
+
+
+def _fit_forest(forest: Any, X: Singles, y: NDArray[Any], seed: int) -> Any:
+    n_sampled = min(len(X), MAX_TREE_ROWS)
+    unseen = np.exp(-n_sampled / len(X))  # probability that a tree does not see a row
+    forest.set_params(
+        **TREE_SETTINGS,
+        n_estimators=round(N_UNSEEN_TREES / unseen),
+        max_samples=n_sampled,
+        random_state=seed,
+    )
+    return forest.fit(X, y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y)
+
+
+def _clip_limits(X: Floats, known: Known, layout: Layout) -> tuple[Floats, Floats]:
+    """Return the 1% and 99% quantiles of each column, moved outwards by their distance.
+
+    Extremely randomised trees draw split points from the range of a column, so that a few extreme
+    values would make most splits useless.
+    """
+    lowest, highest = np.full(X.shape[1], -np.inf), np.full(X.shape[1], np.inf)
+    for feature in layout.of_kind(Kind.NUMERIC):
+        column = X[known[:, feature.start], feature.start]
+        quantiles = (CLIP_QUANTILE, 1 - CLIP_QUANTILE)
+        low, high = np.quantile(column, quantiles) if len(column) else (0.0, 0.0)
+        if low < high:
+            lowest[feature.start], highest[feature.start] = 2 * low - high, 2 * high - low
+    return lowest, highest
+
+
+def _one_hot(values: NDArray[Any]) -> Floats:
+    return np.asarray(np.eye(values.shape[1])[values.argmax(axis=1)])

@@ -1,0 +1,66 @@
+"""Scores of scikit-learn's isolation forest, computed twice as fast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import IsolationForest
+
+from imboost.stats.row_products import Singles
+
+Floats = NDArray[np.float64]
+
+CHUNK_ROWS = 2048  # rows at a time, which fit into the cache of a core
+
+
+@dataclass(frozen=True, eq=False)
+class IsolationScores:
+    """The anomaly score of Liu et al., from 0 to 1: the shorter the paths, the higher.
+
+    The forest's own `score_samples` returns the negative of it. Its checks of every tree take as
+    long as the trees.
+    """
+
+    forest: IsolationForest
+
+    @classmethod
+    def fit(cls, X: Singles, n_trees: int, seed: int) -> IsolationScores:
+        """Fit a forest to training rows."""
+        return cls(IsolationForest(n_estimators=n_trees, random_state=seed).fit(X))
+
+    @cached_property
+    def _path_lengths(self) -> list[Floats]:
+        """Expected path length to every node of every tree, as in the forest's score."""
+        trees = (estimator.tree_ for estimator in self.forest.estimators_)
+        return [
+            tree.compute_node_depths() - 1 + _mean_path_length(tree.n_node_samples)
+            for tree in trees
+        ]
+
+    def __call__(self, X: Singles) -> Floats:
+        """Return the score of every row."""
+        total = np.zeros(len(X))
+        for start in range(0, len(X), CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            inputs = np.ascontiguousarray(X[rows])
+            for estimator, lengths in zip(
+                self.forest.estimators_, self._path_lengths, strict=True
+            ):
+                total[rows] += lengths[estimator.tree_.apply(inputs)]
+        [longest] = _mean_path_length(np.array([self.forest.max_samples_]))
+        mean = total / len(self.forest.estimators_)
+        return np.asarray(2.0 ** -(mean / longest if longest > 0 else np.ones(len(X))))
+
+
+def _mean_path_length(n_rows: NDArray[np.int64]) -> Floats:
+    """Return the mean path length in an isolation tree of this many rows.
+
+    >>> _mean_path_length(np.array([1, 2, 256])).round(2).tolist()
+    [0.0, 1.0, 10.24]
+    """
+    n = np.maximum(n_rows, 3).astype(np.float64)
+    length = 2 * (np.log(n - 1) + np.euler_gamma) - 2 * (n - 1) / n
+    return np.select([n_rows <= 1, n_rows == 2], [0.0, 1.0], length)
