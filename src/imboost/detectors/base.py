@@ -373,9 +373,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             print(f"[{type(self).__name__}] {text}", flush=True)
 
 
-def impute(
-    table: NDArray[np.float64], values: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
+def impute(table: NDArray[Any], values: NDArray[Any] | None = None) -> NDArray[Any]:
     """Replace missing values by the given value of their column, by default its median."""
     missing = np.isnan(table)
     if not missing.any():
@@ -383,9 +381,10 @@ def impute(
     return np.where(missing, column_medians(table) if values is None else values, table)
 
 
-def column_medians(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def column_medians(table: NDArray[Any]) -> NDArray[Any]:
     """Return the median of the known values of every column; 0 if there are none."""
     if not np.isnan(table).any():
         return np.asarray(np.median(table, axis=0))
     columns = [column[~np.isnan(column)] for column in table.T]
-    return np.array([np.median(column) if len(column) else 0.0 for column in columns])
+    medians = [np.median(column) if len(column) else 0.0 for column in columns]
+    return np.array(medians, dtype=table.dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,9 @@ BATCH_SIZE = 1024  # occluded rows that are scored in one call, since a call has
 
 
 def occlusion_attributions(
-    score: Callable[[Floats], Floats],
-    table: Floats,
-    expected: Floats,
+    score: Callable[[NDArray[Any]], Floats],
+    table: NDArray[Any],
+    expected: NDArray[Any],
     deviations: Floats,
     layout: Layout,
     baseline: float,

@@ -177,7 +177,7 @@ class ForestLearner:
 
     def predict(self, X: NDArray[Any], score_proba: Floats) -> Floats:
         """Return each row's probability of being an outlier."""
-        return predict_forest(self.forest, X)[:, 1]
+        return predict_forest(self.forest, X)
 
 
 @dataclass(frozen=True, eq=False)

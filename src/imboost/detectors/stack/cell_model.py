@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from imboost.detectors.stack.conditionals import (
     predicted_features,
 )
 from imboost.detectors.stack.pca import Reconstruction
+from imboost.stats.row_products import Singles
 from imboost.stats.tails import TailScore
 from imboost.tables.layout import WHOLE_ROW, Kind, Layout
 
@@ -60,7 +62,7 @@ class CellModel:
 
     layout: Layout
     conditional: ForestConditional | PCAConditional
-    medians: Floats
+    medians: Singles
     missing_scores: Floats
     rule_scores: Floats
     tails: list[TailScore]
@@ -69,7 +71,7 @@ class CellModel:
 
     @classmethod
     def fit(
-        cls, X: Floats, layout: Layout, reconstruction: Reconstruction, seed: int
+        cls, X: Singles, layout: Layout, reconstruction: Reconstruction, seed: int
     ) -> CellModel:
         """Fit to the training rows.
 
@@ -105,7 +107,7 @@ class CellModel:
             model.common_scores.append(common[1])
         return model
 
-    def score(self, X: Floats, reconstruction: Reconstruction, training_index: Indices) -> Floats:
+    def score(self, X: Singles, reconstruction: Reconstruction, training_index: Indices) -> Floats:
         """Return the scores of the cells of rows, of shape (n_rows, n_input_columns).
 
         `training_index` gives the training row that each row is; it is negative for a new row.
@@ -115,15 +117,17 @@ class CellModel:
         return self._score_cells(deviations, X)
 
     def expected(
-        self, X: Floats, reconstruction: Reconstruction, training_index: Indices
-    ) -> Floats:
+        self, X: Singles, reconstruction: Reconstruction, training_index: Indices
+    ) -> Singles:
         """Return the prediction for every cell, given the other cells of its row."""
         filled = np.where(np.isnan(X), self.medians, X)
         return self.conditional.expected(
             filled, reconstruction, training_index, self.layout.sources
         )
 
-    def impute(self, X: Floats, reconstruction: Reconstruction, training_index: Indices) -> Floats:
+    def impute(
+        self, X: Singles, reconstruction: Reconstruction, training_index: Indices
+    ) -> Singles:
         """Replace missing numbers by their predictions."""
         missing = np.isnan(X)
         rows = np.flatnonzero(missing.any(axis=1))
@@ -140,7 +144,7 @@ class CellModel:
         imputed[rows] = np.where(missing[rows], expected, X[rows])
         return imputed
 
-    def _score_cells(self, deviations: Floats, X: Floats) -> Floats:
+    def _score_cells(self, deviations: Floats, X: Singles) -> Floats:
         """Return the score of every cell: (rows, input columns)."""
         features = predicted_features(self.layout)
         largest = np.zeros((len(self.layout.sources), len(X)))
@@ -171,7 +175,7 @@ def _rarity(flags: Known) -> Floats:
 _NO_NUMBERS = (np.empty(0), np.empty(0))
 
 
-def _common_numbers(values: Floats) -> tuple[Floats, Floats]:
+def _common_numbers(values: Singles) -> tuple[NDArray[Any], Floats]:
     """Return the numbers that occur repeatedly, and the negative logs of their frequencies."""
     distinct, counts = np.unique(values, return_counts=True)
     is_common = counts >= max(MIN_REPEATS, MIN_REPEATED_FRACTION * len(values))

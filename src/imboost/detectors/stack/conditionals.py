@@ -61,7 +61,7 @@ class ForestConditional:
         return feature.kind == Kind.CATEGORICAL
 
     @classmethod
-    def fit(cls, X: Floats, known: Known, layout: Layout, seed: int) -> ForestConditional:
+    def fit(cls, X: Singles, known: Known, layout: Layout, seed: int) -> ForestConditional:
         """Fit one forest for each input column, to the rows in which it is known."""
         conditional = cls(layout, {}, *_clip_limits(X, known, layout))
         clipped = np.clip(X, conditional.lowest, conditional.highest)
@@ -87,7 +87,7 @@ class ForestConditional:
             columns.setdefault(feature.source, []).extend(range(feature.start, feature.stop))
         return {source: np.array(found) for source, found in columns.items()}
 
-    def _inputs(self, X: Floats) -> Singles:
+    def _inputs(self, X: Singles) -> Singles:
         """Return the inputs of the forests, one column for each feature of the layout."""
         inputs = np.empty((len(X), len(self.layout.features)), dtype=np.float32)
         for number, feature in enumerate(self.layout.features):
@@ -99,7 +99,7 @@ class ForestConditional:
         return inputs
 
     def deviations(
-        self, X: Floats, reconstruction: Reconstruction, training_index: Indices
+        self, X: Singles, reconstruction: Reconstruction, training_index: Indices
     ) -> Floats:
         """Return how far every feature is from its prediction: (rows, features)."""
         inputs = self._inputs(X)
@@ -117,11 +117,11 @@ class ForestConditional:
 
     def expected(
         self,
-        X: Floats,
+        X: Singles,
         reconstruction: Reconstruction,
         training_index: Indices,
         sources: Collection[str],
-    ) -> Floats:
+    ) -> Singles:
         """Return the predictions for some input columns, in an array of the shape of `X`."""
         expected, inputs = np.zeros_like(X), self._inputs(X)
         for source, columns in self._columns.items():
@@ -174,7 +174,7 @@ class NumberForest(Forest):
     residual_scales: Floats
 
     @classmethod
-    def fit(cls, others: Singles, own: Floats, rows: Indices, seed: int) -> NumberForest:
+    def fit(cls, others: Singles, own: Singles, rows: Indices, seed: int) -> NumberForest:
         """Fit to some of the training rows."""
         forest = _fit_forest(ExtraTreesRegressor(), others, own, seed)
         fitted = cls(forest, rows, np.ones(own.shape[1]))
@@ -182,7 +182,7 @@ class NumberForest(Forest):
         smallest = MIN_ERROR * np.where((spread := own.std(axis=0)) > 0, spread, 1.0)
         return cls(forest, rows, MAD_TO_STD * np.median(residuals, axis=0) + smallest)
 
-    def deviations(self, inputs: Singles, own: Floats, training_index: Indices) -> Floats:
+    def deviations(self, inputs: Singles, own: Singles, training_index: Indices) -> Floats:
         """Return the log of 1 plus the squared residual, in units of the residual scale."""
         residuals = own - self.expected(inputs, training_index)
         return np.log1p(np.square(residuals / self.residual_scales))
@@ -203,14 +203,14 @@ class CategoryForest(Forest):
     frequencies: Floats
 
     @classmethod
-    def fit(cls, others: Singles, own: Floats, rows: Indices, seed: int) -> CategoryForest:
+    def fit(cls, others: Singles, own: Singles, rows: Indices, seed: int) -> CategoryForest:
         """Fit to some of the training rows."""
         category = own.argmax(axis=1)
         forest = _fit_forest(ExtraTreesClassifier(), others, category, seed)
         counts = np.bincount(category, minlength=own.shape[1])
         return cls(forest, rows, counts / counts.sum())
 
-    def deviations(self, inputs: Singles, own: Floats, training_index: Indices) -> Floats:
+    def deviations(self, inputs: Singles, own: Singles, training_index: Indices) -> Floats:
         """Return the negative log-probability of every row's category."""
         category, weights = own.argmax(axis=1), self._weights(training_index)
         known = np.searchsorted(self.forest.classes_, category)
@@ -260,7 +260,7 @@ class PCAConditional:
         return cls(layout, MAD_TO_STD * column_medians(errors) + MIN_ERROR)
 
     def deviations(
-        self, X: Floats, reconstruction: Reconstruction, training_index: Indices
+        self, X: Singles, reconstruction: Reconstruction, training_index: Indices
     ) -> Floats:
         """Return how far every feature is from its reconstruction: (rows, features)."""
         cells = np.log1p(reconstruction.squared_errors / np.square(self.residual_scales))
@@ -270,11 +270,11 @@ class PCAConditional:
 
     def expected(
         self,
-        X: Floats,
+        X: Singles,
         reconstruction: Reconstruction,
         training_index: Indices,
         sources: Collection[str],
-    ) -> Floats:
+    ) -> Singles:
         """Return the reconstruction of some input columns, in an array of the shape of `X`."""
         expected = np.zeros_like(X)
         expected[:, predicted_columns(self.layout)] = reconstruction.expected
@@ -305,7 +305,7 @@ def _fit_forest(forest: Any, X: Singles, y: NDArray[Any], seed: int) -> Any:
     return forest.fit(X, y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y)
 
 
-def _clip_limits(X: Floats, known: Known, layout: Layout) -> tuple[Floats, Floats]:
+def _clip_limits(X: Singles, known: Known, layout: Layout) -> tuple[Floats, Floats]:
     """Return the 1% and 99% quantiles of each column, moved outwards by their distance.
 
     Extremely randomised trees draw split points from the range of a column, so that a few extreme

@@ -31,6 +31,7 @@ from imboost.explain import Attributions, occlusion_attributions
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
 from imboost.parallel import map_in_threads
 from imboost.stats.log_odds import logit
+from imboost.stats.row_products import Singles
 from imboost.stats.sampling import sample_rows
 from imboost.stats.scaling import MinMaxScaling
 from imboost.tables.layout import Layout
@@ -45,7 +46,8 @@ MAX_PRIOR_STRENGTH = 1e12  # a stronger prior gives the same weights
 N_BACKGROUND = 200  # unlabelled rows taken to be inliers in tables with a cell model
 MAX_BACKGROUND_SCORE = 0.95  # quantile of the scores below which they are drawn
 MEAN_CELL_SCORE = 1.0  # of a negative log tail probability, which is exponentially distributed
-MAX_FIT_ROWS = 50_000  # rows that the unsupervised models are fitted to, drawn at random
+MAX_FIT_ROWS = 30_000  # rows that the unsupervised models are fitted to, drawn at random
+PREDICTED_ROWS = 2048  # rows whose features fit into the cache of a core
 CHUNK_ROWS = 16_384  # rows scored at a time by a thread, to bound memory
 
 
@@ -146,9 +148,9 @@ class Stack(BaseDetector):
         if self.n_jobs == 0:
             raise SettingError("n_jobs must be a number of threads or -1 for all cores, got 0.")
 
-    def _preprocess(self, X: NDArray[Any]) -> Floats:
+    def _preprocess(self, X: NDArray[Any]) -> Singles:
         """Scale a table; missing numbers stay missing."""
-        return self._scaling.transform(X)
+        return self._scaling.transform(X).astype(np.float32)
 
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         self._scaling = MinMaxScaling.fit(X)
@@ -269,7 +271,7 @@ class Stack(BaseDetector):
         table = self._preprocess(self._check_table(X))
         if np.isnan(table).any():
             table = np.concatenate(self._map_chunks(self._unsupervised.impute, table))
-        return table[:, self._extractor.columns]
+        return table[:, self._extractor.columns].astype(np.float64)
 
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log-odds of scores, which are probabilities."""
@@ -306,19 +308,21 @@ class Stack(BaseDetector):
             self._map_chunks(lambda part: self._score(self._preprocess(part)), X)
         )
 
-    def _score_preprocessed(self, X: Floats) -> Floats:
+    def _score_preprocessed(self, X: Singles) -> Floats:
         return np.concatenate(self._map_chunks(self._score, X))
 
-    def _score(self, X: Floats) -> Floats:
+    def _score(self, X: Singles) -> Floats:
         return self._predict(self._unsupervised.score(X))
 
     def _score_training_rows(self, X: NDArray[Any]) -> Floats:
-        return np.concatenate(self._map_chunks(self._predict, self._training_rows))
+        parts = self._map_chunks(self._predict, self._training_rows, PREDICTED_ROWS)
+        return np.concatenate(parts)
 
-    def _map_chunks(self, function: Callable[[Any], Result], rows: Any) -> list[Result]:
+    def _map_chunks(
+        self, function: Callable[[Any], Result], rows: Any, n_chunk: int = CHUNK_ROWS
+    ) -> list[Result]:
         """Return the results of a function for chunks of rows, computed by several threads."""
-        starts = range(0, len(rows), CHUNK_ROWS)
-        chunks = (rows[start : start + CHUNK_ROWS] for start in starts)
+        chunks = (rows[start : start + n_chunk] for start in range(0, len(rows), n_chunk))
         return map_in_threads(function, chunks, self.n_jobs)
 
     def _predict(self, rows: ScoredRows) -> Floats:

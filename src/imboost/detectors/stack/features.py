@@ -54,7 +54,7 @@ class FeatureExtractor:
         n_components: int,
     ) -> FeatureExtractor:
         """Fit scalings, components and ranks to training rows."""
-        content = rows.X.take(columns, axis=1).astype(np.float64)
+        content = rows.X.take(columns, axis=1)
         scaling = StandardScaling.fit(content)
         scaled = scaling.transform(content)
         pca = PrincipalComponents.fit(scaled, min(n_components, *scaled.shape))
@@ -64,9 +64,9 @@ class FeatureExtractor:
             columns,
             scaling,
             pca,
-            StandardScaling.fit(components.astype(np.float64)),
+            StandardScaling.fit(components),
             StandardScaling.fit(_stack_scores(rows, score_names), _score_limits(score_names)),
-            NormalScores.fit(content),
+            NormalScores.fit(content.astype(np.float64)),
         )
 
     def scores(self, rows: ScoredRows) -> Floats:

@@ -53,7 +53,7 @@ class NeighborScores:
     mean_distances: Singles
 
     @classmethod
-    def fit(cls, reference: Floats, n_neighbors: tuple[int, ...], seed: int) -> NeighborScores:
+    def fit(cls, reference: Singles, n_neighbors: tuple[int, ...], seed: int) -> NeighborScores:
         """Choose the pivots and measure the distances among the reference rows."""
         rows = reference.astype(np.float32)
         n_pivots = N_PIVOTS if len(rows) > MAX_CANDIDATES else 1

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from imboost.stats.row_products import Singles
+
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
@@ -32,7 +33,7 @@ class TrainingRows:
     indices: list[Indices]
 
     @classmethod
-    def fit(cls, X: Floats, missing: Mask) -> TrainingRows:
+    def fit(cls, X: Singles, missing: Mask) -> TrainingRows:
         """Hash the rows of shape (n_rows, n_columns); `missing` cells are equal to each other."""
         hashes, indices = [], []
         for shift in SHIFTS:
@@ -41,7 +42,7 @@ class TrainingRows:
             indices.append(first.astype(np.int64))
         return cls(hashes, indices)
 
-    def find(self, X: Floats, missing: Mask) -> Indices:
+    def find(self, X: Singles, missing: Mask) -> Indices:
         """Return the training index of every row, `NEW` where it is no training row."""
         found = np.full(len(X), NEW, dtype=np.int64)
         for shift, hashes, indices in zip(SHIFTS, self.hashes, self.indices, strict=True):
@@ -51,7 +52,7 @@ class TrainingRows:
         return found
 
 
-def _hash_rows(X: Floats, missing: Mask, shift: float) -> NDArray[np.uint64]:
+def _hash_rows(X: Singles, missing: Mask, shift: float) -> NDArray[np.uint64]:
     """Return a hash of every row: a sum of its cells with random weights, modulo 2^64."""
     weights = np.random.default_rng(0).integers(2**63, size=(2, X.shape[1]), dtype=np.uint64)
     hashes = []

@@ -19,6 +19,7 @@ from imboost.detectors.stack.isolation import IsolationScores
 from imboost.detectors.stack.neighbors import NeighborScores
 from imboost.detectors.stack.pca import CrossFittedPCA, Reconstruction
 from imboost.detectors.stack.training_rows import TrainingRows
+from imboost.stats.row_products import Singles
 from imboost.stats.sampling import sample_rows
 from imboost.tables.layout import Kind, Layout
 
@@ -88,7 +89,7 @@ class UnsupervisedScores:
     @classmethod
     def fit(
         cls,
-        X: Floats,
+        X: Singles,
         layout: Layout,
         *,
         n_isolation_trees: int,
@@ -119,7 +120,7 @@ class UnsupervisedScores:
         kinds = {feature.kind for feature in self.layout.features}
         return bool(kinds & {Kind.CATEGORICAL, Kind.RULE})
 
-    def score(self, X: Floats) -> ScoredRows:
+    def score(self, X: Singles) -> ScoredRows:
         """Return rows with their scores; missing numbers are nan."""
         reconstruction, index = self._reconstruct(X)
         filled = self.cell_model.impute(X, reconstruction, index)
@@ -138,11 +139,11 @@ class UnsupervisedScores:
             scores["cells"] = cells.max(axis=1)
         return ScoredRows(filled, scores, lof, cells)
 
-    def impute(self, X: Floats) -> Floats:
+    def impute(self, X: Singles) -> Singles:
         """Return rows with missing numbers replaced by expected values."""
         return self.cell_model.impute(X, *self._reconstruct(X))
 
-    def score_cells(self, X: Floats) -> tuple[Floats, Floats]:
+    def score_cells(self, X: Singles) -> tuple[Floats, Singles]:
         """Return the scores of all cells and their expected values, see `CellModel`."""
         reconstruction, index = self._reconstruct(X)
         return (
@@ -150,7 +151,7 @@ class UnsupervisedScores:
             self.cell_model.expected(X, reconstruction, index),
         )
 
-    def _reconstruct(self, X: Floats) -> tuple[Reconstruction, NDArray[np.int64]]:
+    def _reconstruct(self, X: Singles) -> tuple[Reconstruction, NDArray[np.int64]]:
         """Return the PCA reconstruction of rows, and which training rows they are."""
         columns = predicted_columns(self.layout)
         with_medians = impute(X, self.cell_model.medians).take(columns, axis=1)
