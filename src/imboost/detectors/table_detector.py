@@ -21,6 +21,7 @@ from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, Explanation, Reason, reference_rows
 from imboost.explain.reference_values import fit_reference_values
 from imboost.labels import Labels
+from imboost.parallel import map_in_threads
 from imboost.relations import Rules
 from imboost.state import Stateful
 from imboost.tables.cells import to_text
@@ -34,6 +35,7 @@ from imboost.tables.schema import ParsedColumns, Schema
 Mask = NDArray[np.bool_]
 
 AUTO_SCALING = "auto"
+CHUNK_ROWS = 16_384  # rows encoded at a time by a thread
 
 
 def _delegate(name: str) -> Any:
@@ -92,7 +94,7 @@ class TableDetector(Stateful, BaseEstimator):
     7
     """
 
-    unsaved_attributes = ("_parsed",)
+    unsaved_attributes = ("_parsed", "_source", "_matrix")
 
     decision_scores_: NDArray[np.float64] = _delegate("decision_scores_")
     query_scores_: NDArray[np.float64] = _delegate("query_scores_")
@@ -147,8 +149,8 @@ class TableDetector(Stateful, BaseEstimator):
         scaling = self._choose_scaling(fitted_schema)
         self.encoder_ = TableEncoder.fit(fitted_schema, parsed, scaling)
         self.schema_, self._parsed = fitted_schema, parsed
-        matrix = self._encode(parsed)
-        self.detector_ = detector.fit(matrix, y, layout=self._layout, is_audit=is_audit)
+        self._source, self._matrix = _if_immutable(X), self._encode(parsed)
+        self.detector_ = detector.fit(self._matrix, y, layout=self._layout, is_audit=is_audit)
         self._check_cells = _take_check_cells(table, list(parsed))
         self._fit_reference_values()
         return self
@@ -173,9 +175,10 @@ class TableDetector(Stateful, BaseEstimator):
     def refine(self, X: Any, y: Any, *, is_audit: Mask | None = None) -> Self:
         """Continue training with more labels of the rows given to `fit`."""
         check_is_fitted(self)
-        parsed = self.schema_.parse(to_arrow(X))
-        self.detector_.refine(self._encode(parsed), y, is_audit=is_audit)
-        self._parsed = parsed
+        if not hasattr(self, "_parsed") or X is not self._source:
+            self._parsed = self.schema_.parse(to_arrow(X))
+            self._source, self._matrix = _if_immutable(X), self._encode(self._parsed)
+        self.detector_.refine(self._matrix, y, is_audit=is_audit)
         self._fit_reference_values()
         return self
 
@@ -186,14 +189,26 @@ class TableDetector(Stateful, BaseEstimator):
             copied.detector_ = self.detector_.copy()
         return copied
 
-    def encode(self, X: Any) -> NDArray[np.float64]:
+    def encode(self, X: Any) -> NDArray[np.float32]:
         """Return the matrix that `detector_` takes."""
         check_is_fitted(self)
-        return self._encode(self.schema_.parse(to_arrow(X)))
+        table = to_arrow(X)
+        starts = range(0, max(table.num_rows, 1), CHUNK_ROWS)
+        n_jobs: int = getattr(self.detector_, "n_jobs", 1)
+        parts = map_in_threads(
+            lambda start: self._encode(self.schema_.parse(table.slice(start, CHUNK_ROWS))),
+            starts,
+            n_jobs,
+        )
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _encode(self, parsed: ParsedColumns) -> NDArray[np.float64]:
-        matrix = self.encoder_.transform(parsed)
-        return np.hstack([matrix, self.rules_.transform(parsed)]) if self.rules_ else matrix
+    def _encode(self, parsed: ParsedColumns) -> NDArray[np.float32]:
+        if not self.rules_:
+            return self.encoder_.transform(parsed)
+        flags = self.rules_.transform(parsed)
+        matrix = self.encoder_.transform(parsed, n_more=flags.shape[1])
+        matrix[:, matrix.shape[1] - flags.shape[1] :] = flags
+        return matrix
 
     @property
     def _layout(self) -> Layout:
@@ -354,6 +369,11 @@ class TableDetector(Stateful, BaseEstimator):
         own = {"contamination": self.contamination, "random_state": self.random_state}
         detector.set_params(**{key: value for key, value in own.items() if value is not None})
         return detector
+
+
+def _if_immutable(source: Any) -> pa.Table | None:
+    """Return a table that cannot change, so that it need not be encoded again."""
+    return source if isinstance(source, pa.Table) else None
 
 
 def _take_check_cells(table: pa.Table, names: list[str]) -> dict[str, list[str | None]]:

@@ -22,7 +22,7 @@ MISSING = "(missing)"
 DAY, WEEK = 86_400.0, 7 * 86_400.0  # seconds
 CYCLES = {"time of day": DAY, "day of the week": WEEK}  # periods encoded as sine and cosine
 
-Matrix = NDArray[np.float64]
+Matrix = NDArray[Any]
 Block = tuple[Kind, int, str]  # adjacent columns of the matrix: their kind, number and name
 
 
@@ -139,7 +139,7 @@ class CategoryEncoder:
         columns, rarest = self.column_of_category, len(self.categories)
         encoded = pc.dictionary_encode(pc.fill_null(values, MISSING)).combine_chunks()
         known = [columns.get(category, rarest) for category in encoded.dictionary.to_pylist()]
-        one_hot = np.eye(rarest + self.n_frequency_bins)
+        one_hot = np.eye(rarest + self.n_frequency_bins, dtype=np.float32)
         return [one_hot[np.array(known, dtype=np.int64)[np.asarray(encoded.indices)]]]
 
     def describe(self, columns: Matrix) -> list[str]:

@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imboost.tables.column_encoders import (
     CategoryEncoder,
     ColumnEncoder,
     DatetimeEncoder,
-    Matrix,
     NumberEncoder,
 )
 from imboost.tables.datetime_parser import DatetimeParser
 from imboost.tables.layout import Feature, Kind, Layout
 from imboost.tables.number_parser import NumberParser
 from imboost.tables.schema import ParsedColumns, Schema
+
+LARGEST = 1e30  # numbers are clipped to it, so that they are finite in single precision
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,21 @@ class TableEncoder:
                         start += width
         return Layout(tuple(features))
 
-    def transform(self, parsed: ParsedColumns) -> Matrix:
-        """Return the matrix (rows, columns of the layout) of a parsed table."""
-        blocks: dict[Kind, list[Matrix]] = {kind: [] for kind in Kind}
+    def transform(self, parsed: ParsedColumns, n_more: int = 0) -> NDArray[np.float32]:
+        """Return the matrix (rows, columns of the layout) of a parsed table.
+
+        `n_more` columns of zeros follow.
+        """
+        layout = self.layout
+        n_rows = len(next(iter(parsed.values())))
+        matrix = np.zeros((n_rows, layout.n_columns + n_more), dtype=np.float32)
         for name, encoder in self.encoders.items():
-            transformed = encoder.transform(parsed[name])
-            for (kind, _, _), block in zip(encoder.blocks, transformed, strict=True):
-                blocks[kind].append(block)
-        return np.hstack([block for kind in Kind for block in blocks[kind]])
+            own = [feature for feature in layout.features if feature.source == name]
+            blocks = zip(encoder.blocks, encoder.transform(parsed[name]), strict=True)
+            ordered = sorted(blocks, key=lambda block: list(Kind).index(block[0][0]))
+            for feature, (_, block) in zip(own, ordered, strict=True):
+                is_number = feature.kind == Kind.NUMERIC
+                matrix[:, feature.columns] = (
+                    np.clip(block, -LARGEST, LARGEST) if is_number else block
+                )
+        return matrix
