@@ -28,7 +28,7 @@ class Fitted:
         self.pca, index = CrossFittedPCA.fit(self._filled(X), 0), np.arange(len(X))
         reconstruction = self.pca.reconstruct(self._filled(X), index)
         self.model = CellModel.fit(X, layout, reconstruction, 0)
-        self.training_scores = self.model.score(X, reconstruction, index)
+        self.training_scores, _ = self.model.score(X, reconstruction, index)
 
     def _filled(self, X):
         return np.where(np.isnan(X), self.medians, X)[:, self.columns]
@@ -38,7 +38,7 @@ class Fitted:
         return X, self.pca.reconstruct(self._filled(X), new), new
 
     def scores(self, X):
-        return self.model.score(*self._new(X))
+        return self.model.score(*self._new(X))[0]
 
     def expected(self, X):
         return self.model.expected(*self._new(X))
@@ -168,6 +168,8 @@ def test_missing_numbers_are_replaced_by_their_predictions_and_other_cells_stay(
     expected = rows.copy()
     expected[0, 1] = fitted.expected(rows)[0, 1]
     np.testing.assert_array_equal(fitted.imputed(rows), expected)
+    _, also_imputed = fitted.model.score(*fitted._new(rows))
+    np.testing.assert_allclose(also_imputed, expected, rtol=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -219,6 +221,7 @@ def test_few_rows_of_a_single_column_have_scores():
 
 def test_the_score_of_a_row_is_that_of_its_worst_cell(table):
     settings = {"n_isolation_trees": 5, "n_neighbors": (5,), "max_reference_rows": 100, "seed": 0}
+    table = table.astype(np.float32)
     rows = UnsupervisedScores.fit(table, LAYOUT, **settings).score(table)
     np.testing.assert_array_equal(rows.scores["cells"], rows.cells.max(axis=1))
 

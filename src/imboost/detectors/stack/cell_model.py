@@ -95,7 +95,7 @@ class CellModel:
             conditional = PCAConditional.fit(~missing, layout, reconstruction)
         else:
             conditional = ForestConditional.fit(filled, ~missing, layout, seed)
-        deviations = conditional.deviations(filled, reconstruction, np.arange(len(X)))
+        deviations, _ = conditional.deviations(filled, reconstruction, np.arange(len(X)))
         model = cls(layout, conditional, medians, _rarity(missing), rule_scores, [], [], [])
         for number, feature in enumerate(predicted_features(layout)):
             known = ~missing[:, feature.start]
@@ -107,14 +107,32 @@ class CellModel:
             model.common_scores.append(common[1])
         return model
 
-    def score(self, X: Singles, reconstruction: Reconstruction, training_index: Indices) -> Floats:
-        """Return the scores of the cells of rows, of shape (n_rows, n_input_columns).
+    def score(
+        self, X: Singles, reconstruction: Reconstruction, training_index: Indices
+    ) -> tuple[Floats, Singles]:
+        """Return the scores of the cells of rows, and the rows with imputed numbers.
 
-        `training_index` gives the training row that each row is; it is negative for a new row.
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns)
+        reconstruction : Reconstruction
+        training_index : array of shape (n_rows,)
+            Which training row each row is; negative for a new row.
+
+        Returns
+        -------
+        scores : array of shape (n_rows, n_input_columns)
+        imputed : array of shape (n_rows, n_columns)
+            The rows, with missing numbers replaced by their predictions.
         """
-        filled = np.where(np.isnan(X), self.medians, X)
-        deviations = self.conditional.deviations(filled, reconstruction, training_index)
-        return self._score_cells(deviations, X)
+        filled, missing = X, np.isnan(X)
+        if missing.any():
+            filled = np.where(missing, self.medians, X)
+        deviations, numbers = self.conditional.deviations(filled, reconstruction, training_index)
+        if missing.any():
+            n_numbers = numbers.shape[1]
+            filled[:, :n_numbers] = np.where(missing[:, :n_numbers], numbers, X[:, :n_numbers])
+        return self._score_cells(deviations, X), filled
 
     def expected(
         self, X: Singles, reconstruction: Reconstruction, training_index: Indices

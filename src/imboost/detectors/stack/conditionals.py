@@ -89,31 +89,33 @@ class ForestConditional:
 
     def _inputs(self, X: Singles) -> Singles:
         """Return the inputs of the forests, one column for each feature of the layout."""
-        inputs = np.empty((len(X), len(self.layout.features)), dtype=np.float32)
-        for number, feature in enumerate(self.layout.features):
-            if feature.kind == Kind.CATEGORICAL:
-                inputs[:, number] = X[:, feature.columns].argmax(axis=1)
-            else:
-                low, high = self.lowest[feature.start], self.highest[feature.start]
-                inputs[:, number] = np.clip(X[:, feature.start], low, high)
-        return inputs
+        values, starts = feature_values(X, self.layout), self._starts
+        return np.clip(values, self.lowest[starts], self.highest[starts], out=values)
+
+    @cached_property
+    def _starts(self) -> Indices:
+        return np.array([feature.start for feature in self.layout.features])
 
     def deviations(
         self, X: Singles, reconstruction: Reconstruction, training_index: Indices
-    ) -> Floats:
-        """Return how far every feature is from its prediction: (rows, features)."""
-        inputs = self._inputs(X)
-        found = [
-            self.forests[source].deviations(inputs, X[:, columns], training_index)
-            for source, columns in self._columns.items()
-        ]
+    ) -> tuple[Floats, Singles]:
+        """Return how far every feature is from its prediction, and the predicted numbers."""
+        inputs, found = self._inputs(X), []
+        numbers = np.empty((len(X), self.layout.n_of_kind(Kind.NUMERIC)), dtype=np.float32)
+        for source, columns in self._columns.items():
+            forest = self.forests[source]
+            if isinstance(forest, NumberForest):
+                numbers[:, columns] = expected = forest.expected(inputs, training_index)
+                found.append(forest.deviations(X[:, columns], expected))
+            else:
+                found.append(forest.deviations(inputs, X[:, columns], training_index))
         order = [
             number
             for source in self._columns
             for number, feature in enumerate(predicted_features(self.layout))
             if feature.source == source
         ]
-        return np.hstack(found)[:, np.argsort(order)]
+        return np.hstack(found)[:, np.argsort(order)], numbers
 
     def expected(
         self,
@@ -182,10 +184,9 @@ class NumberForest(Forest):
         smallest = MIN_ERROR * np.where((spread := own.std(axis=0)) > 0, spread, 1.0)
         return cls(forest, rows, MAD_TO_STD * np.median(residuals, axis=0) + smallest)
 
-    def deviations(self, inputs: Singles, own: Singles, training_index: Indices) -> Floats:
+    def deviations(self, own: Singles, expected: Floats) -> Floats:
         """Return the log of 1 plus the squared residual, in units of the residual scale."""
-        residuals = own - self.expected(inputs, training_index)
-        return np.log1p(np.square(residuals / self.residual_scales))
+        return np.log1p(np.square((own - expected) / self.residual_scales))
 
     def expected(self, inputs: Singles, training_index: Indices) -> Floats:
         """Return the predicted numbers, (rows, features)."""
@@ -261,12 +262,13 @@ class PCAConditional:
 
     def deviations(
         self, X: Singles, reconstruction: Reconstruction, training_index: Indices
-    ) -> Floats:
-        """Return how far every feature is from its reconstruction: (rows, features)."""
+    ) -> tuple[Floats, Singles]:
+        """Return how far every feature is from its reconstruction, and reconstructed numbers."""
         cells = np.log1p(reconstruction.squared_errors / np.square(self.residual_scales))
         widths = [feature.stop - feature.start for feature in predicted_features(self.layout)]
         starts = np.cumsum([0, *widths[:-1]])
-        return np.maximum.reduceat(cells, starts, axis=1)
+        numbers = reconstruction.expected[:, : self.layout.n_of_kind(Kind.NUMERIC)]
+        return np.maximum.reduceat(cells, starts, axis=1), numbers
 
     def expected(
         self,
@@ -291,6 +293,16 @@ def predicted_features(layout: Layout) -> list[Feature]:
 def predicted_columns(layout: Layout) -> Indices:
     """Return the matrix columns of the features that have a conditional model."""
     return np.concatenate([np.arange(f.start, f.stop) for f in predicted_features(layout)])
+
+
+def feature_values(X: Singles, layout: Layout) -> Singles:
+    """Return one column for each feature: its number, or the position of its category."""
+    values = np.empty((len(X), len(layout.features)), dtype=np.float32)
+    for number, feature in enumerate(layout.features):
+        is_category = feature.kind == Kind.CATEGORICAL
+        columns = X[:, feature.columns]
+        values[:, number] = columns.argmax(axis=1) if is_category else columns[:, 0]
+    return values
 
 
 def _fit_forest(forest: Any, X: Singles, y: NDArray[Any], seed: int) -> Any:

@@ -28,7 +28,7 @@ class NeighborScores:
     """The kNN score and the local outlier factor of rows.
 
     The neighbours are approximate where there are many reference rows: a row is compared with
-    the `MAX_CANDIDATES` reference rows nearest to its pivot, the nearest of `N_PIVOTS` reference
+    the reference rows nearest to its pivot, the nearest of `N_PIVOTS` reference
     rows. One copy of a row among the reference rows does not count, so that a training row is not
     its own neighbour.
 
@@ -53,13 +53,19 @@ class NeighborScores:
     mean_distances: Singles
 
     @classmethod
-    def fit(cls, reference: Singles, n_neighbors: tuple[int, ...], seed: int) -> NeighborScores:
+    def fit(
+        cls,
+        reference: Singles,
+        n_neighbors: tuple[int, ...],
+        seed: int,
+        n_candidates: int = MAX_CANDIDATES,
+    ) -> NeighborScores:
         """Choose the pivots and measure the distances among the reference rows."""
         rows = reference.astype(np.float32)
-        n_pivots = N_PIVOTS if len(rows) > MAX_CANDIDATES else 1
+        n_pivots = N_PIVOTS if len(rows) > n_candidates else 1
         pivots = sample_rows(len(rows), n_pivots, seed)
         distances = squared_distances(rows[pivots], rows)
-        candidates = np.argsort(distances, axis=1, kind="stable")[:, :MAX_CANDIDATES]
+        candidates = np.argsort(distances, axis=1, kind="stable")[:, :n_candidates]
         unmeasured = np.zeros(len(rows), dtype=np.float32)
         scores = cls(rows, tuple(n_neighbors), pivots, np.sort(candidates, axis=1), unmeasured)
         nearest = replace(scores, n_neighbors=(LOF_NEIGHBORS,))(reference)[0]

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from imboost.detectors.base import column_medians, impute
 from imboost.detectors.stack.cell_model import CellModel
-from imboost.detectors.stack.conditionals import predicted_columns
+from imboost.detectors.stack.conditionals import feature_values, predicted_columns
 from imboost.detectors.stack.isolation import IsolationScores
-from imboost.detectors.stack.neighbors import NeighborScores
+from imboost.detectors.stack.neighbors import MAX_CANDIDATES, NeighborScores
 from imboost.detectors.stack.pca import CrossFittedPCA, Reconstruction
 from imboost.detectors.stack.training_rows import TrainingRows
 from imboost.stats.row_products import Singles
@@ -105,13 +105,16 @@ class UnsupervisedScores:
         cell_model = CellModel.fit(X, layout, reconstruction, seed)
         content = cell_model.impute(X, reconstruction, index).take(columns, axis=1)
         reference = content[sample_rows(len(X), max_reference_rows, seed)]
+        # Distances between one-hot encoded categories tell little, and there the cells decide.
+        has_categories = layout.n_of_kind(Kind.CATEGORICAL) > 0
+        n_candidates = MAX_CANDIDATES // 2 if has_categories else MAX_CANDIDATES
         return cls(
             layout=layout,
             pca=pca,
             cell_model=cell_model,
-            isolation=IsolationScores.fit(content.astype(np.float32), n_isolation_trees, seed),
-            neighbors=NeighborScores.fit(reference, n_neighbors, seed),
-            training_rows=TrainingRows.fit(with_medians, np.isnan(X.take(columns, axis=1))),
+            isolation=IsolationScores.fit(content, n_isolation_trees, seed),
+            neighbors=NeighborScores.fit(reference, n_neighbors, seed, n_candidates),
+            training_rows=TrainingRows.fit(feature_values(X, layout)),
         )
 
     @property
@@ -123,9 +126,13 @@ class UnsupervisedScores:
     def score(self, X: Singles) -> ScoredRows:
         """Return rows with their scores; missing numbers are nan."""
         reconstruction, index = self._reconstruct(X)
-        filled = self.cell_model.impute(X, reconstruction, index)
+        if self.has_cell_score:
+            cells, filled = self.cell_model.score(X, reconstruction, index)
+        else:
+            cells = np.empty((len(X), 0))
+            filled = self.cell_model.impute(X, reconstruction, index)
         columns = predicted_columns(self.layout)
-        content = filled.astype(np.float32).take(columns, axis=1)
+        content = filled.take(columns, axis=1)
         knn, lof = self.neighbors(content)
         is_known = ~np.isnan(X.take(columns, axis=1))
         scores = {
@@ -133,9 +140,7 @@ class UnsupervisedScores:
             "knn": knn,
             "pca": (reconstruction.squared_errors * is_known).sum(axis=1).astype(np.float64),
         }
-        cells = np.empty((len(X), 0))
         if self.has_cell_score:
-            cells = self.cell_model.score(X, reconstruction, index)
             scores["cells"] = cells.max(axis=1)
         return ScoredRows(filled, scores, lof, cells)
 
@@ -147,7 +152,7 @@ class UnsupervisedScores:
         """Return the scores of all cells and their expected values, see `CellModel`."""
         reconstruction, index = self._reconstruct(X)
         return (
-            self.cell_model.score(X, reconstruction, index),
+            self.cell_model.score(X, reconstruction, index)[0],
             self.cell_model.expected(X, reconstruction, index),
         )
 
@@ -155,5 +160,5 @@ class UnsupervisedScores:
         """Return the PCA reconstruction of rows, and which training rows they are."""
         columns = predicted_columns(self.layout)
         with_medians = impute(X, self.cell_model.medians).take(columns, axis=1)
-        index = self.training_rows.find(with_medians, np.isnan(X.take(columns, axis=1)))
+        index = self.training_rows.find(feature_values(X, self.layout))
         return self.pca.reconstruct(with_medians, index), index
