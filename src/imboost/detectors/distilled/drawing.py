@@ -1,6 +1,9 @@
-"""Draw rows around the rows of an encoded table, on which a teacher is asked for its scores."""
+"""Draw rows around the rows of a table, for which a teacher is asked for its scores."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +11,11 @@ from numpy.typing import NDArray
 from imboost.tables.layout import Kind, Layout
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Cells = Mapping[Any, Any]
+"""The cells of a table by column: floats, nan where missing, or strings in an Arrow array."""
+Encode = Callable[[Cells], Floats]
+"""Returns the matrix of a table."""
 
 MAX_REPLACED = 0.5  # largest probability with which a cell is taken from another row
 MAX_SHIFT = 0.5  # largest part of the way to another row
@@ -15,22 +23,32 @@ NOISE = (0.01, 0.3)  # range of the noise, in standard deviations of a column
 MAX_EXCESS = 1.0  # how far random numbers exceed the range of a column, in its width
 N_RANDOM_CELLS = 2  # expected number of random cells of a row that has any
 HIGH_SCORE_WEIGHT = 3.0  # how much more often the row with the highest score is drawn
+UNSEEN = "(never seen)"  # stands for all categories that are not in the table
 
 
 def draw_rows(
-    X: Floats, layout: Layout, scores: Floats, n_rows: int, rng: np.random.Generator
+    cells: Cells,
+    encode: Encode,
+    layout: Layout,
+    scores: Floats,
+    n_rows: int,
+    rng: np.random.Generator,
 ) -> Floats:
-    """Return new rows, a quarter each of four kinds.
+    """Return the matrix of new rows.
 
-    The kinds are rows with cells of another row, rows on the way to another row, rows with noise
-    and rows with a few random cells, which may lie outside the range of their column. Categories
-    change only with whole cells. Flags of broken rules are 0, since nothing is known about them.
+    A quarter each are rows with cells of another row, rows with a few random cells, rows with
+    noise, and rows on the way to another row. The cells of the first two are drawn before they
+    are encoded, so that they may break rules. The others differ from a row of the table in their
+    numbers alone and keep its flags of broken rules: numbers that satisfy a sum exactly no longer
+    do so after the smallest change.
 
     Parameters
     ----------
-    X : array of shape (n_known, n_columns)
-        Encoded rows, nan where a number is missing.
+    cells : mapping of str to array
+        The table.
+    encode : callable
     layout : Layout
+        Of the encoded matrix.
     scores : array of shape (n_known,)
         Rows with high scores are drawn more often.
     n_rows : int
@@ -38,44 +56,66 @@ def draw_rows(
     """
     ranks = scores.argsort().argsort() / max(len(scores) - 1, 1)
     weights = 1.0 + HIGH_SCORE_WEIGHT * ranks**4
-    rows = X[rng.choice(len(X), n_rows, p=weights / weights.sum())]
-    others = X[rng.integers(len(X), size=n_rows)]
-    owners, n_sources = layout.source_of_columns(), len(layout.sources)
-    numeric = np.flatnonzero(
-        np.concatenate([[f.kind == Kind.NUMERIC] * (f.stop - f.start) for f in layout.features])
-    )
-    kind = rng.integers(4, size=n_rows)[:, None]
-    chance = rng.uniform(0, MAX_REPLACED, size=(n_rows, 1))
-    is_replaced = (rng.random((n_rows, n_sources)) < chance)[:, owners]
-    drawn = np.where((kind == 0) & is_replaced, others, rows)
-    way = rng.uniform(0, MAX_SHIFT, size=(n_rows, 1)) * (others - rows)[:, numeric]
-    low, high = np.log(NOISE)
-    size = np.exp(rng.uniform(low, high, size=(n_rows, 1))) * np.nan_to_num(_deviations(X[:, numeric]))
-    noise = size * rng.normal(size=(n_rows, len(numeric)))
-    drawn[:, numeric] += np.where(kind == 1, np.nan_to_num(way), np.where(kind == 2, noise, 0.0))
-    is_random = rng.random((n_rows, n_sources)) < N_RANDOM_CELLS / n_sources
-    drawn = np.where((kind == 3) & is_random[:, owners], _random_rows(X, layout, n_rows, rng), drawn)
-    for feature in layout.of_kind(Kind.RULE):
-        drawn[:, feature.columns] = 0.0
-    return drawn
+    rows = rng.choice(len(scores), n_rows, p=weights / weights.sum())
+    n_changed = n_rows // 2
+    changed = encode(_change_cells(cells, rows[:n_changed], len(scores), rng))
+    moved = encode(take_rows(cells, rows[n_changed:]))
+    others = encode(take_rows(cells, rng.integers(len(scores), size=len(moved))))
+    _move_numbers(moved, others, layout.n_of_kind(Kind.NUMERIC), rng)
+    return np.vstack([changed, moved])
 
 
-def _deviations(numbers: Floats) -> Floats:
-    """Return the standard deviation of the known values of every column."""
-    return np.asarray(np.ma.masked_invalid(numbers).std(axis=0).filled(0.0))
+def take_rows(cells: Cells, rows: Indices) -> dict[str, Any]:
+    """Return some rows of a table."""
+    return {name: column.take(rows) for name, column in cells.items()}
 
 
-def _random_rows(X: Floats, layout: Layout, n_rows: int, rng: np.random.Generator) -> Floats:
-    """Return rows of random cells: numbers of a wider range, and any category; none is missing."""
-    rows = np.zeros((n_rows, X.shape[1]))
-    for feature in layout.features:
-        if feature.kind == Kind.CATEGORICAL:
-            chosen = rng.integers(feature.start, feature.stop, size=n_rows)
-            rows[np.arange(n_rows), chosen] = 1.0
-        elif feature.kind == Kind.NUMERIC:
-            known = X[:, feature.start][~np.isnan(X[:, feature.start])]
-            if len(known):
-                low, high = known.min(), known.max()
-                excess = MAX_EXCESS * (high - low)
-                rows[:, feature.start] = rng.uniform(low - excess, high + excess, n_rows)
-    return rows
+def _change_cells(
+    cells: Cells, rows: Indices, n_known: int, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return rows in which some cells are those of another row, or some cells are random."""
+    n_rows = len(rows)
+    others = rng.integers(n_known, size=n_rows)
+    chance = rng.uniform(0, MAX_REPLACED, size=n_rows)
+    is_first_half = np.arange(n_rows) < n_rows // 2
+    changed = {}
+    for name, column in cells.items():
+        is_replaced = is_first_half & (rng.random(n_rows) < chance)
+        is_random = ~is_first_half & (rng.random(n_rows) < N_RANDOM_CELLS / len(cells))
+        taken = column.take(np.where(is_replaced, others, rows))
+        changed[name] = _with_random_cells(taken, column, is_random, rng)
+    return changed
+
+
+def _with_random_cells(
+    cells: Any, column: Any, is_random: NDArray[np.bool_], rng: np.random.Generator
+) -> Any:
+    """Return cells of a column, some of them random: of a wider range, or any category."""
+    if isinstance(column, np.ndarray):
+        known = column[~np.isnan(column)]
+        if len(known) == 0:
+            return cells
+        low, high = known.min() / 2, known.max() / 2  # halved: the difference may overflow
+        excess = MAX_EXCESS * (high - low)
+        drawn = rng.uniform(low - excess, high + excess, size=len(cells)) * 2
+        return np.where(is_random, drawn, cells)
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    distinct = pa.array([*column.unique().to_pylist(), UNSEEN], pa.string())
+    drawn = distinct.take(pa.array(rng.integers(len(distinct), size=len(cells))))
+    return pc.if_else(pa.array(is_random), drawn, cells)
+
+
+def _move_numbers(
+    rows: Floats, others: Floats, n_numeric: int, rng: np.random.Generator
+) -> None:
+    """Add noise to the numbers of half of the encoded rows, and move the rest towards others."""
+    n_rows = len(rows)
+    numbers = rows[:, :n_numeric]
+    deviations = np.ma.masked_invalid(others[:, :n_numeric]).std(axis=0).filled(0.0)
+    size = np.exp(rng.uniform(*np.log(NOISE), size=(n_rows, 1))) * deviations
+    noise = size * rng.normal(size=numbers.shape)
+    way = rng.uniform(0, MAX_SHIFT, size=(n_rows, 1)) * (others[:, :n_numeric] - numbers)
+    is_noisy = np.arange(n_rows)[:, None] < n_rows // 2
+    numbers += np.where(is_noisy, noise, np.nan_to_num(way))
