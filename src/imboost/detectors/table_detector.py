@@ -294,15 +294,17 @@ class TableDetector(Stateful, BaseEstimator):
             for row, reasons in enumerate(zip(*columns, strict=True))
         ]
 
-    def check_explains(self) -> None:
-        """Raise a SettingError if the detector cannot explain its scores."""
+    def check_explains(self, otherwise: str = "") -> None:
+        """Raise a SettingError, which says what to do `otherwise`, if scores have no reasons."""
         detector = self._fitted
-        if isinstance(detector, Distilled):
-            raise SettingError(
-                "A distilled model cannot explain its scores: use the model it was distilled from."
-            )
-        if not hasattr(detector, "attribute"):
-            raise SettingError(f"{type(detector).__name__} cannot explain its scores.")
+        if hasattr(detector, "attribute"):
+            return
+        is_distilled = isinstance(detector, Distilled)
+        advice = ["use the model it was distilled from"] * is_distilled + [otherwise] * bool(
+            otherwise
+        )
+        remedy = f": {' or '.join(advice)}" if advice else ""
+        raise SettingError(f"{type(detector).__name__} cannot explain its scores{remedy}.")
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return 1 for the rows that score above `threshold_`, 0 for the others."""
@@ -353,6 +355,11 @@ class TableDetector(Stateful, BaseEstimator):
     ) -> NDArray[np.int64]:
         """Train, then return the prediction for every training row."""
         return self.fit(X, y, is_audit=is_audit, schema=schema).labels_
+
+    @property
+    def model_name(self) -> str:
+        """Name of the model in score files and responses."""
+        return self._fitted.model_name
 
     @property
     def default_query(self) -> str:

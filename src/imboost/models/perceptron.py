@@ -30,10 +30,11 @@ class Perceptron(nn.Module):
         super().__init__()
         self.register_buffer("offset", torch.from_numpy(scaling.offset))
         self.register_buffer("factor", torch.from_numpy(scaling.factor))
-        widths = (n_features, *HIDDEN_WIDTHS, 1)
         with torch.random.fork_rng(devices=[]):  # torch's layers take no generator
             torch.manual_seed(seed)
-            self.layers = nn.ModuleList(map(nn.Linear, widths[:-1], widths[1:]))
+            self.first = nn.Linear(n_features, HIDDEN_WIDTHS[0])
+            self.hidden = nn.ModuleList(map(nn.Linear, HIDDEN_WIDTHS[:-1], HIDDEN_WIDTHS[1:]))
+            self.last = nn.Linear(HIDDEN_WIDTHS[-1], 1)
 
     def state(self) -> dict[str, Any]:
         """Return the number of columns and the weights."""
@@ -49,7 +50,7 @@ class Perceptron(nn.Module):
     @property
     def n_features(self) -> int:
         """Number of columns of a matrix."""
-        return int(self.layers[0].weight.shape[1])
+        return self.first.in_features
 
     @property
     def n_numeric(self) -> int:
@@ -69,13 +70,14 @@ class Perceptron(nn.Module):
 
     def forward(self, scaled: Tensor) -> Tensor:
         """Map scaled rows (rows, features) to one number each."""
-        return self.apply_hidden(self.layers[0](scaled))
+        return self.apply_rest(self.first(scaled))
 
-    def apply_hidden(self, hidden: Tensor) -> Tensor:
+    def apply_rest(self, hidden: Tensor) -> Tensor:
         """Apply everything after the first linear map."""
-        for layer in self.layers[1:]:
+        for layer in self.hidden:
             hidden = layer(F.relu(hidden))
-        return hidden[:, 0]
+        output: Tensor = self.last(F.relu(hidden))
+        return output[:, 0]
 
 
 def standard_scaling(numbers: NDArray[np.float64]) -> MinMaxScaling:

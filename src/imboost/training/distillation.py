@@ -36,7 +36,9 @@ def fit_student(
     x = network.scale(torch.from_numpy(rows))
     y = torch.from_numpy((targets - center) / scale).float()
     weight = torch.from_numpy(weights).float()
-    optimiser = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE, fused=True)
+    optimiser = torch.optim.AdamW(
+        network.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True
+    )
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimiser, LEARNING_RATE, N_UPDATES, pct_start=WARMUP_FRACTION
     )
@@ -50,7 +52,6 @@ def fit_student(
             optimiser.step()
             schedule.step()
     with torch.no_grad():
-        last = network.layers[-1]
-        last.weight.mul_(scale)
-        last.bias.mul_(scale).add_(center)
+        network.last.weight.mul_(scale)
+        network.last.bias.mul_(scale).add_(center)
     network.requires_grad_(False)

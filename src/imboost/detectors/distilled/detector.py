@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from scipy.special import expit
 
@@ -16,6 +17,7 @@ from imboost.errors import SettingError
 from imboost.labels import Labels
 from imboost.models.perceptron import Perceptron
 from imboost.stats.log_odds import logit
+from imboost.training.loop import one_thread
 
 CHUNK_ROWS = 256
 """Rows of one forward pass. The last chunk is filled up: matrix products of another size may round
@@ -61,6 +63,11 @@ class Distilled(BaseDetector):
     agreement_: Agreement = field(init=False)
     _network: Perceptron = field(init=False)
 
+    @property
+    def model_name(self) -> str:
+        """Name of the model in score files and responses, with its teacher's."""
+        return f"{type(self).__name__}({self.teacher_})"
+
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log-odds of scores, which are probabilities."""
         return logit(scores)
@@ -90,10 +97,11 @@ def predict_log_odds(network: Perceptron, X: NDArray[Any]) -> NDArray[np.float64
     """Return the output of the network for every row of an encoded matrix."""
     rows = torch.from_numpy(np.ascontiguousarray(X, dtype=np.float64))
     found = np.empty(len(X))
-    for start in range(0, len(X), CHUNK_ROWS):
-        chunk = network.scale(rows[start : start + CHUNK_ROWS])
-        n_filled = CHUNK_ROWS - len(chunk)
-        if n_filled:
-            chunk = torch.nn.functional.pad(chunk, (0, 0, 0, n_filled))
-        found[start : start + CHUNK_ROWS] = network(chunk)[: CHUNK_ROWS - n_filled].numpy()
+    with one_thread():  # the chunks are too small for several
+        for start in range(0, len(X), CHUNK_ROWS):
+            chunk = network.scale(rows[start : start + CHUNK_ROWS])
+            n_rows = len(chunk)
+            if n_rows < CHUNK_ROWS:
+                chunk = F.pad(chunk, (0, 0, 0, CHUNK_ROWS - n_rows))
+            found[start : start + n_rows] = network(chunk)[:n_rows].numpy()
     return found

@@ -39,7 +39,7 @@ def distill(
     Parameters
     ----------
     teacher : BaseDetector
-    cells : mapping of str to array
+    cells : dict of str to array
         Columns of a table, best those of the training table.
     encode : callable
         Returns the rows that `teacher.decision_function` takes.
@@ -55,7 +55,9 @@ def distill(
     is_training_table = len(X) == teacher._n_rows and np.array_equal(
         teacher._fingerprint_rows, teacher._take_fingerprint_rows(X), equal_nan=True
     )
-    labels = check_labels(teacher.training_labels_ if y is None and is_training_table else y, len(X))
+    labels = check_labels(
+        teacher.training_labels_ if y is None and is_training_table else y, len(X)
+    )
     layout = teacher._layout or Layout.of_numbers([str(n) for n in range(X.shape[1])])
     rng = np.random.default_rng(teacher._seed)
     used = rng.permutation(len(X))[:MAX_ROWS]
@@ -65,7 +67,12 @@ def distill(
     n_held_out = max(2, round(HELD_OUT * len(used)))
     held_out, training = used[:n_held_out], used[n_held_out:]
     drawn = draw_rows(
-        take_rows(cells, training), encode, layout, scores[n_held_out:], _n_drawn(len(training), X.shape[1]), rng
+        take_rows(cells, training),
+        encode,
+        layout,
+        scores[n_held_out:],
+        _n_drawn(len(training), X.shape[1]),
+        rng,
     )
     rows = np.vstack([X[training], drawn])
     targets = np.concatenate([scores[n_held_out:], teacher.decision_function(drawn)])
@@ -103,7 +110,9 @@ def _n_drawn(n_rows: int, n_columns: int) -> int:
     return min(n_drawn, max(MAX_DRAWN_CELLS // n_columns, N_DRAWN[0] // 2))
 
 
-def _train(rows: Floats, probabilities: Floats, n_real: int, layout: Layout, seed: int) -> Perceptron:
+def _train(
+    rows: Floats, probabilities: Floats, n_real: int, layout: Layout, seed: int
+) -> Perceptron:
     """Return a network fitted to the teacher's scores; the first `n_real` rows are not drawn."""
     targets = special.logit(np.clip(probabilities, MIN_PROBABILITY, 1 - MIN_PROBABILITY))
     weights = np.repeat([REAL_ROW_WEIGHT, 1.0], [n_real, len(rows) - n_real])

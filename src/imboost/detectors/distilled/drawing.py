@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from imboost.tables.layout import Kind, Layout
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Cells = Mapping[Any, Any]
+Cells = dict[Any, Any]
 """The cells of a table by column: floats, nan where missing, or strings in an Arrow array."""
 Encode = Callable[[Cells], Floats]
 """Returns the matrix of a table."""
@@ -44,7 +44,7 @@ def draw_rows(
 
     Parameters
     ----------
-    cells : mapping of str to array
+    cells : dict of str to array
         The table.
     encode : callable
     layout : Layout
@@ -65,14 +65,12 @@ def draw_rows(
     return np.vstack([changed, moved])
 
 
-def take_rows(cells: Cells, rows: Indices) -> dict[str, Any]:
+def take_rows(cells: Cells, rows: Indices) -> Cells:
     """Return some rows of a table."""
     return {name: column.take(rows) for name, column in cells.items()}
 
 
-def _change_cells(
-    cells: Cells, rows: Indices, n_known: int, rng: np.random.Generator
-) -> dict[str, Any]:
+def _change_cells(cells: Cells, rows: Indices, n_known: int, rng: np.random.Generator) -> Cells:
     """Return rows in which some cells are those of another row, or some cells are random."""
     n_rows = len(rows)
     others = rng.integers(n_known, size=n_rows)
@@ -107,14 +105,13 @@ def _with_random_cells(
     return pc.if_else(pa.array(is_random), drawn, cells)
 
 
-def _move_numbers(
-    rows: Floats, others: Floats, n_numeric: int, rng: np.random.Generator
-) -> None:
+def _move_numbers(rows: Floats, others: Floats, n_numeric: int, rng: np.random.Generator) -> None:
     """Add noise to the numbers of half of the encoded rows, and move the rest towards others."""
     n_rows = len(rows)
     numbers = rows[:, :n_numeric]
     deviations = np.ma.masked_invalid(others[:, :n_numeric]).std(axis=0).filled(0.0)
-    size = np.exp(rng.uniform(*np.log(NOISE), size=(n_rows, 1))) * deviations
+    low, high = np.log(NOISE)
+    size = np.exp(rng.uniform(low, high, size=(n_rows, 1))) * deviations
     noise = size * rng.normal(size=numbers.shape)
     way = rng.uniform(0, MAX_SHIFT, size=(n_rows, 1)) * (others[:, :n_numeric] - numbers)
     is_noisy = np.arange(n_rows)[:, None] < n_rows // 2
