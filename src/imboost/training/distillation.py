@@ -11,7 +11,7 @@ from imboost.training.loop import one_thread
 
 N_UPDATES = 3000
 BATCH_SIZE = 256
-LEARNING_RATE, WEIGHT_DECAY = 2e-3, 1e-4  # of AdamW; the peak of a one-cycle schedule
+LEARNING_RATE, WEIGHT_DECAY = 2e-3, 0.1  # of AdamW; the peak of a one-cycle schedule
 WARMUP_FRACTION = 0.1  # of the updates, until the learning rate has its peak
 
 

@@ -23,8 +23,8 @@ Floats = NDArray[np.float64]
 MIN_ROWS = 10
 MAX_ROWS = 25_000  # rows of the table that are used, drawn at random
 HELD_OUT = 0.2  # fraction of these rows that the student is compared on
-N_DRAWN_PER_ROW, N_DRAWN = 4, (4_000, 20_000)  # drawn rows per training row, and their range
-MAX_DRAWN_CELLS = 5_000_000  # cells of all drawn rows; bounds the time of the teacher
+N_DRAWN = 40_000  # drawn rows
+MAX_DRAWN_CELLS = 5_000_000  # cells of their input columns; bounds the time of the teacher
 REAL_ROW_WEIGHT = 2.0  # weight of a row of the table in the risk; a drawn row has 1
 MIN_PROBABILITY = 1e-5  # the teacher's probabilities are clipped, so that log-odds are finite
 KEPT = ("calibration_", "training_labels_", "out_of_fold_proba_", "_n_rows", "_fitted_labels")
@@ -71,7 +71,7 @@ def distill(
         encode,
         layout,
         scores[n_held_out:],
-        _n_drawn(len(training), X.shape[1]),
+        min(N_DRAWN, MAX_DRAWN_CELLS // len(cells)),
         rng,
     )
     rows = np.vstack([X[training], drawn])
@@ -102,12 +102,6 @@ def distill(
     if check:
         student.agreement_.check()
     return student
-
-
-def _n_drawn(n_rows: int, n_columns: int) -> int:
-    """Return the number of rows to draw."""
-    n_drawn = int(np.clip(N_DRAWN_PER_ROW * n_rows, *N_DRAWN))
-    return min(n_drawn, max(MAX_DRAWN_CELLS // n_columns, N_DRAWN[0] // 2))
 
 
 def _train(
