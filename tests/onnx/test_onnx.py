@@ -69,6 +69,32 @@ def test_a_graph_takes_the_columns_of_a_table(name, scaling, orders, frame, tmp_
     assert_same(tmp_path / "model.onnx", detector, frame.head(1))
 
 
+@pytest.mark.parametrize("scaling", ["auto", "quantile"])
+def test_a_distilled_model_takes_the_columns_of_a_table(scaling, orders, frame, tmp_path):
+    teacher = TableDetector(make_quick("stack"), scaling=scaling).fit(orders.table)
+    student = teacher.distill(orders.table, check=False)
+    export_onnx(student, tmp_path / "model.onnx")
+    assert_same(tmp_path / "model.onnx", student, frame)
+    assert_same(tmp_path / "model.onnx", student, frame.head(1))
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    assert session.get_modelmeta().custom_metadata_map["model"] == "Distilled(Stack)"
+
+
+def test_a_distilled_model_takes_categories_alone(tmp_path):
+    table = pa.table({"a": ["x", "y", "z", "x"] * 50, "b": ["u", "v"] * 100})
+    student = TableDetector(make_quick("stack")).fit(table).distill(table, check=False)
+    export_onnx(student, tmp_path / "model.onnx")
+    assert_same(tmp_path / "model.onnx", student, table)
+
+
+def test_a_distilled_model_takes_a_matrix(planted, tmp_path):
+    student = make_quick("stack").fit(planted.X).distill(planted.X)
+    export_onnx(student, tmp_path / "model.onnx")
+    X = planted.X.copy()
+    X[0], X[1] = 1e9, np.nan
+    assert_same(tmp_path / "model.onnx", student, X)
+
+
 def test_a_model_loaded_and_exported_in_another_process_scores_the_same(orders, frame, tmp_path):
     detector = quick().fit(orders.table)
     persistence.save(detector, tmp_path / "model")
