@@ -45,6 +45,10 @@ class DataError(IMBoostError):
     """A data file that is missing, damaged or not of the expected layout."""
 
 
+class DistillationError(IMBoostError):
+    """A distilled model whose scores differ too much from those of its teacher."""
+
+
 class PersistenceError(IMBoostError):
     """A saved model that is damaged, has another format or cannot be reproduced."""
 

@@ -541,6 +541,55 @@ def test_a_model_is_exported(tmp_path, data):
     assert out.stat().st_size > 1000
 
 
+@pytest.fixture(scope="module")
+def fast(shop):
+    """The model of orders.csv, distilled, and what the command printed."""
+    printed = run_well("export", shop / "orders.model", "--fast", "--data", shop / "orders.csv")
+    return shop / "orders.fast.model", printed.text
+
+
+def test_a_distilled_model_is_written_with_its_agreement(fast, model, data):
+    folder, printed = fast
+    assert re.search(r"Agreement on 60 rows kept aside: rank correlation 0\.\d+", printed)
+    assert f"Model: {folder}" in printed
+    assert f"{folder} exists" in refused("export", model, "--fast", "--data", data)
+
+
+def test_a_distilled_model_scores_and_says_so(fast, data, tmp_path):
+    out = tmp_path / "scores.parquet"
+    printed = run_well("score", fast[0], data, "--out", out).text
+    assert "Scored by Distilled(Stack)." in printed
+    assert pyarrow.parquet.read_schema(out).metadata[b"imboost.model"] == b"Distilled(Stack)"
+    expected = persistence.load(fast[0]).decision_function(data)
+    np.testing.assert_allclose(pyarrow.parquet.read_table(out)["score"], expected)
+    with_reasons = ("score", fast[0], data, "--reasons", "3", "--out", out)
+    assert "use the model it was distilled from or leave out --reasons" in refused(*with_reasons)
+    assert "use the model it was distilled from" in refused("explain", fast[0], data)
+
+
+def test_a_distilled_model_that_disagrees_is_not_written(model, data, tmp_path, monkeypatch):
+    monkeypatch.setattr("imboost.training.distillation.N_UPDATES", 2)
+    out = tmp_path / "poor.model"
+    line = refused("export", model, "--fast", "--data", data, "--out", out)
+    assert "rank correlation" in line
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "Nothing to write"),
+        (["--fast"], "--fast needs --data"),
+        (["--onnx", "x.onnx", "--out", "x"], "--out needs --fast"),
+        (["--onnx", "x.onnx"], "Distill it first"),
+    ],
+)
+def test_options_of_export_are_checked(model, options, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert message in refused("export", model, *options)
+    assert not any(tmp_path.iterdir())
+
+
 def test_the_metadata_of_a_model_can_be_read_by_anyone(model):
     assert json.loads((model / "model.json").read_text())["training"]["rows"] == 300
 

@@ -16,7 +16,7 @@ from imboost import TableDetector, persistence
 from imboost.datasets.orders import mixed_table
 from imboost.errors import MissingPackageError, PersistenceError, SettingError
 from imboost.onnx import export_onnx, onnx_inputs
-from imboost.onnx.scorer import MatrixScorer, scale
+from imboost.onnx.scorer import GenerativeScorer, scale
 from imboost.tables.number_scaling import SCALINGS, fit_scaling
 
 EXPORT_IN_ANOTHER_PROCESS = """
@@ -67,6 +67,32 @@ def test_a_graph_takes_the_columns_of_a_table(name, scaling, orders, frame, tmp_
     export_onnx(detector, tmp_path / "model.onnx")
     assert_same(tmp_path / "model.onnx", detector, frame)
     assert_same(tmp_path / "model.onnx", detector, frame.head(1))
+
+
+@pytest.mark.parametrize("scaling", ["auto", "quantile"])
+def test_a_distilled_model_takes_the_columns_of_a_table(scaling, orders, frame, tmp_path):
+    teacher = TableDetector(make_quick("stack"), scaling=scaling).fit(orders.table)
+    student = teacher.distill(orders.table, check=False)
+    export_onnx(student, tmp_path / "model.onnx")
+    assert_same(tmp_path / "model.onnx", student, frame)
+    assert_same(tmp_path / "model.onnx", student, frame.head(1))
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    assert session.get_modelmeta().custom_metadata_map["model"] == "Distilled(Stack)"
+
+
+def test_a_distilled_model_takes_categories_alone(tmp_path):
+    table = pa.table({"a": ["x", "y", "z", "x"] * 50, "b": ["u", "v"] * 100})
+    student = TableDetector(make_quick("stack")).fit(table).distill(table, check=False)
+    export_onnx(student, tmp_path / "model.onnx")
+    assert_same(tmp_path / "model.onnx", student, table)
+
+
+def test_a_distilled_model_takes_a_matrix(planted, tmp_path):
+    student = make_quick("stack").fit(planted.X).distill(planted.X)
+    export_onnx(student, tmp_path / "model.onnx")
+    X = planted.X.copy()
+    X[0], X[1] = 1e9, np.nan
+    assert_same(tmp_path / "model.onnx", student, X)
 
 
 def test_a_model_loaded_and_exported_in_another_process_scores_the_same(orders, frame, tmp_path):
@@ -130,8 +156,8 @@ def test_numbers_are_scaled_as_by_the_encoder(name, training, values):
 @pytest.mark.parametrize(
     ("detector", "message"),
     [
-        (make_quick("stack"), "Stack cannot be exported to ONNX: only IMBoost, ALTBI and ODIM"),
-        (make_quick("trees"), "Trees cannot be exported to ONNX: only IMBoost, ALTBI and ODIM"),
+        (make_quick("stack"), "Stack cannot be exported to ONNX: .* Distill it first"),
+        (make_quick("trees"), "Trees cannot be exported to ONNX: only IMBoost, ALTBI, ODIM and"),
         (make_quick("imboost", backbone="flow"), "IMBoost .*: its backbone is 'flow'"),
     ],
 )
@@ -151,8 +177,8 @@ def test_columns_that_cannot_be_inputs_are_named(planted, name, tmp_path):
 
 def test_a_graph_that_scores_differently_is_not_written(planted, monkeypatch, tmp_path):
     detector = make_quick("imboost").fit(planted.X)
-    forward = MatrixScorer.forward
-    monkeypatch.setattr(MatrixScorer, "forward", lambda self, X: forward(self, X) * 1.01)
+    forward = GenerativeScorer.forward
+    monkeypatch.setattr(GenerativeScorer, "forward", lambda self, X: forward(self, X) * 1.01)
     with pytest.raises(
         PersistenceError, match=r"graph of IMBoost does not score .* was not written"
     ):

@@ -66,6 +66,20 @@ def as_rows(table):
     return json.loads(json.dumps(table.to_pylist(), default=lambda moment: moment.isoformat()))
 
 
+def test_scores_of_a_distilled_model_name_it():
+    table = orders()
+    student = TableDetector(make_quick("stack")).fit(table).distill(table, check=False)
+    row = table.slice(0, 1).to_pylist()[0]
+    row |= {name: str(row[name]) for name in ("ordered", "shipped") if row[name] is not None}
+    with served(make_app(student)) as address, httpx.Client(base_url=address) as client:
+        body = client.post("/score", json={"rows": [row]}).json()
+        assert body["model"] == client.get("/metadata").json()["detector"] == "Distilled(Stack)"
+        assert body["scores"][0]["score"] == student.decision_function(table.slice(0, 1))[0]
+        refusal = client.post("/explain", json={"rows": [row]})
+        assert refusal.status_code == 422
+        assert "use the model it was distilled from" in refusal.json()["detail"]
+
+
 def test_rows_get_the_scores_that_the_detector_gives(client, detector, table):
     answer = client.post("/score", json={"rows": as_rows(table.slice(0, 20))})
     assert answer.status_code == 200

@@ -12,7 +12,7 @@ from rich.table import Table as PrintedTable
 from rich.text import Text
 
 from imboost.cli.console import outlier_count, say
-from imboost.cli.inputs import default_output, is_model
+from imboost.cli.inputs import check_model_output, default_output
 from imboost.cli.options import (
     DEFAULT_DETECTOR,
     Encoding,
@@ -123,7 +123,7 @@ def fit(
     )
     fitted.check_settings()
     out = out or default_output(data, ".model")
-    _check_output(out, force)
+    check_model_output(out, force)
     with stage(f"reading {data}"):
         files = TableFiles.find(data, options)
         table = files.read()
@@ -207,18 +207,6 @@ def parse_contamination(text: str) -> float | str:
         raise SettingError(
             f"--contamination must be a fraction such as 0.05, or auto; got {text}."
         ) from None
-
-
-def _check_output(out: Path, force: bool) -> None:
-    """Raise if the model would replace something else."""
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return
-    if not is_model(out):
-        raise SettingError(f"{out} exists and is not a model: choose another folder with --out.")
-    if not force:
-        raise SettingError(
-            f"{out} exists: choose another folder with --out, or replace it with --force."
-        )
 
 
 def _make_detector(name: str) -> BaseDetector:

@@ -60,6 +60,18 @@ def is_model(folder: Path) -> bool:
     return (folder / CHECKSUMS).is_file()
 
 
+def check_model_output(out: Path, force: bool) -> None:
+    """Raise if the model would replace something else."""
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    if not is_model(out):
+        raise SettingError(f"{out} exists and is not a model: choose another folder with --out.")
+    if not force:
+        raise SettingError(
+            f"{out} exists: choose another folder with --out, or replace it with --force."
+        )
+
+
 def scored_batches(
     detector: TableDetector, files: TableFiles, scores: Path | None = None
 ) -> Iterator[ScoredBatch]:

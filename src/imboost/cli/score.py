@@ -77,7 +77,7 @@ def score(
       imboost score orders.model shop.db --sql "SELECT * FROM orders" --out - > scores.csv
     """
     from imboost.scoring.drift import DriftMonitor
-    from imboost.scoring.score_reasons import check_explains, parse_reasons
+    from imboost.scoring.score_reasons import parse_reasons
     from imboost.scoring.streaming import check_row_counts
     from imboost.scoring.table_writers import WriteOptions
     from imboost.scoring.writer import check_score_path
@@ -93,7 +93,7 @@ def score(
     out = out or default_output(data, files.format.scores)
     check_score_path(out, files.paths)
     if n_reasons is not None:
-        check_explains(detector)
+        detector.check_explains("leave out --reasons")
     tell = partial(say, stderr=out == STANDARD_STREAM)
     numeric = (column.name for column in detector.schema_ if column.role == Role.NUMERIC)
     writing = WriteOptions(escape_formulas, frozenset(numeric))
@@ -105,6 +105,7 @@ def score(
     tell(
         f"{count(n_read, 'row')} in {seconds:,.1f} s: {n_read / seconds:,.0f} rows per second, "
         f"{percent(done.share_in_model)} of the computing time in the model.",
+        f"Scored by {detector.model_name}.",
         outlier_count(done.n_outliers, n_read, detector.threshold_),
         *_outlier_warnings(done.n_outliers, n_read, detector),
         *_column_warnings(done.monitor.warnings()),
@@ -144,7 +145,7 @@ class _Scoring:
         top = TopRows(n_reasons or MAX_EXPLAINED)
         first = draft if n_reasons is None else draft.with_name("unexplained.parquet")
         start = perf_counter()
-        with ScoreWriter(first, copied, options) as writer:
+        with ScoreWriter(first, copied, options, self.detector.model_name) as writer:
             for batch in scored_batches(self.detector, self.files):
                 before = perf_counter()
                 writer.write(batch)

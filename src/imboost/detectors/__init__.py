@@ -6,6 +6,7 @@ from imboost.detectors.deep.deep_sad import DeepSAD
 from imboost.detectors.deep.deep_svdd import DeepSVDD
 from imboost.detectors.deep.imboost import IMBoost
 from imboost.detectors.deep.odim import ODIM
+from imboost.detectors.distilled import Distilled
 from imboost.detectors.protocol import Detector
 from imboost.detectors.registry import DETECTORS, make_detector
 from imboost.detectors.shallow.coniferest_forests import AAD, Pine
@@ -23,6 +24,7 @@ __all__ = [
     "DeepSAD",
     "DeepSVDD",
     "Detector",
+    "Distilled",
     "IMBoost",
     "Pine",
     "Stack",

@@ -195,6 +195,11 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         self._set_scores(X, labels, is_audit)
         return self
 
+    @property
+    def model_name(self) -> str:
+        """Name of the model in score files and responses."""
+        return type(self).__name__
+
     def copy(self) -> Self:
         """Return a copy, fitted if this is, whose further training leaves this unchanged."""
         return deepcopy(self) if self.refine_depends_on_history else copy(self)

@@ -15,8 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from imboost.decide import Calibration
 from imboost.detectors.base import N_FINGERPRINT_ROWS, BaseDetector
+from imboost.detectors.distilled import Distilled, distill
 from imboost.detectors.notebook import fitted_html
 from imboost.detectors.registry import make_detector
+from imboost.detectors.stack.detector import Stack
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, Explanation, Reason, reference_rows
 from imboost.explain.reference_values import fit_reference_values
@@ -225,6 +227,36 @@ class TableDetector(Stateful, BaseEstimator):
         """Return the outlier score of every row; higher is more outlying."""
         return self._fitted.decision_function(self.encode(X))
 
+    def distill(self, X: Any, y: Any = None, *, check: bool = True) -> Self:
+        """Return a table detector whose `detector_` is a small network with nearly these scores.
+
+        Scoring is many times faster, and the result can be exported to ONNX. It does not check
+        `rules_`, so that rows that only break a rule may score lower.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, array or path
+            Rows of the training table's columns, best the training table itself.
+        y : array-like of shape (n_rows,), optional
+            Labels for the comparison of scores; those of the training table are known.
+        check : bool
+            Whether to raise a DistillationError if the scores disagree too much; see
+            `detector_.agreement_` of the result.
+        """
+        detector = self._fitted
+        if not isinstance(detector, Stack):
+            raise SettingError(f"{type(detector).__name__} cannot be distilled: only Stack can.")
+        student = type(self)(
+            Distilled(), roles=self.roles, scaling=self.scaling, random_state=self.random_state
+        )
+        student.detector_ = distill(
+            detector, self.schema_.parse(to_arrow(X)), self._encode, y, check=check
+        )
+        student.rules_ = None
+        for name in ("schema_", "encoder_", "reference_values_", "_check_cells"):
+            setattr(student, name, getattr(self, name))
+        return student
+
     def explain(self, X: Any) -> list[Explanation]:
         """Attribute the score of every row to its columns, the largest contribution first.
 
@@ -234,8 +266,7 @@ class TableDetector(Stateful, BaseEstimator):
         table = to_arrow(X)
         parsed = self.schema_.parse(table)
         matrix = self._encode(parsed)
-        if not hasattr(self.detector_, "attribute"):
-            raise SettingError(f"{type(self.detector_).__name__} cannot explain its scores.")
+        self.check_explains()
         found: Attributions = self.detector_.attribute(matrix)
         scores = found.baseline + found.residual + found.contributions.sum(axis=1)
         layout = self._layout
@@ -277,6 +308,18 @@ class TableDetector(Stateful, BaseEstimator):
             )
             for row, reasons in enumerate(zip(*columns, strict=True))
         ]
+
+    def check_explains(self, otherwise: str = "") -> None:
+        """Raise a SettingError, which says what to do `otherwise`, if scores have no reasons."""
+        detector = self._fitted
+        if hasattr(detector, "attribute"):
+            return
+        is_distilled = isinstance(detector, Distilled)
+        advice = ["use the model it was distilled from"] * is_distilled + [otherwise] * bool(
+            otherwise
+        )
+        remedy = f": {' or '.join(advice)}" if advice else ""
+        raise SettingError(f"{type(detector).__name__} cannot explain its scores{remedy}.")
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return 1 for the rows that score above `threshold_`, 0 for the others."""
@@ -327,6 +370,11 @@ class TableDetector(Stateful, BaseEstimator):
     ) -> NDArray[np.int64]:
         """Train, then return the prediction for every training row."""
         return self.fit(X, y, is_audit=is_audit, schema=schema).labels_
+
+    @property
+    def model_name(self) -> str:
+        """Name of the model in score files and responses."""
+        return self._fitted.model_name
 
     @property
     def default_query(self) -> str:

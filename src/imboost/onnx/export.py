@@ -18,7 +18,7 @@ from imboost.detectors import BaseDetector
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import MissingPackageError, PersistenceError, SettingError
 from imboost.onnx.inputs import onnx_inputs, rows_like_training
-from imboost.onnx.scorer import MatrixScorer, TableScorer
+from imboost.onnx.scorer import MatrixScorer, TableScorer, matrix_scorer
 from imboost.tables.column_encoders import CategoryEncoder
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> Non
     Parameters
     ----------
     detector : TableDetector or BaseDetector
-        A detector with a variational autoencoder: `IMBoost`, `ALTBI` or `ODIM`.
+        A distilled detector, or one with a variational autoencoder: `IMBoost`, `ALTBI`, `ODIM`.
     path : path
         The file to write.
 
@@ -64,9 +64,9 @@ def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> Non
         for name in ("", "score"):
             if name in encoders:
                 raise SettingError(f"A column called '{name}' cannot be exported; rename it.")
-        scorer = TableScorer(detector.encoder_, MatrixScorer(detector.detector_))
+        scorer = TableScorer(detector.encoder_, matrix_scorer(detector.detector_))
     else:
-        encoders, scorer = {}, MatrixScorer(detector)
+        encoders, scorer = {}, matrix_scorer(detector)
     categories = {
         name: encoder for name, encoder in encoders.items() if isinstance(encoder, CategoryEncoder)
     }
@@ -74,7 +74,11 @@ def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> Non
     inputs = onnx_inputs(detector, rows)
     model = _export_module(scorer, inputs, categories)
     _name_inputs(model, inputs, categories)
-    facts = {"imboost": version("imboost"), "threshold": repr(float(detector.threshold_))}
+    facts = {
+        "imboost": version("imboost"),
+        "model": detector.model_name,
+        "threshold": repr(float(detector.threshold_)),
+    }
     helper.set_model_props(model, facts)
     content = model.SerializeToString()
     _check_scores(content, inputs, detector.decision_function(rows), type(detector).__name__)

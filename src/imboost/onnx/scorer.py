@@ -13,9 +13,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from imboost.detectors import BaseDetector
+from imboost.detectors import BaseDetector, Stack
 from imboost.detectors.deep.generative import GenerativeDetector
+from imboost.detectors.distilled import Distilled
 from imboost.errors import SettingError
 from imboost.models import MLPVAE, iwae
 from imboost.stats.scaling import scale_values
@@ -34,17 +36,67 @@ from imboost.tables.number_scaling import MAX_SCALED, TAIL_SLOPE, NumberScaling
 class MatrixScorer(nn.Module):
     """Scores a matrix (rows, features) of doubles, in which nan is a missing value."""
 
+    def forward(self, matrix: Tensor) -> Tensor:
+        """Return the score of every row."""
+        raise NotImplementedError
+
+    def score_parts(
+        self, numbers: list[Tensor], categories: list[Tensor], widths: list[int]
+    ) -> Tensor:
+        """Return the score of every row of a matrix with one-hot columns.
+
+        `numbers` are the blocks before these, `categories` the column of each row's category in
+        each one-hot block, and `widths` the widths of these blocks.
+        """
+        blocks = [
+            torch.eye(width, dtype=torch.float64)[column]
+            for width, column in zip(widths, categories, strict=True)
+        ]
+        scores: Tensor = self(torch.cat([*numbers, *blocks], 1))
+        return scores
+
+
+class PerceptronScorer(MatrixScorer):
+    """Scores by the network of a distilled detector."""
+
+    def __init__(self, detector: Distilled) -> None:
+        super().__init__()
+        self.network = detector._network
+
+    def forward(self, matrix: Tensor) -> Tensor:
+        """Return the score of every row."""
+        log_odds: Tensor = self.network(self.network.scale(matrix))
+        return log_odds.double().sigmoid()
+
+    def score_parts(
+        self, numbers: list[Tensor], categories: list[Tensor], widths: list[int]
+    ) -> Tensor:
+        """Return the score of every row, without making the one-hot columns.
+
+        A product of a one-hot row and the weight is a row of the weight.
+        """
+        first = self.network.first
+        n_before = self.network.n_features - sum(widths)
+        weights = torch.split(first.weight, [n_before, *widths], dim=1)
+        hidden: Tensor = first.bias
+        if numbers:
+            scaled = self.network.scale(torch.cat(numbers, 1))
+            hidden = F.linear(scaled, weights[0], first.bias)
+        for weight, column in zip(weights[1:], categories, strict=True):
+            hidden = hidden + F.embedding(column, weight.t())
+        return self.network.apply_rest(hidden).double().sigmoid()
+
+
+class GenerativeScorer(MatrixScorer):
+    """Scores by the variational autoencoder of a deep detector."""
+
     noise: Tensor
     offset: Tensor
     factor: Tensor
 
-    def __init__(self, detector: BaseDetector) -> None:
+    def __init__(self, detector: GenerativeDetector) -> None:
         super().__init__()
         name = type(detector).__name__
-        if not isinstance(detector, GenerativeDetector):
-            raise SettingError(
-                f"{name} cannot be exported to ONNX: only IMBoost, ALTBI and ODIM can."
-            )
         if not isinstance(detector._scorer, MLPVAE):
             raise SettingError(
                 f"{name} cannot be exported to ONNX: its backbone is '{detector.backbone}', and "
@@ -63,6 +115,21 @@ class MatrixScorer(nn.Module):
         scaled = known.clamp(-self.limit, self.limit).masked_fill(missing, math.nan)
         log_weights = self.model.log_weights(scaled.t(), self.noise, batch_statistics=False)
         return -iwae(log_weights).mean(0).float().double()
+
+
+def matrix_scorer(detector: BaseDetector) -> MatrixScorer:
+    """Return the module that scores as a detector does; raise if there is none."""
+    if isinstance(detector, Distilled):
+        return PerceptronScorer(detector)
+    if isinstance(detector, GenerativeDetector):
+        return GenerativeScorer(detector)
+    name, hint = type(detector).__name__, ""
+    if isinstance(detector, Stack):
+        hint = " Distill it first ('imboost export MODEL --fast')."
+    raise SettingError(
+        f"{name} cannot be exported to ONNX: only IMBoost, ALTBI, ODIM and distilled models "
+        f"can.{hint}"
+    )
 
 
 class TableScorer(nn.Module):
@@ -91,10 +158,7 @@ class TableScorer(nn.Module):
         order; `categories` the column of each row's category in the encoded block.
         """
         blocks = self._encode_numbers(torch.stack(numbers, 1)) if numbers else []
-        for n_columns, column in zip(self._n_categories, categories, strict=True):
-            blocks.append(torch.eye(n_columns, dtype=torch.float64)[column])
-        scores: Tensor = self.scorer(torch.cat(blocks, 1))
-        return scores
+        return self.scorer.score_parts(blocks, categories, self._n_categories)
 
     def _encode_numbers(self, cells: Tensor) -> list[Tensor]:
         """Return the numeric columns of the matrix, and its missing indicators."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from imboost.decide.calibration import Calibration
 from imboost.detectors import ALTBI, ODIM, DeepSAD, DeepSVDD, IMBoost, Stack, Trees
+from imboost.detectors.distilled import Agreement, Distilled
 from imboost.detectors.shallow.neighbor_distances import NeighborDistances
 from imboost.detectors.stack.base_learners import (
     ForestLearner,
@@ -29,6 +30,7 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.explain.reference_values import ReferenceCategories, ReferenceNumbers, ReferenceTimes
 from imboost.models import MLPVAE, NormalisingFlow
 from imboost.models.hypersphere import Hypersphere
+from imboost.models.perceptron import Perceptron
 from imboost.relations import (
     DependencyRelation,
     FormatRelation,
@@ -53,7 +55,7 @@ from imboost.tables.roles import Role
 from imboost.tables.schema import ColumnSchema, Schema
 
 # fmt: off
-_DETECTORS = (TableDetector, Stack, Trees, IMBoost, ALTBI, ODIM, DeepSVDD, DeepSAD)
+_DETECTORS = (TableDetector, Stack, Distilled, Trees, IMBoost, ALTBI, ODIM, DeepSVDD, DeepSAD)
 _PARTS = (
     Schema, ColumnSchema, Role, NumberParser, DatetimeParser, CategoryParser, BooleanParser,
     TableEncoder, NumberEncoder, DatetimeEncoder, CategoryEncoder, NumberScaling,
@@ -65,7 +67,7 @@ _PARTS = (
     CellModel, ForestConditional, PCAConditional, NumberForest, CategoryForest,
     FeatureExtractor, ScoreModel,
     ScoreLearner, ForestLearner, LinearLearner, GaussianProcessLearner,
-    MLPVAE, NormalisingFlow, Hypersphere,
+    MLPVAE, NormalisingFlow, Hypersphere, Perceptron, Agreement,
     Rules, RepeatedRows, SpellingRelation,
     LinearRelation, ProductRelation, OrderRelation, DependencyRelation, FormatRelation,
 )

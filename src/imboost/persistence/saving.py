@@ -103,7 +103,7 @@ def _describe_training(detector: Detector) -> dict[str, Any]:
     """Return facts for people who open the file; loading does not need them."""
     trained = matrix_detector(detector)
     facts: dict[str, Any] = {
-        "detector": type(trained).__name__,
+        "detector": trained.model_name,
         "rows": len(trained.decision_scores_),
         "labels": int((trained.training_labels_ != UNLABELLED).sum()),
         "matrix_columns": int(trained.n_features_in_),

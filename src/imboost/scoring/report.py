@@ -60,7 +60,7 @@ def render_report(
         "threshold": detector.threshold_,
         "is_estimated": detector.threshold_is_estimated_,
         "n_training": len(detector.decision_scores_),
-        "detector": type(detector.detector_).__name__,
+        "detector": detector.model_name,
         "n_columns": len(detector.encoder_.layout.sources),
         "scores_svg": score_histogram(scores, detector.threshold_),
         "subject": subject,

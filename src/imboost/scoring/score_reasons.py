@@ -57,13 +57,6 @@ def parse_reasons(text: str | None) -> int | None:
     return int(text)
 
 
-def check_explains(detector: TableDetector) -> None:
-    """Raise if a detector cannot explain its scores."""
-    if not hasattr(detector.detector_, "attribute"):
-        name = type(detector.detector_).__name__
-        raise SettingError(f"{name} cannot explain its scores: leave out --reasons.")
-
-
 def find_reasons(
     detector: TableDetector, selected: SelectedRows, advance: Callable[[int], None]
 ) -> dict[int, RowReasons]:

@@ -27,6 +27,8 @@ OWN_COLUMNS = (
 )
 """Columns written after the identifiers of a row."""
 
+MODEL_KEY = "imboost.model"  # metadata of a Parquet file: the name of the model
+
 GROUP_ROWS = 1 << 17  # rows written at a time: the size of a Parquet row group
 
 
@@ -40,6 +42,8 @@ class ScoreWriter:
     identifiers : sequence of str, optional
         Columns that are copied from the table, if it has them. Default: all.
     options : WriteOptions, optional
+    model : str, optional
+        Name of the model, which Parquet files keep in their metadata.
     """
 
     def __init__(
@@ -47,10 +51,12 @@ class ScoreWriter:
         path: Path,
         identifiers: Sequence[str] | None,
         options: WriteOptions | None = None,
+        model: str = "",
     ) -> None:
         self._path = path
         self._identifiers = identifiers
         self._options = options
+        self._metadata = {MODEL_KEY: model}
         self._schema: pa.Schema | None = None
         self._waiting: list[pa.Table] = []
         self.n_rows = 0
@@ -86,7 +92,8 @@ class ScoreWriter:
         wanted = table.column_names if self._identifiers is None else self._identifiers
         kept = [name for name in wanted if name in table.column_names]
         types = [(name, self._cells(table, name).type) for name in kept]
-        return pa.schema([*types, *((free_name(name, kept), kind) for name, kind in OWN_COLUMNS)])
+        own = ((free_name(name, kept), kind) for name, kind in OWN_COLUMNS)
+        return pa.schema([*types, *own], metadata=self._metadata)
 
     def _cells(self, table: pa.Table, name: str) -> pa.ChunkedArray:
         """Return the cells of a column; as they are in the table if all columns are copied."""

@@ -170,7 +170,7 @@ def score_request(
             )
             for at, row in enumerate(batch)
         ]
-    return Scores(scores=scores)
+    return Scores(model=detector.model_name, scores=scores)
 
 
 def explain_request(

@@ -74,6 +74,7 @@ class Score(BaseModel):
 class Scores(BaseModel):
     """The predictions for all rows, in their order."""
 
+    model: str = Field(description="Name of the model that made the scores.")
     scores: list[Score]
 
 
@@ -208,7 +209,7 @@ def describe_model(
 ) -> Metadata:
     """Describe a model for clients."""
     return Metadata(
-        detector=type(detector.detector_).__name__,
+        detector=detector.model_name,
         version=version,
         threshold=detector.threshold_,
         n_training_rows=len(detector.decision_scores_),

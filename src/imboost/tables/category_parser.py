@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
@@ -67,6 +68,8 @@ def to_categories(column: pa.ChunkedArray) -> pa.ChunkedArray:
     >>> to_categories(pa.chunked_array([["1.0", "01", "True", None]])).to_pylist()
     ['1', '01', 'true', None]
     """
+    if is_text(column.type):
+        return _map_distinct(_spell, pc.cast(column, pa.string()))
     column = mask_missing(column)
     text = to_text(column)
     if pa.types.is_floating(column.type):
@@ -74,6 +77,21 @@ def to_categories(column: pa.ChunkedArray) -> pa.ChunkedArray:
         is_integer = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), 2.0**53))
         integers = pc.cast(pc.if_else(is_integer, values, None), pa.int64())
         return pc.coalesce(pc.cast(integers, pa.string()), text)
+    return _spell(text)
+
+
+def _map_distinct(
+    function: Callable[[pa.ChunkedArray], pa.ChunkedArray], column: pa.ChunkedArray
+) -> pa.ChunkedArray:
+    """Return the results of a function of single cells, computed once for each distinct cell."""
+    encoded = pc.dictionary_encode(column).combine_chunks()
+    values = function(pa.chunked_array([encoded.dictionary])).combine_chunks()
+    return pa.chunked_array([values.take(encoded.indices)])
+
+
+def _spell(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return text without spaces around it, with one spelling for each integer and boolean."""
+    text = to_text(text)
     text = pc.replace_substring_regex(text, r"^([+-]?(?:0|[1-9]\d*))\.0*$", r"\1")
     text = pc.replace_substring_regex(text, "^(?:True|TRUE)$", "true")
     return pc.replace_substring_regex(text, "^(?:False|FALSE)$", "false")

@@ -246,6 +246,5 @@ def test_a_missing_value_is_not_mistaken_for_the_median(planted):
     filled = X[:1].copy()
     filled[0, 0] = np.nanmedian(X[:, 0])
     columns = detector._preprocess(np.vstack([X[:1], filled]))
-    content = np.where(np.isnan(columns), detector._unsupervised.cell_model.medians, columns)
-    found = detector._unsupervised.training_rows.find(content, np.isnan(columns))
+    found = detector._unsupervised.training_rows.find(columns)
     assert found.tolist() == [0, -1]

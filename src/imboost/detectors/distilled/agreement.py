@@ -1,0 +1,108 @@
+"""How well a student reproduces the scores of its teacher."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from imboost.errors import DistillationError
+from imboost.labels import OUTLIER, UNLABELLED, Labels, has_both_classes
+
+Floats = NDArray[np.float64]
+
+TOP_FRACTION = 0.01  # of the rows: the highest scores that both should have in common
+MIN_RANK_CORRELATION = 0.5  # the lowest of 21 ADBench tables was 0.7
+MIN_TOP_KEPT = 0.3  # the lowest of the tables with `MIN_TOP_ROWS` was 0.45
+MIN_TOP_ROWS = 10  # with fewer rows at the top, their share says nothing
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Scores of a student compared with its teacher's, on rows that it was not trained on.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows that were compared.
+    rank_correlation : float
+        Spearman's correlation of the scores.
+    n_top, top_kept : int, float
+        Number of the teacher's highest scores, one in a hundred, and the fraction of them that
+        is among as many highest scores of the student.
+    decisions_kept : float
+        Fraction of rows that both call outliers, or both do not.
+    n_labelled : int
+        Labelled rows among them.
+    auc_lost, ap_lost : float
+        The teacher's AUC and average precision on the labelled rows minus the student's; nan
+        without labels of both classes.
+    """
+
+    n_rows: int
+    rank_correlation: float
+    n_top: int
+    top_kept: float
+    decisions_kept: float
+    n_labelled: int
+    auc_lost: float
+    ap_lost: float
+
+    @classmethod
+    def measure(
+        cls, teacher: Floats, student: Floats, labels: Labels, threshold: float
+    ) -> Agreement:
+        """Compare the scores of the same rows."""
+        n_top = ceil(TOP_FRACTION * len(teacher))
+        top = [set(np.argsort(-scores, kind="stable")[:n_top]) for scores in (teacher, student)]
+        is_constant = np.ptp(teacher) == 0 or np.ptp(student) == 0
+        known = labels != UNLABELLED
+        auc_lost = ap_lost = float("nan")
+        if has_both_classes(labels):
+            y = labels[known] == OUTLIER
+            auc_lost, ap_lost = (
+                float(metric(y, teacher[known]) - metric(y, student[known]))
+                for metric in (roc_auc_score, average_precision_score)
+            )
+        return cls(
+            n_rows=len(teacher),
+            rank_correlation=0.0 if is_constant else float(spearmanr(teacher, student)[0]),
+            n_top=n_top,
+            top_kept=len(top[0] & top[1]) / n_top,
+            decisions_kept=float(np.mean((teacher > threshold) == (student > threshold))),
+            n_labelled=int(known.sum()),
+            auc_lost=auc_lost,
+            ap_lost=ap_lost,
+        )
+
+    def check(self) -> None:
+        """Raise a DistillationError below the floor."""
+        if self.rank_correlation < MIN_RANK_CORRELATION:
+            raise DistillationError(
+                f"The distilled model ranks {self.n_rows:,} rows too differently from the model: "
+                f"rank correlation {self.rank_correlation:.2f}, at least "
+                f"{MIN_RANK_CORRELATION:g} is required. Use the model itself, or give more rows."
+            )
+        if self.n_top >= MIN_TOP_ROWS and self.top_kept < MIN_TOP_KEPT:
+            raise DistillationError(
+                f"The distilled model keeps {self.top_kept:.0%} of the highest {self.n_top:,} of "
+                f"{self.n_rows:,} scores, at least {MIN_TOP_KEPT:.0%} are required. Use the model "
+                "itself, or give more rows."
+            )
+
+    def __str__(self) -> str:
+        """Return the figures as one line."""
+        text = (
+            f"rank correlation {self.rank_correlation:.3f}, {self.top_kept:.0%} of the top 1% "
+            f"kept, {self.decisions_kept:.2%} of decisions equal"
+        )
+        if np.isnan(self.auc_lost):
+            return text
+        return (
+            f"{text}; on {self.n_labelled:,} labelled rows AUC {-self.auc_lost:+.3f}, "
+            f"AP {-self.ap_lost:+.3f}"
+        )
