@@ -109,8 +109,11 @@ def fit(
       imboost fit shop.db --sql "SELECT * FROM orders" --out orders.model
     """
     from imboost import persistence
+    from imboost.decide.threshold import threshold_by_contamination
     from imboost.detectors.table_detector import TableDetector
+    from imboost.labels import OUTLIER
     from imboost.scoring.streaming import check_row_counts
+    from imboost.scoring.training_sample import draw_sample
     from imboost.tables.files import TableFiles
     from imboost.tables.schema import Schema
 
@@ -126,8 +129,8 @@ def fit(
     _check_output(out, force)
     with stage(f"reading {data}"):
         files = TableFiles.find(data, options)
-        table = files.read()
-    n_rows = table.num_rows
+        sample = draw_sample(files, seed, label_column)
+    table, n_rows = sample.table, sample.n_rows
     check_row_counts(files.n_rows, n_rows, "loaded")
     if n_rows == 1:
         raise DataError(f"{data} has one row; training needs at least two rows.")
@@ -137,17 +140,28 @@ def fit(
     with stage(f"finding the roles of {count(table.num_columns, 'column')}"):
         schema, parsed = Schema.fit_parse(table, chosen)
     print_columns(schema, n_rows, label_column)
+    if not sample.is_complete:
+        say(
+            f"Training rows: a uniform sample of {count(table.num_rows, 'row')}. Missing and "
+            "distinct values are counted in it."
+        )
     _check_missing_values(inner, schema)
-    size = f"{count(n_rows, 'row')}, {count(len(schema.parsers), 'column')}"
+    size = f"{count(table.num_rows, 'row')}, {count(len(schema.parsers), 'column')}"
     seconds = None
     if is_shown():
         with stage("estimating the time of the training"):
             seconds = estimate_seconds(fitted, table, labels, schema)
     with timed_stage(f"training {detector} on {size}", seconds):
         fitted.fit(table, labels, schema=(schema, parsed))
+    weights = sample.weights(labels)
+    if isinstance(fraction, float) and not sample.is_complete:
+        scores = fitted.decision_scores_
+        fitted.set_threshold(score=threshold_by_contamination(scores, fraction, weights))
     with stage(f"writing {out}"):
         persistence.save(fitted, out)
-    say(outlier_count(int(fitted.labels_.sum()), n_rows, fitted.threshold_))
+    n_outliers = round(float(weights[fitted.labels_ == OUTLIER].sum()))
+    about = "" if sample.is_complete else "Estimated from the training rows: "
+    say(about + outlier_count(n_outliers, n_rows, fitted.threshold_))
     if fitted.threshold_is_estimated_:
         say(
             "Without labels of both classes the threshold is a rough estimate: rely on the "

@@ -91,11 +91,20 @@ def contamination_without_outliers(scores: Floats, contamination: float, labels:
     return contamination / (1 + int((labels[above] == INLIER).sum()))
 
 
-def threshold_by_contamination(scores: Floats, contamination: float) -> float:
-    """Return the threshold above which a fraction of the rows lies."""
+def threshold_by_contamination(
+    scores: Floats, contamination: float, weights: Floats | None = None
+) -> float:
+    """Return the threshold above which a fraction of the rows lies.
+
+    With weights, the fraction is of a larger table: each row stands for that many of its rows.
+    """
     if contamination == 1:
         return _threshold_below(scores.min(), scores[:0])
-    return float(np.quantile(scores, 1.0 - contamination))
+    if weights is None:
+        return float(np.quantile(scores, 1.0 - contamination))
+    return float(  # this method is the only one of numpy that takes weights
+        np.quantile(scores, 1.0 - contamination, weights=weights, method="inverted_cdf")
+    )
 
 
 def threshold_by_probability(scores: Floats, probability: Floats, minimum: float = 0.5) -> float:

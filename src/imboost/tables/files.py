@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,7 +127,10 @@ class TableFiles:
 
     def read(self) -> pa.Table:
         """Read all rows into memory."""
-        batches = list(self.batches())
+        return self.join(list(self.batches()))
+
+    def join(self, batches: Sequence[pa.Table]) -> pa.Table:
+        """Join batches of rows; raise if the types of a column do not fit together."""
         columns = {}
         for name in batches[0].column_names:
             parts = [batch.select([name]) for batch in batches]
