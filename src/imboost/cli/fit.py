@@ -16,7 +16,10 @@ from imboost.cli.inputs import default_output, is_model
 from imboost.cli.options import (
     DEFAULT_DETECTOR,
     Encoding,
+    Engine,
+    EngineChoice,
     Header,
+    RayAddress,
     RolesFile,
     Seed,
     Sheet,
@@ -25,6 +28,7 @@ from imboost.cli.options import (
     read_options,
 )
 from imboost.cli.progress import is_shown, stage, timed_stage
+from imboost.cli.ray_commands import check_local, check_ray_options, sample_on_ray
 from imboost.cli.training_time import estimate_seconds
 from imboost.errors import DataError, SettingError, UnknownNameError
 from imboost.reporting.formatting import count, printable
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
 
     from imboost.detectors import BaseDetector
     from imboost.labels import Labels
+    from imboost.scoring.training_sample import TrainingSample
+    from imboost.tables.read_options import ReadOptions
     from imboost.tables.schema import Schema
 
 MAX_COLUMNS = 100  # columns listed one by one
@@ -93,6 +99,8 @@ def fit(
     ] = "auto",
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+    engine: Engine = EngineChoice.LOCAL,
+    ray_address: RayAddress = None,
     encoding: Encoding = None,
     header: Header = None,
     sheet: Sheet = None,
@@ -112,9 +120,6 @@ def fit(
     from imboost.decide.threshold import threshold_by_contamination
     from imboost.detectors.table_detector import TableDetector
     from imboost.labels import OUTLIER
-    from imboost.scoring.streaming import check_row_counts
-    from imboost.scoring.training_sample import draw_sample
-    from imboost.tables.files import TableFiles
     from imboost.tables.schema import Schema
 
     chosen, fraction = given_roles(roles, role), parse_contamination(contamination)
@@ -127,11 +132,13 @@ def fit(
     fitted.check_settings()
     out = out or default_output(data, ".model")
     _check_output(out, force)
-    with stage(f"reading {data}"):
-        files = TableFiles.find(data, options)
-        sample = draw_sample(files, seed, label_column)
+    if engine == EngineChoice.RAY:
+        check_ray_options(options.given)
+        sample = sample_on_ray(data, seed, label_column, ray_address)
+    else:
+        check_local(ray_address)
+        sample = _read_sample(data, options, seed, label_column)
     table, n_rows = sample.table, sample.n_rows
-    check_row_counts(files.n_rows, n_rows, "loaded")
     if n_rows == 1:
         raise DataError(f"{data} has one row; training needs at least two rows.")
     labels = _read_labels(table, label_column, outlier_label)
@@ -174,6 +181,21 @@ def fit(
         f"Next: imboost score {out} {data}",
         f"      imboost report {out} {data}",
     )
+
+
+def _read_sample(
+    data: Path, options: ReadOptions, seed: int, label_column: str | None
+) -> TrainingSample:
+    """Read the table and return its training rows."""
+    from imboost.scoring.streaming import check_row_counts
+    from imboost.scoring.training_sample import draw_sample
+    from imboost.tables.files import TableFiles
+
+    with stage(f"reading {data}"):
+        files = TableFiles.find(data, options)
+        sample = draw_sample(files, seed, label_column)
+    check_row_counts(files.n_rows, sample.n_rows, "loaded")
+    return sample
 
 
 def given_roles(file: Path | None, texts: Iterable[str] | None) -> dict[str, str]:

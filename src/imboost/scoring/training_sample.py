@@ -112,8 +112,10 @@ def sample_keys(
     parts of any size. It is below 1, or from 1 to 2 for a labelled row.
     """
     generator = np.random.PCG64(seed).advance(first_row)  # one step per random number
-    keys = np.random.Generator(generator).random(table.num_rows)
-    return keys if label_column is None else np.add(keys, _is_labelled(table, label_column))
+    keys: NDArray[np.float64] = np.random.Generator(generator).random(table.num_rows)
+    if label_column is not None:
+        keys += _is_labelled(table, label_column)
+    return keys
 
 
 def sample_of(drawn: TopRows, n_rows: int) -> TrainingSample:

@@ -195,8 +195,12 @@ def _format_of(path: Path) -> Format:
 
 
 def _files_in(folder: Path) -> dict[Path, Format]:
-    """Return the tables in a folder, sorted by name, with their format."""
+    """Return the tables in a folder, sorted by name, with their format.
+
+    Names that begin with a dot or an underscore are not tables, as in Hive, Spark and Arrow.
+    """
     children = sorted(child for child in folder.iterdir() if child.is_file())
+    children = [child for child in children if not child.name.startswith((".", "_"))]
     files = {child: FORMATS[end] for child in children if (end := ending_of(child))}
     names = sorted({one.name for one in files.values()})
     if len(names) != 1:
