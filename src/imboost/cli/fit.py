@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from imboost.detectors import BaseDetector
     from imboost.labels import Labels
-    from imboost.scoring.training_sample import TrainingSample
+    from imboost.scoring.table_sample import TableSample
     from imboost.tables.read_options import ReadOptions
     from imboost.tables.schema import Schema
 
@@ -185,7 +185,7 @@ def fit(
 
 def _read_sample(
     data: Path, options: ReadOptions, seed: int, label_column: str | None
-) -> TrainingSample:
+) -> TableSample:
     """Read the table and return its training rows."""
     from imboost.scoring.streaming import check_row_counts
     from imboost.scoring.training_sample import draw_sample

@@ -12,7 +12,7 @@ from imboost.reporting.formatting import count
 
 if TYPE_CHECKING:
     from imboost.scoring.ray_engine import RayScores
-    from imboost.scoring.training_sample import TrainingSample
+    from imboost.scoring.table_sample import TableSample
 
 SCORES = ".scores"  # ending of the folder of scores beside the table
 
@@ -32,7 +32,7 @@ def check_ray_options(given: Sequence[str]) -> None:
 
 def sample_on_ray(
     data: Path, seed: int, label_column: str | None, address: str | None
-) -> TrainingSample:
+) -> TableSample:
     """Draw the training rows of a table on a cluster."""
     from imboost.scoring.parquet_parts import ParquetTable
     from imboost.scoring.ray_engine import draw_sample_on_ray

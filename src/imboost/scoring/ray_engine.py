@@ -30,13 +30,9 @@ from imboost.scoring.drift import DriftMonitor
 from imboost.scoring.parquet_parts import ParquetTable, Part, to_location
 from imboost.scoring.part_scores import PartFolder, ScoredPart
 from imboost.scoring.row_selection import TopRows
+from imboost.scoring.table_sample import TableSample
 from imboost.scoring.threads import n_cores, use_one_core
-from imboost.scoring.training_sample import (
-    TrainingSample,
-    max_training_rows,
-    sample_keys,
-    sample_of,
-)
+from imboost.scoring.training_sample import max_training_rows, sample_keys, sample_of
 
 OBJECT_STORE_BYTES = 1 << 29  # of a cluster on this machine: it holds the model and a sample
 TASKS_PER_CORE = 4  # tasks submitted at a time, so that no core has to wait
@@ -159,7 +155,7 @@ def draw_sample_on_ray(
     *,
     address: str | None = None,
     progress: Progress = lambda _: None,
-) -> TrainingSample:
+) -> TableSample:
     """Draw the training rows that `draw_sample` would draw, on a Ray cluster."""
     n, n_rows = max_training_rows(len(table.columns)), table.n_rows
     # The keys of the sample are almost surely above this bound; all rows are if they are few.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -12,8 +11,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from imboost.errors import UnknownNameError
-from imboost.labels import TEXT_LABELS, UNLABELLED, Labels
+from imboost.labels import TEXT_LABELS, UNLABELLED
 from imboost.scoring.row_selection import TopRows
+from imboost.scoring.table_sample import TableSample
 from imboost.tables.cells import to_text
 from imboost.tables.files import TableFiles
 
@@ -23,46 +23,7 @@ MAX_CELLS = 4_000_000  # training cells: wide tables have fewer training rows, f
 UNLABELLED_TEXTS = [text for text, label in TEXT_LABELS.items() if label == UNLABELLED]
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingSample:
-    """Training rows of a table: all of them, or a uniform sample.
-
-    Parameters
-    ----------
-    table : Arrow table
-        The training rows, in the order of the table.
-    rows : array of shape (n_sampled,)
-        Their row numbers in the complete table, from 0.
-    n_rows : int
-        Number of rows of the complete table.
-    """
-
-    table: pa.Table
-    rows: NDArray[np.int64]
-    n_rows: int
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all rows are training rows."""
-        return len(self.rows) == self.n_rows
-
-    def weights(self, labels: Labels) -> NDArray[np.float64]:
-        """Return how many rows of the complete table each training row stands for.
-
-        Labelled rows are all in the sample and stand for themselves. If they fill the sample,
-        all rows count the same.
-        """
-        is_drawn = labels == UNLABELLED
-        if self.is_complete or not is_drawn.any():
-            return np.full(len(labels), self.n_rows / len(labels))
-        n_labelled = int((~is_drawn).sum())
-        drawn_weight = (self.n_rows - n_labelled) / int(is_drawn.sum())
-        return np.where(is_drawn, drawn_weight, 1.0)
-
-
-def draw_sample(
-    files: TableFiles, seed: int = 0, label_column: str | None = None
-) -> TrainingSample:
+def draw_sample(files: TableFiles, seed: int = 0, label_column: str | None = None) -> TableSample:
     """Read a table once and return its training rows.
 
     Tables of at most `max_training_rows` rows are returned as they are. Of others, that many rows
@@ -85,7 +46,9 @@ def draw_sample(
         if n_head > n:
             break
     else:
-        return TrainingSample(files.join(head), np.arange(n_head), n_head)
+        return TableSample(
+            files.join(head), np.arange(n_head), n_head, np.zeros(n_head, dtype=bool)
+        )
     drawn = TopRows(n)
     first_row = 0
     for batch in chain(_pop_all(head), batches):
@@ -118,12 +81,13 @@ def sample_keys(
     return keys
 
 
-def sample_of(drawn: TopRows, n_rows: int) -> TrainingSample:
+def sample_of(drawn: TopRows, n_rows: int) -> TableSample:
     """Return the drawn rows of a table of `n_rows` rows, in the order of the table."""
     selected = drawn.selected()
     numbers = np.array(selected.numbers, dtype=np.int64)
     order = np.argsort(numbers)
-    return TrainingSample(selected.table.take(pa.array(order)), numbers[order], n_rows)
+    is_drawn = np.full(len(numbers), len(numbers) < n_rows)
+    return TableSample(selected.table.take(pa.array(order)), numbers[order], n_rows, is_drawn)
 
 
 def _is_labelled(table: pa.Table, column: str) -> NDArray[np.bool_]:
