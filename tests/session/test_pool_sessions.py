@@ -1,10 +1,16 @@
 """Sessions on tables that are too large for them ask about a candidate pool."""
 
+import io
+import re
+import sys
+
 import numpy as np
 import pytest
 
 from imboost import Session, TableDetector
 from imboost.errors import SessionError
+from imboost.labelling.exports import scored_table
+from imboost.labelling.workspace import Workspace
 from imboost.scoring import candidate_pool, training_sample
 from imboost.session.export import history_table
 from imboost.session.store import SQLLog
@@ -128,3 +134,42 @@ def test_another_table_is_refused(data, tmp_path):
     candidate_pool.save_pool(candidate_pool.read_or_draw(other, detector()), pool)
     with pytest.raises(SessionError, match=r"a table of 6,000 rows"):
         Session.open(url)
+
+
+def test_the_labelling_program_asks_about_the_pool(tmp_path, monkeypatch):
+    table = orders(N_ROWS).drop_columns(["order_id"])  # so that rows are named by their number
+    data = write(table, tmp_path / "big.parquet")
+
+    def label(path, keys, *options):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(keys)))
+        return run_well("label", path, "--terminal", *options)
+
+    output = label(data, "oiq", "--detector", "trees").text
+    [n_pool] = re.findall(r"Questions are about (\d+) of 6,000 rows", output)
+    assert 600 < int(n_pool) <= 800
+    assert f"of {N_ROWS:,} rows" in output  # the rank of a question
+    asked = [int(row.replace(",", "")) for row in re.findall(r"Row ([\d,]+)", output)]
+    url = tmp_path / "big.session.db"
+    for path in (data, url):
+        monkeypatch.setattr(candidate_pool, "draw_pool", None)
+        label(path, "q")
+    with Session.open(url) as session:
+        assert session.pool is not None
+        rows = list(session.answers)
+        assert len(rows) == 2
+        assert set(rows) <= set(asked)
+
+
+def test_downloads_name_the_rows_of_the_complete_table(data, tmp_path):
+    session = Session(detector(), data, random_state=0).use_positions()
+    workspace = Workspace(session, n_questions=4)
+    workspace.start()
+    workspace.wait_until_idle()
+    try:
+        table = scored_table(workspace)
+        assert table["row"].to_pylist() == session.row_numbers.tolist()
+        assert max(table["rank"].to_pylist()) == pytest.approx(N_ROWS, abs=10)
+        assert workspace.snapshot.n_called == session.outcome().n_predicted
+    finally:
+        workspace.stop()
+        workspace.wait_until_stopped()
