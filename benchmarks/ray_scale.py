@@ -28,7 +28,7 @@ from benchmarks.large_table import write_table
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # before Ray is imported
 
-WARM_UP_ROWS = 800_000  # four parts: each worker gets one or two
+WARM_UP_ROWS = 400_000  # two parts, one for each worker
 KILLED_AFTER = 0.3  # fraction of the rows that are scored when the node is killed
 
 

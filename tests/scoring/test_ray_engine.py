@@ -99,6 +99,13 @@ def test_two_nodes_write_the_scores_of_one_machine(shop, cluster, expected, tmp_
     assert scores.monitor.counts()["n_rows"] == N_ROWS
 
 
+def test_the_folder_is_read_in_place_of_scoring_again(shop, cluster, tmp_path):
+    score(shop, tmp_path / "out")
+    page, files = tmp_path / "page.html", [shop / "orders.model", shop / "orders"]
+    run_well("report", *files, "--scores", tmp_path / "out", "--out", page)
+    assert "4,000 rows" in page.read_text(encoding="utf-8")
+
+
 def test_a_node_that_is_killed_costs_no_row(shop, cluster, expected, tmp_path):
     doomed = cluster.add_node(num_cpus=1)
 

@@ -185,12 +185,26 @@ def _map(
             running[task.remote(part, shared)] = part
         done, _ = ray.wait(list(running), timeout=WAIT_SECONDS)
         for one in done:
-            try:
-                yield running.pop(one), ray.get(one)
-            except ray.exceptions.RayTaskError as error:
-                if isinstance(error.cause, IMBoostError):
-                    raise DataError(str(error.cause)) from None
-                raise
+            yield running.pop(one), _result(ray, one)
+
+
+def _result(ray: Any, task: Any) -> Any:
+    """Return the result of a task; raise its error as on one machine."""
+    try:
+        return ray.get(task)
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, IMBoostError):
+            raise DataError(str(error.cause)) from None
+        if isinstance(error.cause, ImportError):
+            raise SettingError(
+                f"The workers of the cluster lack a package: {error.cause}"
+            ) from None
+        raise
+    except ray.exceptions.RayError as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise SettingError(
+            f"The Ray cluster failed: {reason} Start the command again to continue."
+        ) from error
 
 
 _loaded: dict[str, TableDetector] = {}  # the model of this worker process, by its hash
