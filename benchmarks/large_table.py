@@ -1,6 +1,6 @@
-"""Speed and memory of scoring a Parquet file that is larger than memory.
+"""Speed and memory of fitting and scoring a Parquet file that is larger than memory.
 
-``python -m benchmarks.large_table --rows 20000000 --columns 30 --detector imboost``
+``python -m benchmarks.large_table --rows 20000000 --columns 30``
 """
 
 from __future__ import annotations
@@ -13,36 +13,39 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 GROUP_ROWS = 200_000
-TRAINING_ROWS = 20_000
 
 
 def main() -> None:
-    """Write a table, train on its first rows, score it and print the peak memory."""
+    """Write a table, fit a model on it, score it, and print times and peak memory."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--columns", type=int, default=30)
-    parser.add_argument("--detector", default="imboost")
+    parser.add_argument("--detector", default="stack")
+    parser.add_argument("--fit-only", action="store_true", help="Do not score the table.")
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
-        beginning, table = Path(folder, "beginning.parquet"), Path(folder, "table.parquet")
+        table = Path(folder, "table.parquet")
         # In a process of its own, because a child starts with the peak memory of its parent.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as writer:
-            writer.submit(write_table, beginning, TRAINING_ROWS, options.columns).result()
             writer.submit(write_table, table, options.rows, options.columns).result()
         size = table.stat().st_size / 1e9
         print(f"{options.rows:,} x {options.columns}, {size:.2f} GB of Parquet", flush=True)
         model = str(Path(folder, "model"))
         program = [sys.executable, "-m", "imboost"]
-        fit = ["fit", str(beginning), "--out", model, "--detector", options.detector]
-        training = peak_memory([*program, *fit])
-        scoring = peak_memory([*program, "score", model, str(table)])
-        print(f"peak memory: scoring {scoring:.2f} GB, training {training:.2f} GB")
+        commands = {"fit": [str(table), "--out", model, "--detector", options.detector]}
+        if not options.fit_only:
+            commands["score"] = [model, str(table)]
+        for name, arguments in commands.items():
+            start = perf_counter()
+            memory = peak_memory([*program, name, *arguments])
+            print(f"{name}: {perf_counter() - start:.0f} s, {memory:.2f} GB at most", flush=True)
 
 
 def write_table(path: Path, n_rows: int, n_columns: int) -> None:

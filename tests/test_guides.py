@@ -11,8 +11,9 @@ import typer
 from imboost import persistence
 from imboost.cli.main import app
 from imboost.labelling.terminal import HELP
+from imboost.scoring import candidate_pool, parquet_parts, ray_engine, training_sample
 from imboost.serving.app import make_app
-from program_running import run_well
+from program_running import orders, run_well, write
 from serving_thread import served
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -86,7 +87,46 @@ def test_the_labelling_guide_lists_all_keys():
     assert listed == {key for keys, _ in HELP for key in keys.split()} - {"q"}
 
 
-@pytest.mark.parametrize("name", ["first-table.md", "labelling.md", "serving.md"])
+def test_the_guide_to_large_tables_can_be_followed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(training_sample, "MAX_ROWS", 300)
+    monkeypatch.setattr(candidate_pool, "MAX_SESSION_ROWS", 500)
+    monkeypatch.setattr(candidate_pool, "N_HIGHEST", 50)
+    monkeypatch.setattr(candidate_pool, "N_DOUBTFUL", 50)
+    # Ray is started by the tests of its engine alone.
+    monkeypatch.setattr(ray_engine.RayScores, "run", lambda scores: None)
+    write(orders(600), tmp_path / "orders.parquet")
+    names = {}
+    for language, block in blocks("scale.md"):
+        if language == "python":
+            exec(compile(block, "scale.md", "exec"), names)
+            continue
+        for words in map(str.split, block.splitlines()):
+            if words[:2] in (["imboost", "fit"], ["imboost", "score"]) and "ray" not in words:
+                run_well(*words[1:])
+    assert names["session"].outcome().n_rows == 600
+    assert len(names["session"].labels) < 600
+    names["session"].close()
+    assert (tmp_path / "orders.scores.parquet").exists()
+
+
+def test_the_guide_to_large_tables_states_the_limits_of_the_code():
+    text = (DOCS / "scale.md").read_text(encoding="utf-8")
+    limits = (
+        training_sample.MAX_ROWS,
+        training_sample.MAX_CELLS,
+        candidate_pool.MAX_SESSION_ROWS,
+        candidate_pool.MAX_SESSION_CELLS,
+        parquet_parts.PART_ROWS,
+    )
+    for limit in limits:
+        assert f"{limit:,}" in text
+    assert f"the {candidate_pool.N_HIGHEST:,}" in " ".join(text.split())
+    [version] = re.findall(r'rayVersion: "(.*)"', text)
+    assert f"ray=={version}\n" in (DOCS.parent / "constraints.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["first-table.md", "labelling.md", "scale.md", "serving.md"])
 def test_links_lead_somewhere(name):
     for target in re.findall(r"\]\(([^)]+)\)", (DOCS / name).read_text(encoding="utf-8")):
         assert (DOCS / target).exists(), target

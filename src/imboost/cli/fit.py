@@ -16,7 +16,10 @@ from imboost.cli.inputs import check_model_output, default_output
 from imboost.cli.options import (
     DEFAULT_DETECTOR,
     Encoding,
+    Engine,
+    EngineChoice,
     Header,
+    RayAddress,
     RolesFile,
     Seed,
     Sheet,
@@ -25,6 +28,7 @@ from imboost.cli.options import (
     read_options,
 )
 from imboost.cli.progress import is_shown, stage, timed_stage
+from imboost.cli.ray_commands import check_local, check_ray_options, sample_on_ray
 from imboost.cli.training_time import estimate_seconds
 from imboost.errors import DataError, SettingError, UnknownNameError
 from imboost.reporting.formatting import count, printable
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
 
     from imboost.detectors import BaseDetector
     from imboost.labels import Labels
+    from imboost.scoring.table_sample import TableSample
+    from imboost.tables.read_options import ReadOptions
     from imboost.tables.schema import Schema
 
 MAX_COLUMNS = 100  # columns listed one by one
@@ -93,6 +99,8 @@ def fit(
     ] = "auto",
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+    engine: Engine = EngineChoice.LOCAL,
+    ray_address: RayAddress = None,
     encoding: Encoding = None,
     header: Header = None,
     sheet: Sheet = None,
@@ -109,9 +117,9 @@ def fit(
       imboost fit shop.db --sql "SELECT * FROM orders" --out orders.model
     """
     from imboost import persistence
+    from imboost.decide.threshold import threshold_by_contamination
     from imboost.detectors.table_detector import TableDetector
-    from imboost.scoring.streaming import check_row_counts
-    from imboost.tables.files import TableFiles
+    from imboost.labels import OUTLIER
     from imboost.tables.schema import Schema
 
     chosen, fraction = given_roles(roles, role), parse_contamination(contamination)
@@ -124,11 +132,13 @@ def fit(
     fitted.check_settings()
     out = out or default_output(data, ".model")
     check_model_output(out, force)
-    with stage(f"reading {data}"):
-        files = TableFiles.find(data, options)
-        table = files.read()
-    n_rows = table.num_rows
-    check_row_counts(files.n_rows, n_rows, "loaded")
+    if engine == EngineChoice.RAY:
+        check_ray_options(options.given)
+        sample = sample_on_ray(data, seed, label_column, ray_address)
+    else:
+        check_local(ray_address)
+        sample = _read_sample(data, options, seed, label_column)
+    table, n_rows = sample.table, sample.n_rows
     if n_rows == 1:
         raise DataError(f"{data} has one row; training needs at least two rows.")
     labels = _read_labels(table, label_column, outlier_label)
@@ -137,17 +147,28 @@ def fit(
     with stage(f"finding the roles of {count(table.num_columns, 'column')}"):
         schema, parsed = Schema.fit_parse(table, chosen)
     print_columns(schema, n_rows, label_column)
+    if not sample.is_complete:
+        say(
+            f"Training rows: a uniform sample of {count(table.num_rows, 'row')}. Missing and "
+            "distinct values are counted in it."
+        )
     _check_missing_values(inner, schema)
-    size = f"{count(n_rows, 'row')}, {count(len(schema.parsers), 'column')}"
+    size = f"{count(table.num_rows, 'row')}, {count(len(schema.parsers), 'column')}"
     seconds = None
     if is_shown():
         with stage("estimating the time of the training"):
             seconds = estimate_seconds(fitted, table, labels, schema)
     with timed_stage(f"training {detector} on {size}", seconds):
         fitted.fit(table, labels, schema=(schema, parsed))
+    weights = sample.weights(labels)
+    if isinstance(fraction, float) and not sample.is_complete:
+        scores = fitted.decision_scores_
+        fitted.set_threshold(score=threshold_by_contamination(scores, fraction, weights))
     with stage(f"writing {out}"):
         persistence.save(fitted, out)
-    say(outlier_count(int(fitted.labels_.sum()), n_rows, fitted.threshold_))
+    n_outliers = round(float(weights[fitted.labels_ == OUTLIER].sum()))
+    about = "" if sample.is_complete else "Estimated from the training rows: "
+    say(about + outlier_count(n_outliers, n_rows, fitted.threshold_))
     if fitted.threshold_is_estimated_:
         say(
             "Without labels of both classes the threshold is a rough estimate: rely on the "
@@ -160,6 +181,21 @@ def fit(
         f"Next: imboost score {out} {data}",
         f"      imboost report {out} {data}",
     )
+
+
+def _read_sample(
+    data: Path, options: ReadOptions, seed: int, label_column: str | None
+) -> TableSample:
+    """Read the table and return its training rows."""
+    from imboost.scoring.streaming import check_row_counts
+    from imboost.scoring.training_sample import draw_sample
+    from imboost.tables.files import TableFiles
+
+    with stage(f"reading {data}"):
+        files = TableFiles.find(data, options)
+        sample = draw_sample(files, seed, label_column)
+    check_row_counts(files.n_rows, sample.n_rows, "loaded")
+    return sample
 
 
 def given_roles(file: Path | None, texts: Iterable[str] | None) -> dict[str, str]:

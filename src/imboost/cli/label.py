@@ -184,8 +184,8 @@ def label(
         audit_share=DEFAULT_AUDIT_SHARE if audit_share is None else audit_share,
         random_state=seed or 0,
     )
+    source.prepare(make_detector({**model_roles, **chosen}), seed or 0)
     with stage(f"reading {source.table}"):
-        source.prepare()
         project.open()
         if project.setup is not None and (all_roles := {**model_roles, **chosen}):
             project.setup.set_roles(all_roles)

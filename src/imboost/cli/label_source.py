@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from imboost.cli.console import say
 from imboost.cli.inputs import is_model
+from imboost.cli.progress import row_bar, stage
 from imboost.errors import SettingError
+from imboost.reporting.formatting import count
 
 if TYPE_CHECKING:
+    from imboost.detectors.table_detector import TableDetector
     from imboost.tables.files import TableFiles
     from imboost.tables.read_options import ReadOptions
 
@@ -29,7 +33,7 @@ class Source:
     ----------
     table : Path
         The table file. If options were needed to read the table, it is a copy beside the session,
-        which `copy_from` fills.
+        which `copy_from` fills; if the table is large, its candidate pool.
     url : str
         The store; `shown` is the same without a password.
     shown : str
@@ -43,12 +47,33 @@ class Source:
     exists: bool
     copy_from: TableFiles | None = None
 
-    def prepare(self) -> None:
-        """Copy the table, if that is needed: a session belongs to rows that never change."""
-        if self.copy_from is not None:
-            from imboost.scoring.writer import write_table
+    def prepare(self, detector: TableDetector, seed: int) -> None:
+        """Copy the table, if that is needed: a session belongs to rows that never change.
 
+        Of a table that is too large for a session, the candidate pool is drawn.
+        """
+        if self.copy_from is None:
+            return
+        from imboost.scoring.candidate_pool import needs_pool
+        from imboost.scoring.writer import write_table
+
+        if needs_pool(self.copy_from):
+            self._draw_pool(self.copy_from, detector, seed)
+            return
+        with stage(f"reading {self.table}"):
             write_table(self.table, self.copy_from.read())
+
+    def _draw_pool(self, files: TableFiles, detector: TableDetector, seed: int) -> None:
+        from imboost.scoring.candidate_pool import draw_pool, save_pool
+
+        say("The table is large: all rows are scored once, to find those to ask about.")
+        with row_bar() as progress:
+            task = progress.add_task("scoring", total=files.n_rows)
+            pool = draw_pool(
+                files, detector, seed=seed, progress=lambda n: progress.advance(task, n)
+            )
+        save_pool(pool, self.table)
+        say(f"Questions are about {len(pool.rows):,} of {count(pool.n_rows, 'row')}.")
 
 
 def find_source(
@@ -63,6 +88,7 @@ def find_source(
         if session is not None:
             raise SettingError(f"{data} is a session itself: leave out --session.")
         return _stored_source(data, name)
+    from imboost.scoring.candidate_pool import needs_pool
     from imboost.tables.files import TableFiles, path_beside
     from imboost.tables.standard_input import STANDARD_STREAM
 
@@ -78,12 +104,13 @@ def find_source(
     else:
         url, shown = str(session), _without_password(str(session))
         exists = bool(_stored_settings(url, name))
-    if not (is_piped or has_options):
-        TableFiles.find(data)
-        return Source(data.resolve(), url, shown, exists)
     copied = path_beside(path.absolute() if in_file else data.resolve(), f".{name}.parquet")
     if exists and copied.is_file():
         return Source(copied, url, shown, exists)
+    if not (is_piped or has_options):
+        files = TableFiles.find(data)
+        if exists or not needs_pool(files):
+            return Source(data.resolve(), url, shown, exists)
     return Source(copied, url, shown, exists, TableFiles.find(data, options))
 
 

@@ -106,7 +106,6 @@ def _list(counts: Counter[str]) -> str:
 
 def _replayed_scores(address: str, name: str, data: Path | None) -> Any:
     """Open the session, which trains its model again, and return the scores as a table."""
-    import numpy as np
     import pyarrow as pa
 
     from imboost.session import Session
@@ -115,12 +114,13 @@ def _replayed_scores(address: str, name: str, data: Path | None) -> Any:
         with stage("training"):
             detector = session.start().detector
         scores, answers = detector.decision_scores_, session.answers
+        rows = session.row_numbers
     return pa.table(
         {
-            "row": np.arange(len(scores)),
+            "row": rows,
             "score": scores,
             "probability": detector.scores_to_proba(scores)[:, 1],
             "is_outlier": detector.labels_ == 1,
-            "answer": pa.array([answers.get(row) for row in range(len(scores))], pa.string()),
+            "answer": pa.array([answers.get(row) for row in rows.tolist()], pa.string()),
         }
     )

@@ -22,6 +22,13 @@ class HeaderChoice(StrEnum):
     NO = "no"
 
 
+class EngineChoice(StrEnum):
+    """Where a table is read and scored."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model folder written by 'imboost fit'.")
 ]
@@ -72,6 +79,21 @@ Scores = Annotated[
         metavar="FILE",
         help="Scores of the table, written by 'imboost score' with this model. Default: the table "
         "is scored again.",
+    ),
+]
+Engine = Annotated[
+    EngineChoice,
+    typer.Option(
+        help="local, this process; or ray, a Ray cluster, which reads Parquet files (needs the "
+        "extra ray)."
+    ),
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Head node of the Ray cluster, such as 10.0.0.1:6379. Default: RAY_ADDRESS, or else "
+        "a cluster on all cores of this machine.",
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, metavar="N", help="Random seed.")]

@@ -13,14 +13,27 @@ import typer
 
 from imboost.cli.console import outlier_count, say
 from imboost.cli.inputs import default_output, open_inputs, scored_batches
-from imboost.cli.options import Encoding, Header, Model, Sheet, Sql, Table, read_options
+from imboost.cli.options import (
+    Encoding,
+    Engine,
+    EngineChoice,
+    Header,
+    Model,
+    RayAddress,
+    Sheet,
+    Sql,
+    Table,
+    read_options,
+)
 from imboost.cli.outputs import output_file
 from imboost.cli.progress import row_bar
+from imboost.cli.ray_commands import check_local, check_ray_options, describe_rows, score_on_ray
 from imboost.reporting.formatting import count, percent
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
     from imboost.scoring.drift import DataWarning, DriftMonitor
+    from imboost.scoring.ray_engine import RayScores
     from imboost.scoring.streaming import ScoredBatch
     from imboost.scoring.table_writers import WriteOptions
     from imboost.tables.files import TableFiles
@@ -43,7 +56,7 @@ def score(
             help="CSV, Parquet, JSON lines or Excel file for the scores, or - for standard "
             "output. An Excel file holds all columns of the table. Default: beside the table, as "
             "NAME.scores.csv or in the table's own format; standard output if the table is "
-            "standard input.",
+            "standard input. With --engine ray a folder of Parquet files, NAME.scores.",
         ),
     ] = None,
     reasons: Annotated[
@@ -61,6 +74,8 @@ def score(
             help="In CSV, put an apostrophe before text that spreadsheets would run as a formula.",
         ),
     ] = False,
+    engine: Engine = EngineChoice.LOCAL,
+    ray_address: RayAddress = None,
     encoding: Encoding = None,
     header: Header = None,
     sheet: Sheet = None,
@@ -75,6 +90,8 @@ def score(
       imboost score orders.model new.xlsx --out checked.xlsx --reasons outliers
 
       imboost score orders.model shop.db --sql "SELECT * FROM orders" --out - > scores.csv
+
+      imboost score orders.model s3://shop/orders --out s3://shop/scores --engine ray
     """
     from imboost.scoring.drift import DriftMonitor
     from imboost.scoring.score_reasons import parse_reasons
@@ -85,6 +102,13 @@ def score(
     from imboost.tables.standard_input import STANDARD_STREAM
 
     options, n_reasons = read_options(encoding, header, sheet, sql), parse_reasons(reasons)
+    if engine == EngineChoice.RAY:
+        others = {"reasons": reasons is not None, "escape-formulas": escape_formulas}
+        check_ray_options([*options.given, *(name for name in others if others[name])])
+        scores = score_on_ray(model, data, out, ray_address)
+        say(*_summary(scores), f"Scores: {scores.folder.location}", describe_rows(scores))
+        return
+    check_local(ray_address)
     if out is None and data == STANDARD_STREAM:
         out = STANDARD_STREAM
     if out is not None:
@@ -101,18 +125,10 @@ def score(
         done = _Scoring(detector, files, DriftMonitor(detector))
         n_written = done.write(draft, writing, n_reasons)
         check_row_counts(done.n_read, n_written, "wrote")
-    seconds, n_read = done.seconds, done.n_read
-    tell(
-        f"{count(n_read, 'row')} in {seconds:,.1f} s: {n_read / seconds:,.0f} rows per second, "
-        f"{percent(done.share_in_model)} of the computing time in the model.",
-        f"Scored by {detector.model_name}.",
-        outlier_count(done.n_outliers, n_read, detector.threshold_),
-        *_outlier_warnings(done.n_outliers, n_read, detector),
-        *_column_warnings(done.monitor.warnings()),
-    )
+    tell(*_summary(done))
     if n_reasons is not None:
         tell(f"Reasons: {count(done.n_explained, 'row')}.")
-    tell(f"Scores: {out}", f"Read {count(n_read, 'row')}, wrote {count(n_written, 'score')}.")
+    tell(f"Scores: {out}", f"Read {count(done.n_read, 'row')}, wrote {count(n_written, 'score')}.")
 
 
 @dataclass
@@ -128,11 +144,6 @@ class _Scoring:
     seconds: float = 0.0
     model_seconds: float = 0.0  # summed over threads, as the next
     other_seconds: float = 0.0
-
-    @property
-    def share_in_model(self) -> float:
-        """The share of the computing time that was spent in the model."""
-        return self.model_seconds / ((self.model_seconds + self.other_seconds) or 1.0)
 
     def write(self, draft: Path, options: WriteOptions, n_reasons: int | None) -> int:
         """Write the scores and, unless `n_reasons` is None, reasons; return the rows written."""
@@ -170,6 +181,20 @@ class _Scoring:
         self.n_outliers += int(found.is_outlier.sum())
         self.model_seconds += found.model_seconds
         self.other_seconds += batch.reading_seconds + found.encoding_seconds
+
+
+def _summary(done: _Scoring | RayScores) -> Iterator[str]:
+    """Say how long the scoring took and what is notable about the scores and the table."""
+    n_read, detector = done.n_read, done.detector
+    share_in_model = done.model_seconds / ((done.model_seconds + done.other_seconds) or 1.0)
+    yield (
+        f"{count(n_read, 'row')} in {done.seconds:,.1f} s: {n_read / done.seconds:,.0f} rows per "
+        f"second, {percent(share_in_model)} of the computing time in the model."
+    )
+    yield f"Scored by {detector.model_name}."
+    yield outlier_count(done.n_outliers, n_read, detector.threshold_)
+    yield from _outlier_warnings(done.n_outliers, n_read, detector)
+    yield from _column_warnings(done.monitor.warnings())
 
 
 def _outlier_warnings(n_outliers: int, n_rows: int, detector: TableDetector) -> Iterator[str]:

@@ -67,6 +67,7 @@ def estimate_outcome(
     threshold: float,
     calibration: Calibration,
     seed: int = 0,
+    weights: Floats | None = None,
 ) -> Outcome:
     """Estimate precision and recall of calling all rows above a threshold outliers.
 
@@ -81,18 +82,24 @@ def estimate_outcome(
     calibration : Calibration
     seed : int
         Seed of the draws.
+    weights : array of shape (n_rows,), optional
+        If the rows are a sample of a larger table, how many of its rows each of them stands for;
+        the estimates are then about that table.
     """
     above, is_unlabelled, is_outlier = scores > threshold, labels == UNLABELLED, labels == OUTLIER
-    hits, missed = _draw_counts(log_odds[is_unlabelled], above[is_unlabelled], calibration, seed)
-    n_above, n_found = int(above.sum()), hits + is_outlier.sum()
+    weights = np.ones(len(scores)) if weights is None else weights
+    hits, missed = _draw_counts(
+        log_odds[is_unlabelled], above[is_unlabelled], weights[is_unlabelled], calibration, seed
+    )
+    n_above, n_found = weights[above].sum(), hits + weights[is_outlier].sum()
     n_outliers = n_found + missed
     recall = np.divide(n_found, n_outliers, out=np.ones(N_DRAWS), where=n_outliers > 0)
     precision = Estimate(float("nan"), 0.0, 1.0)
     if n_above and (is_outlier.any() or not (above & is_unlabelled).any()):
-        precision = Estimate.from_draws((hits + (is_outlier & above).sum()) / n_above)
+        precision = Estimate.from_draws((hits + weights[is_outlier & above].sum()) / n_above)
     return Outcome(
-        n_rows=len(scores),
-        n_predicted=int((is_outlier | (above & (labels != INLIER))).sum()),
+        n_rows=round(weights.sum()),
+        n_predicted=round(weights[is_outlier | (above & (labels != INLIER))].sum()),
         n_labelled_outliers=int(is_outlier.sum()),
         precision=precision,
         n_missed=replace(Estimate.from_draws(missed), value=float(np.median(missed))),
@@ -101,16 +108,22 @@ def estimate_outcome(
 
 
 def _draw_counts(
-    log_odds: Floats, above: NDArray[np.bool_], calibration: Calibration, seed: int
+    log_odds: Floats,
+    above: NDArray[np.bool_],
+    weights: Floats,
+    calibration: Calibration,
+    seed: int,
 ) -> tuple[Floats, Floats]:
     """Draw the number of outliers above and not above the threshold, each of shape (draws,)."""
     rng = np.random.default_rng(seed)
     curve_seed = rng.integers(2**32)  # both sides are drawn from the same calibration curves
     counts = []
-    for side in (log_odds[above], log_odds[~above]):
-        bins = np.array_split(np.sort(side), min(MAX_BINS, len(side))) if len(side) else []
-        centres = np.array([part.mean() for part in bins])
-        sizes = np.array([len(part) for part in bins], dtype=np.int64)
+    for is_side in (above, ~above):
+        rows = np.flatnonzero(is_side)
+        rows = rows[np.argsort(log_odds[rows])]
+        bins = np.array_split(rows, min(MAX_BINS, len(rows))) if len(rows) else []
+        centres = np.array([log_odds[part].mean() for part in bins])
+        sizes = np.array([round(weights[part].sum()) for part in bins], dtype=np.int64)
         curve_rng = np.random.default_rng(curve_seed)
         probability = calibration.sample_probabilities(centres, N_DRAWS, curve_rng)
         counts.append(rng.binomial(sizes, probability).sum(axis=1).astype(np.float64))

@@ -26,6 +26,7 @@ def choose_threshold(
     *,
     mixture_scores: Floats | None,
     seed: int = 0,
+    weights: Floats | None = None,
 ) -> tuple[float, bool]:
     """Choose the decision threshold of a detector.
 
@@ -44,6 +45,9 @@ def choose_threshold(
         probability of at least 0.5 are predicted outliers also without labels of both classes.
     seed : int
         Seed of the mixture's initialization.
+    weights : array of shape (n_rows,), optional
+        If the rows are a sample of a larger table, how many of its rows each of them stands for.
+        A contamination is then a fraction of that table.
 
     Returns
     -------
@@ -52,20 +56,20 @@ def choose_threshold(
         Whether the contamination was estimated, so that the threshold is a guess.
     """
     if contamination != AUTO:
-        return threshold_by_contamination(scores, float(contamination)), False
+        return threshold_by_contamination(scores, float(contamination), weights), False
     if has_both_classes(labels):
         return threshold_by_probability(scores, probability), False
     if mixture_scores is None:
         return threshold_by_probability(scores, probability), True
-    estimate = estimate_contamination(mixture_scores, seed)
+    estimate = estimate_contamination(mixture_scores, seed, weights)
     if OUTLIER not in labels:
-        estimate = contamination_without_outliers(scores, estimate, labels)
-    if estimate * len(scores) < 1:
+        estimate = contamination_without_outliers(scores, estimate, labels, weights)
+    if estimate * (len(scores) if weights is None else weights.sum()) < 1:
         return float(scores.max()), True
-    return threshold_by_contamination(scores, estimate), True
+    return threshold_by_contamination(scores, estimate, weights), True
 
 
-def estimate_contamination(scores: Floats, seed: int = 0) -> float:
+def estimate_contamination(scores: Floats, seed: int = 0, weights: Floats | None = None) -> float:
     """Return the fraction of rows in the upper of two clusters of scores.
 
     Without two clusters, or if the upper one is too large, it is `ASSUMED_CONTAMINATION`, but at
@@ -78,24 +82,36 @@ def estimate_contamination(scores: Floats, seed: int = 0) -> float:
     if np.ptp(mixture.means) <= MIN_SEPARATION * np.sqrt(mixture.variances.mean()):
         return assumed
     is_upper = (mixture.inlier_posterior(scores) < 0.5) & (scores > mixture.means[0])
-    return float(is_upper.mean()) if 0 < is_upper.mean() <= MAX_CONTAMINATION else assumed
+    upper = float(is_upper.mean() if weights is None else np.average(is_upper, weights=weights))
+    return upper if 0 < upper <= MAX_CONTAMINATION else assumed
 
 
-def contamination_without_outliers(scores: Floats, contamination: float, labels: Labels) -> float:
+def contamination_without_outliers(
+    scores: Floats, contamination: float, labels: Labels, weights: Floats | None = None
+) -> float:
     """Lower an estimated contamination while no row is labelled outlier.
 
     If `n` rows above the threshold are labelled inliers, one in `n + 1` of the rows there is
     taken to be an outlier.
     """
-    above = scores > threshold_by_contamination(scores, contamination)
+    above = scores > threshold_by_contamination(scores, contamination, weights)
     return contamination / (1 + int((labels[above] == INLIER).sum()))
 
 
-def threshold_by_contamination(scores: Floats, contamination: float) -> float:
-    """Return the threshold above which a fraction of the rows lies."""
+def threshold_by_contamination(
+    scores: Floats, contamination: float, weights: Floats | None = None
+) -> float:
+    """Return the threshold above which a fraction of the rows lies.
+
+    With weights, the fraction is of a larger table: each row stands for that many of its rows.
+    """
     if contamination == 1:
         return _threshold_below(scores.min(), scores[:0])
-    return float(np.quantile(scores, 1.0 - contamination))
+    if weights is None:
+        return float(np.quantile(scores, 1.0 - contamination))
+    return float(  # this method is the only one of numpy that takes weights
+        np.quantile(scores, 1.0 - contamination, weights=weights, method="inverted_cdf")
+    )
 
 
 def threshold_by_probability(scores: Floats, probability: Floats, minimum: float = 0.5) -> float:
@@ -112,7 +128,11 @@ def threshold_by_probability(scores: Floats, probability: Floats, minimum: float
 
 
 def threshold_by_precision(
-    scores: Floats, probability: Floats, labels: Labels, precision: float
+    scores: Floats,
+    probability: Floats,
+    labels: Labels,
+    precision: float,
+    weights: Floats | None = None,
 ) -> tuple[float, float]:
     """Return the lowest threshold with this expected precision, and the precision it has.
 
@@ -120,10 +140,11 @@ def threshold_by_precision(
     precision, the one with the highest precision is returned.
     """
     expected = np.where(labels == UNLABELLED, probability, labels == OUTLIER)
+    weights = np.ones(len(scores)) if weights is None else weights
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     ends = np.flatnonzero(np.append(ranked[:-1] != ranked[1:], True))  # last row of each tie
-    precisions = np.cumsum(expected[order])[ends] / (ends + 1)
+    precisions = (np.cumsum((expected * weights)[order]) / np.cumsum(weights[order]))[ends]
     sufficient = np.flatnonzero(precisions >= precision)
     best = sufficient[-1] if len(sufficient) else precisions.argmax()
     threshold = _threshold_below(ranked[ends[best]], ranked[ends[best + 1 : best + 2]])

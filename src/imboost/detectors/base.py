@@ -231,7 +231,13 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         check_is_fitted(self)
         return rank_log_odds(scores, self.decision_scores_)
 
-    def calibrate(self, y: Any, is_audit: Mask | None = None) -> Self:
+    def calibrate(
+        self,
+        y: Any,
+        is_audit: Mask | None = None,
+        *,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Self:
         """Calibrate probabilities and choose the threshold on labels; `fit` and `refine` call it.
 
         Parameters
@@ -240,8 +246,12 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             All labels known by now: 0, 1 or -1; the detector need not be trained on all of them.
         is_audit : array of bool of shape (n_rows,), optional
             Labelled rows that were drawn at random instead of selected; none by default.
+        weights : array of shape (n_rows,), optional
+            If the training rows are a sample of a larger table, how many of its rows each of them
+            stands for. The threshold, also of `set_threshold`, is then chosen for that table.
         """
         check_is_fitted(self)
+        self._weights = weights
         labels = check_labels(y, self._n_rows)
         known = labels != UNLABELLED
         audit = np.zeros(len(labels), dtype=bool) if is_audit is None else is_audit
@@ -259,6 +269,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             self.contamination,
             mixture_scores=self._scores_for_mixture(),
             seed=self._seed,
+            weights=weights,
         )
         self.set_threshold(score=threshold)
         self.threshold_is_estimated_ = is_estimated
@@ -288,7 +299,8 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             raise SettingError("set_threshold takes one of score, contamination and precision.")
         if contamination is not None:
             check_number("contamination", contamination, above=0.0, maximum=1.0)
-            score = threshold_by_contamination(self.decision_scores_, contamination)
+            weights = getattr(self, "_weights", None)  # older saved models have none
+            score = threshold_by_contamination(self.decision_scores_, contamination, weights)
         elif precision is not None:
             check_number("precision", precision, above=0.0, maximum=1.0)
             score = self._threshold_by_precision(precision)
@@ -301,7 +313,11 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
     def _threshold_by_precision(self, precision: float) -> float:
         proba = self.scores_to_proba(self.decision_scores_)[:, 1]
         threshold, reached = threshold_by_precision(
-            self.decision_scores_, proba, self.training_labels_, precision
+            self.decision_scores_,
+            proba,
+            self.training_labels_,
+            precision,
+            getattr(self, "_weights", None),
         )
         if reached < precision:
             raise SettingError(

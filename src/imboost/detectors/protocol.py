@@ -69,7 +69,13 @@ class Detector(Protocol):
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log-odds of being an outlier for rows with these scores."""
 
-    def calibrate(self, y: Any, is_audit: Mask | None = None) -> Self:
+    def calibrate(
+        self,
+        y: Any,
+        is_audit: Mask | None = None,
+        *,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Self:
         """Calibrate probabilities and choose the threshold on labels."""
 
     def set_threshold(

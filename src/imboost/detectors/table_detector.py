@@ -337,9 +337,15 @@ class TableDetector(Stateful, BaseEstimator):
         """Return scores as log-odds, see `BaseDetector.log_odds`."""
         return self._fitted.log_odds(scores)
 
-    def calibrate(self, y: Any, is_audit: Mask | None = None) -> Self:
+    def calibrate(
+        self,
+        y: Any,
+        is_audit: Mask | None = None,
+        *,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Self:
         """Calibrate probabilities and choose the threshold, see `BaseDetector.calibrate`."""
-        self._fitted.calibrate(y, is_audit)
+        self._fitted.calibrate(y, is_audit, weights=weights)
         self._fit_reference_values()
         return self
 

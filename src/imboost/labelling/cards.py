@@ -68,7 +68,7 @@ def question_view(
         request=token_urlsafe(12),
         score=score,
         rank=int(snapshot.ranks[row]),
-        n_rows=len(snapshot.scores),
+        n_rows=session.n_rows,
         probability=float(snapshot.probabilities[row]),
         is_called=score > snapshot.threshold,
         origin=_origin(workspace, row, is_open, is_asked),

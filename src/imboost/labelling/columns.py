@@ -149,6 +149,8 @@ class Columns:
         Columns that name a row.
     broken : dict of str to array of bool, optional
         For each column, which rows break a rule that blames it; see `Rules.broken`.
+    row_numbers : array of int, optional
+        Numbers of the rows in the complete table; their positions by default.
     """
 
     def __init__(
@@ -157,12 +159,14 @@ class Columns:
         parsed: dict[str, Any],
         identifiers: list[str],
         broken: Mapping[str, NDArray[np.bool_]] | None = None,
+        row_numbers: NDArray[np.int64] | None = None,
     ) -> None:
         self.names: list[str] = table.column_names
         self.used = {name: _fit(values) for name, values in parsed.items()}
         self._table = table
         self._identifiers = identifiers
         self._broken = broken or {}
+        self._numbers = np.arange(table.num_rows) if row_numbers is None else row_numbers
 
     def like(self, row: int, name: str, *, is_rule: bool) -> NDArray[np.bool_]:
         """Return which rows are like a row in a column: by a broken rule, or by its value."""
@@ -223,7 +227,7 @@ class Columns:
     def row_names(self, rows: list[int]) -> list[str]:
         """Return the identifiers of rows, or their numbers."""
         if not self._identifiers:
-            return [f"Row {row:,}" for row in rows]
+            return [f"Row {self._numbers[row]:,}" for row in rows]
         cells = [
             [f"{name} {text}" for text in self.texts(rows, name)] for name in self._identifiers
         ]

@@ -31,7 +31,7 @@ def scored_table(workspace: Workspace) -> pa.Table:
     snapshot, table = workspace.snapshot, workspace.session.X
     answers = {row: answer.value for row, answer in workspace.session.answers.items()}
     found = {
-        "row": np.arange(table.num_rows),
+        "row": workspace.session.row_numbers,
         "score": snapshot.scores,
         "rank": snapshot.ranks,
         "probability": snapshot.probabilities,
@@ -84,7 +84,8 @@ def report_page(workspace: Workspace, name: str) -> str:
     """Return the page that `imboost report` writes, with the scores of the present model."""
     snapshot, table = workspace.snapshot, workspace.session.X
     n_rows = table.num_rows
-    top = np.argsort(snapshot.ranks)[:N_TOP].tolist()
+    numbers = workspace.session.row_numbers
+    top = np.argsort(-snapshot.scores, kind="stable")[:N_TOP].tolist()
     rng = np.random.default_rng(SAMPLING_SEED)
     sample = rng.choice(n_rows, min(N_SAMPLED, n_rows), replace=False).tolist()
     return render_report(
@@ -92,8 +93,8 @@ def report_page(workspace: Workspace, name: str) -> str:
         name,
         snapshot.scores,
         snapshot.n_called,
-        SelectedRows(table.take(top), top, n_rows),
-        SelectedRows(table.take(sample), sample, n_rows),
+        SelectedRows(table.take(top), numbers[top].tolist(), n_rows),
+        SelectedRows(table.take(sample), numbers[sample].tolist(), n_rows),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 from imboost.detectors.table_detector import TableDetector
 from imboost.labelling.setup import TableSetup
 from imboost.labelling.workspace import Workspace
+from imboost.scoring.candidate_pool import load_pool
 from imboost.session import Session
 from imboost.session.store import SQLLog
 from imboost.tables.files import TableFiles
@@ -92,7 +93,7 @@ class Project:
             self._work(
                 Session.open(
                     self.url,
-                    self.setup.table,
+                    load_pool(self.path) or self.setup.table,
                     self._make_detector(self.setup.roles),
                     name=self.name,
                     path=self.path,
@@ -108,5 +109,5 @@ class Project:
             self.workspace.stop()
 
     def _work(self, session: Session) -> None:
-        self.workspace = self._make_workspace(session)
+        self.workspace = self._make_workspace(session.use_positions())
         self.workspace.start()

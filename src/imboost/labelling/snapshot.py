@@ -32,7 +32,7 @@ class Snapshot:
     round : int
     scores : array of shape (n_rows,)
     ranks : array of shape (n_rows,)
-        1 is the highest score.
+        Ranks in the complete table; 1 is the highest score.
     probabilities : array of shape (n_rows,)
     threshold : float
     suspects : array of int
@@ -67,8 +67,7 @@ class Snapshot:
         """Compute everything from the session's present model."""
         detector = cast("TableDetector", session.detector)
         scores = detector.decision_scores_
-        ranks = np.empty(len(scores), dtype=np.int64)
-        ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+        ranks = _rank(scores, session.weights)
         outcome = session.outcome()
         advice = advise(outcome)
         is_estimable = has_both_classes(detector.training_labels_)
@@ -88,6 +87,15 @@ class Snapshot:
             should_stop=advice.should_stop,
             doubtful=session.doubtful_answers(),
         )
+
+
+def _rank(scores: NDArray[np.float64], weights: NDArray[np.float64] | None) -> NDArray[np.int64]:
+    """Return the rank of every row; with weights, among the rows that they stand for."""
+    order = np.argsort(-scores, kind="stable")
+    ranks = np.empty(len(scores), dtype=np.int64)
+    sizes = np.ones(len(scores)) if weights is None else weights[order]
+    ranks[order] = np.cumsum(sizes) - sizes + 1
+    return ranks
 
 
 def _write(estimate: Estimate, write: Callable[[float], str]) -> str:

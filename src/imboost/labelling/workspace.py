@@ -280,7 +280,7 @@ class Workspace:
         identifiers = [c.name for c in detector.schema_ if c.role == Role.IDENTIFIER]
         parsed = detector.schema_.parse(table)
         broken = detector.rules_.broken(parsed) if detector.rules_ else {}
-        self._columns = Columns(table, parsed, identifiers, broken)
+        self._columns = Columns(table, parsed, identifiers, broken, self.session.row_numbers)
         self._points = detector.embed(table).astype(np.float32)
         self._fill(self.n_questions)
         self._training = None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -62,6 +64,28 @@ class DriftMonitor:
                     present = pc.drop_null(values)
                     known = pc.is_in(present, value_set=self._categories[name])
                     self._unseen[name] += len(present) - (pc.sum(known).as_py() or 0)
+
+    def counts(self) -> dict[str, Any]:
+        """Return what was counted, in a form that JSON can hold."""
+        return {
+            "n_rows": self._n_rows,
+            "absent": sorted(self._absent),
+            **{name: dict(counter) for name, counter in self._counters().items()},
+        }
+
+    def add_counts(self, counts: Mapping[str, Any]) -> None:
+        """Add what another monitor counted in other rows."""
+        self._n_rows += counts["n_rows"]
+        self._absent.update(counts["absent"])
+        for name, counter in self._counters().items():
+            counter.update(counts[name])
+
+    def _counters(self) -> dict[str, Counter[str]]:
+        return {
+            "missing": self._missing,
+            "unreadable": self._unreadable,
+            "unseen": self._unseen,
+        }
 
     def findings(self) -> list[DataWarning]:
         """Return everything found, column by column; nothing for a table without rows."""

@@ -54,24 +54,44 @@ class TopRows:
         self._n_read = 0
         self._keys: NDArray[np.float64] = np.zeros(0)
         self._numbers: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        self._table: pa.Table | None = None
+        self._tables: list[pa.Table] = []  # joined: the kept rows, and those that may be kept
+        self._lowest = -np.inf  # key that a row has to exceed, once `n` rows are kept
 
     def add(self, first_row: int, table: pa.Table, keys: NDArray[np.float64]) -> None:
         """Add a batch of rows; `first_row` is the number of the first one."""
+        self.add_rows(np.arange(first_row, first_row + table.num_rows), table, keys)
+
+    def add_rows(
+        self, numbers: NDArray[np.int64], table: pa.Table, keys: NDArray[np.float64]
+    ) -> None:
+        """Add rows with these row numbers."""
         self._n_read += table.num_rows
-        joined_keys = np.concatenate([self._keys, keys])
-        kept = np.argsort(-joined_keys, kind="stable")[: self._n]
-        if self._table is None:
-            self._table = table.take(pa.array(kept))
-        elif (kept >= len(self._keys)).any():
-            both = pa.concat_tables([self._table, table], promote_options="permissive")
-            self._table = both.take(pa.array(kept))
-        self._numbers = np.concatenate([self._numbers, first_row + np.arange(len(keys))])[kept]
-        self._keys = joined_keys[kept]
+        new = np.flatnonzero(keys > self._lowest)
+        if len(new) or not self._tables:
+            self._tables.append(table if len(new) == len(keys) else table.take(pa.array(new)))
+            self._keys = np.concatenate([self._keys, keys[new]])
+            self._numbers = np.concatenate([self._numbers, numbers[new]])
+        if len(self._keys) >= 2 * self._n:  # not at every batch, which would copy many rows
+            self._remove_lowest()
+
+    def _remove_lowest(self) -> None:
+        """Sort the rows by descending key and keep the first `n`."""
+        if not self._tables:
+            return
+        kept = np.argsort(-self._keys, kind="stable")[: self._n]
+        try:
+            joined = pa.concat_tables(self._tables, promote_options="permissive")
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise DataError(f"The type of a column changes within the table: {error}.") from error
+        self._tables = [joined.take(pa.array(kept))]
+        self._keys, self._numbers = self._keys[kept], self._numbers[kept]
+        if len(kept) == self._n:
+            self._lowest = self._keys[-1]
 
     @property
     def keys(self) -> NDArray[np.float64]:
         """The keys of the rows, the largest first."""
+        self._remove_lowest()
         return self._keys
 
     def selected(self) -> SelectedRows:
@@ -82,7 +102,8 @@ class TopRows:
 
     def first(self, n: int) -> SelectedRows:
         """Return the first `n` rows, the largest key first; fewer if there are fewer."""
-        table = pa.table({}) if self._table is None else self._table.slice(0, n)
+        self._remove_lowest()
+        table = self._tables[0].slice(0, n) if self._tables else pa.table({})
         return SelectedRows(table, self._numbers[:n].tolist(), self._n_read)
 
 

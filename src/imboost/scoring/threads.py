@@ -24,7 +24,7 @@ def scoring_threads(n_threads: int) -> ThreadPoolExecutor:
     _keep_memory()
     if not isinstance(warnings.showwarning, _ShowWarning):
         warnings.showwarning = _ShowWarning(warnings.showwarning)
-    return ThreadPoolExecutor(n_threads, initializer=_use_one_core)
+    return ThreadPoolExecutor(n_threads, initializer=use_one_core)
 
 
 def n_cores() -> int:
@@ -46,7 +46,8 @@ def _keep_memory() -> None:
             change(setting, n_bytes)
 
 
-def _use_one_core() -> None:
+def use_one_core() -> None:
+    """Let numeric libraries use no threads of their own in this thread or process."""
     import torch
 
     torch.set_num_threads(1)

@@ -56,7 +56,7 @@ class ScoreWriter:
         self._path = path
         self._identifiers = identifiers
         self._options = options
-        self._metadata = {MODEL_KEY: model}
+        self._model = model
         self._schema: pa.Schema | None = None
         self._waiting: list[pa.Table] = []
         self.n_rows = 0
@@ -65,11 +65,11 @@ class ScoreWriter:
     def write(self, batch: ScoredBatch) -> None:
         """Write the predictions of a batch; the first one decides which columns are copied."""
         if self._schema is None:
-            self._schema = self._schema_of(batch.table)
+            self._schema = score_schema(batch.table, self._identifiers, self._model)
             self._file = self._open.enter_context(
                 open_writer(self._path, self._schema, self._options)
             )
-        self._waiting.append(self._lines(batch, self._schema))
+        self._waiting.append(score_lines(batch, self._schema, self._identifiers))
         if sum(lines.num_rows for lines in self._waiting) >= GROUP_ROWS:
             self._write_waiting()
 
@@ -88,28 +88,36 @@ class ScoreWriter:
         self.n_rows += lines.num_rows
         self._waiting = []
 
-    def _schema_of(self, table: pa.Table) -> pa.Schema:
-        wanted = table.column_names if self._identifiers is None else self._identifiers
-        kept = [name for name in wanted if name in table.column_names]
-        types = [(name, self._cells(table, name).type) for name in kept]
-        own = ((free_name(name, kept), kind) for name, kind in OWN_COLUMNS)
-        return pa.schema([*types, *own], metadata=self._metadata)
 
-    def _cells(self, table: pa.Table, name: str) -> pa.ChunkedArray:
-        """Return the cells of a column; as they are in the table if all columns are copied."""
-        column = table.column(name)
-        return column if self._identifiers is None else mask_missing(column)
+def score_schema(table: pa.Table, copied: Sequence[str] | None, model: str) -> pa.Schema:
+    """Return the columns of a score file: those copied from the table (all if None), and ours.
 
-    def _lines(self, batch: ScoredBatch, schema: pa.Schema) -> pa.Table:
-        found = batch.predictions
-        numbers = np.arange(batch.first_row, batch.first_row + batch.table.num_rows)
-        own = [numbers, found.scores, found.probabilities, found.is_outlier]
-        kept = schema.names[: -len(OWN_COLUMNS)]
-        columns = [self._cells(batch.table, name) for name in kept]
-        try:
-            return pa.table([*columns, *own], names=schema.names).cast(schema)
-        except pa.ArrowException as error:
-            raise DataError(f"The type of a column changes within the table: {error}.") from error
+    The name of the model is in the metadata.
+    """
+    wanted = table.column_names if copied is None else copied
+    kept = [name for name in wanted if name in table.column_names]
+    types = [(name, _cells(table, name, copied).type) for name in kept]
+    own = ((free_name(name, kept), kind) for name, kind in OWN_COLUMNS)
+    return pa.schema([*types, *own], metadata={MODEL_KEY: model})
+
+
+def score_lines(batch: ScoredBatch, schema: pa.Schema, copied: Sequence[str] | None) -> pa.Table:
+    """Return the lines of a score file about a batch."""
+    found = batch.predictions
+    numbers = np.arange(batch.first_row, batch.first_row + batch.table.num_rows)
+    own = [numbers, found.scores, found.probabilities, found.is_outlier]
+    kept = schema.names[: -len(OWN_COLUMNS)]
+    columns = [_cells(batch.table, name, copied) for name in kept]
+    try:
+        return pa.table([*columns, *own], names=schema.names).cast(schema)
+    except pa.ArrowException as error:
+        raise DataError(f"The type of a column changes within the table: {error}.") from error
+
+
+def _cells(table: pa.Table, name: str, copied: Sequence[str] | None) -> pa.ChunkedArray:
+    """Return the cells of a column; as they are in the table if all columns are copied."""
+    column = table.column(name)
+    return column if copied is None else mask_missing(column)
 
 
 def write_table(path: Path, table: pa.Table, options: WriteOptions | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from imboost.errors import SessionError, SettingError
+from imboost.errors import SettingError
 from imboost.reporting.formatting import count, percent, printable
 from imboost.reporting.notebook_tables import notebook_pairs, notebook_table, notebook_title
 
@@ -88,9 +88,7 @@ def show(session: Session, rows: int | Sequence[int] | None = None) -> ShownRows
         chosen = [int(row) for row in np.atleast_1d(np.asarray(rows))]
     if not chosen:
         return ShownRows("No question is open: ask() selects new ones.", [])
-    n_rows = len(session.labels)
-    if wrong := [row for row in chosen if not 0 <= row < n_rows]:
-        raise SessionError(f"Row ids go from 0 to {n_rows - 1}, got {wrong[0]}.")
+    session.positions(chosen)  # raises if a row does not exist
     session.start()
     shown = chosen[:MAX_ROWS]
     heading = count(len(chosen), "row" if is_given else "open question")
@@ -104,7 +102,7 @@ def session_html(session: Session) -> str:
 
     Nothing is trained for it.
     """
-    counts, n_rows = session.counts, len(session.labels)
+    counts, n_rows = session.counts, session.n_rows
     given = ", ".join(f"{number:,} {answer.value}" for answer, number in counts.most_common())
     pairs = [
         ("round", str(session.round)),
@@ -116,7 +114,8 @@ def session_html(session: Session) -> str:
     if not hasattr(session.detector, "decision_scores_"):
         pairs.append(("model", "not trained yet: ask() trains it"))
         return f"<div>{_heading(session, n_rows)}{notebook_pairs(pairs)}</div>"
-    n_called = int(session.detector.labels_.sum())
+    weights = 1.0 if session.weights is None else session.weights
+    n_called = round(float((session.detector.labels_ * weights).sum()))
     pairs.append(("called outliers", f"{n_called:,}, above {session.detector.threshold_:.4g}"))
     questions = session.open_questions[:MAX_QUESTIONS]
     rows = "".join(map(_row_html, _describe(session, questions))) if questions else ""
@@ -131,14 +130,16 @@ def _heading(session: Session, n_rows: int) -> str:
 
 def _describe(session: Session, rows: list[int]) -> list[ShownRow]:
     detector = session.detector
-    scores = detector.decision_scores_
-    probabilities = detector.scores_to_proba(scores[rows])[:, 1]
-    cells = _cells(session.X, rows)
+    positions = session.positions(rows)
+    scores = detector.decision_scores_[positions]
+    probabilities = detector.scores_to_proba(scores)[:, 1]
+    cells = _cells(session.X, positions)
     answers = session.answers
     described = []
-    for number, (row, explanation) in enumerate(zip(rows, _explain(session, rows), strict=True)):
-        rank = int((scores > scores[row]).sum()) + 1
-        title = f"Row {row}: score {scores[row]:.4g}, rank {rank:,} of {len(scores):,}"
+    explanations = _explain(session, positions)
+    for number, (row, explanation) in enumerate(zip(rows, explanations, strict=True)):
+        score, rank = session.score_and_rank(row)
+        title = f"Row {row}: score {score:.4g}, rank {rank:,} of {session.n_rows:,}"
         title += f", probability {percent(float(probabilities[number]))}"
         title += f", answered {answers[row]}" if row in answers else ""
         reasons = _reasons(explanation, cells[number])

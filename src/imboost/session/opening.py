@@ -49,12 +49,12 @@ def open_session(
                 f"There is no session '{name}' in {url}: give a table to start it"
                 f"{f', or open one of: {known}' if known else ''}."
             )
-        if path is None and isinstance(X, str | Path):
-            path = X
         X = X if X is not None else _stored_table(settings)
         detector = detector or (
             build_detector(settings["detector"]) if settings else _default_detector(X)
         )
+        if isinstance(X, str | Path):
+            X = path = _prepare_pool(Path(X), url, name, detector, random_state, bool(settings))
         query = query or _stored_query(settings) or detector.default_query
         share = settings.get("audit_share", 0.0) if audit_share is None else audit_share
         if not settings:
@@ -73,6 +73,34 @@ def open_session(
     except BaseException:
         log.close()
         raise
+
+
+def _prepare_pool(
+    table: Path,
+    url: str | Path,
+    name: str,
+    detector: Detector,
+    random_state: int | np.random.RandomState | None,
+    exists: bool,
+) -> Path:
+    """Return the path of the candidate pool of a large table, of others that of the table.
+
+    The pool is drawn for a new session, and kept beside it.
+    """
+    from imboost.scoring.candidate_pool import draw_pool, needs_pool, save_pool
+    from imboost.tables.files import TableFiles, path_beside
+
+    store = str(url).removeprefix("sqlite:///")
+    beside = table if "://" in store else Path(store)
+    path = path_beside(beside.resolve(), f".{name}.pool.parquet")
+    if exists:  # older sessions on large tables have no pool
+        return path if path.is_file() else table
+    files = TableFiles.find(table)
+    if not needs_pool(files):
+        return table
+    seed = random_state if isinstance(random_state, int) else 0
+    save_pool(draw_pool(files, detector, seed=seed), path)
+    return path
 
 
 def _default_detector(X: Any) -> Detector:

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from imboost.decide import Advice, Outcome, advise, estimate_outcome
+from imboost.detectors.base import Mask
 from imboost.detectors.protocol import Detector
 from imboost.errors import SessionError
-from imboost.labels import Labels
+from imboost.labels import Labels, unlabelled
 from imboost.query import QueryStrategy
 from imboost.session.agreement import Agreement
 from imboost.session.answers import Answer
 from imboost.session.consensus import last_answers
 from imboost.session.journal import Journal
 from imboost.session.log import Answered, Asked, MemoryLog, Refined, SessionLog, Started, Withdrawn
+from imboost.session.pool_log import PoolLog, RowIds
 from imboost.session.selection import RowSelection, draw_seed, questions_per_round
 from imboost.session.state import SessionState, TrainingSet
 from imboost.session.table import check_table, fingerprint, read_table, shape_of
@@ -29,6 +33,8 @@ from imboost.validation import check_number
 
 if TYPE_CHECKING:
     from imboost.session.notebook import ShownRows
+
+Told = TypeVar("Told", Asked, Answered)
 
 
 class Session:
@@ -47,7 +53,9 @@ class Session:
         Not changed; the session trains a copy, `session.detector`.
     X : array-like of shape (n_rows, n_features)
         The table; for a `TableDetector` a data frame, an Arrow table or a path. A row's id is
-        its position.
+        its position. If the path leads to more than 500,000 rows, the session asks about a
+        candidate pool (`imboost.scoring.candidate_pool`): a row's id is then its number in the
+        complete table, and the threshold and `outcome` are about that table.
     query : str or QueryStrategy, optional
         Selects the rows to ask about; the detector's default if not given. A strategy object is
         copied; one with state is updated again from the log.
@@ -84,7 +92,7 @@ class Session:
     ) -> None:
         self.audit_share = audit_share
         self._selection = RowSelection(query or detector.default_query, audit_share)
-        self.X = read_table(X)
+        self.pool, self.X = read_table(X, detector, random_state)
         self.detector: Detector = clone(detector)
         shape = shape_of(self.X)
         found = fingerprint(self.X)
@@ -96,7 +104,12 @@ class Session:
                 *shape, found, detector_seed, draw_seed(random_state), datetime.now(UTC)
             )
 
-        self._journal = Journal(MemoryLog() if log is None else log, start)
+        self._log: SessionLog = MemoryLog() if log is None else log
+        self._ids = None if self.pool is None else RowIds(self.pool.rows)
+        stored = self._log
+        if self.pool is not None and self._ids is not None:
+            stored = PoolLog(self._log, self._ids, self.pool.n_rows)
+        self._journal = Journal(stored, start)
         started = self._journal.started
         check_table(started, shape, found)
         self._unfitted = self.detector.set_params(random_state=started.detector_seed)
@@ -130,7 +143,8 @@ class Session:
         url : str or path
             A path or `sqlite:///PATH` for an SQLite file, `postgresql://...` for a database.
         X : table, array or path, optional
-            Needed to start a session. Read again from its path if it was one.
+            Needed to start a session. Read again from its path if it was one. The candidate pool
+            of a large table is kept in a file beside the session.
         detector : Detector, optional
             `TableDetector()` for a table and `Stack()` for an array by default.
         name : str
@@ -182,7 +196,29 @@ class Session:
     @property
     def log(self) -> SessionLog:
         """The log of questions and answers."""
-        return self._journal.log
+        return self._log
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the complete table."""
+        return self._n_rows if self.pool is None else self.pool.n_rows
+
+    @property
+    def row_numbers(self) -> NDArray[np.int64]:
+        """The number of each row of `X` in the complete table: its id."""
+        return np.arange(self._n_rows) if self.pool is None else self.pool.rows
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """How many rows of the complete table each row of a pool stands for; None without pool."""
+        if self.pool is None:
+            return None
+        return self.pool.weights(self.detector.training_labels_)
+
+    def use_positions(self) -> Self:
+        """Let row ids be positions in `X`, for programs that index arrays by them."""
+        self._ids = None
+        return self
 
     @property
     def round(self) -> int:
@@ -191,7 +227,7 @@ class Session:
 
     @property
     def labels(self) -> Labels:
-        """Label of every row: 0, 1, or -1 if no answer decides it or people disagree."""
+        """Label of every row of `X`: 0, 1, or -1 if no answer decides it or people disagree."""
         with self._journal.lock:
             return self._state.labels.copy()
 
@@ -199,14 +235,14 @@ class Session:
     def answers(self) -> dict[int, Answer]:
         """The answer that counts, of each answered row without a conflict."""
         with self._journal.lock:
-            return {row: entry.answer for row, entry in self._state.answers.items()}
+            return {self._id(row): one.answer for row, one in self._state.answers.items()}
 
     @property
     def history(self) -> list[Answered]:
         """All answers, also corrected ones, oldest first; those withdrawn are left out."""
         with self._journal.lock:
             given = [entry for entries in self._state.given.values() for entry in entries]
-        return sorted(given, key=lambda entry: entry.when)
+        return [self._with_id(entry) for entry in sorted(given, key=lambda entry: entry.when)]
 
     @property
     def conflicts(self) -> dict[int, dict[str, Answer]]:
@@ -214,7 +250,7 @@ class Session:
         with self._journal.lock:
             rows = {row: last_answers(self._state.given[row]) for row in self._state.conflicts}
         return {
-            row: {who: entry.answer for who, entry in answers.items()}
+            self._id(row): {who: entry.answer for who, entry in answers.items()}
             for row, answers in rows.items()
         }
 
@@ -226,12 +262,14 @@ class Session:
     def question(self, row: int) -> Asked | None:
         """Return the last question about a row."""
         with self._journal.lock:
-            return self._state.asked.get(row)
+            asked = self._state.asked.get(self._position(row))
+        return None if asked is None else self._with_id(asked)
 
     def answers_about(self, row: int) -> dict[str, Answered]:
         """Return the last answer of each person about a row."""
         with self._journal.lock:
-            return last_answers(self._state.given.get(row, []))
+            last = last_answers(self._state.given.get(self._position(row), []))
+        return {who: self._with_id(entry) for who, entry in last.items()}
 
     def has_request(self, request: str) -> bool:
         """Whether a call with this id is in the log."""
@@ -242,7 +280,7 @@ class Session:
     def open_questions(self) -> list[int]:
         """Rows that were asked and have no answer yet."""
         with self._journal.lock:
-            return list(self._state.open)
+            return [self._id(row) for row in self._state.open]
 
     @property
     def n_left(self) -> int:
@@ -263,6 +301,7 @@ class Session:
             with self._journal.lock:
                 trainings = list(self._state.trainings)
             detector = self._unfitted.copy().fit(self.X)
+            self._weigh(detector, unlabelled(self._n_rows), None)
             if self._selection.needs_embedding:
                 self._selection.set_embedding(detector.embed(self.X))
             for entry in trainings if detector.refine_depends_on_history else trainings[-1:]:
@@ -438,7 +477,7 @@ class Session:
             self._journal.record(
                 [Withdrawn(entry.row, self.round, who, now, request) for entry in last]
             )
-        return [entry.row for entry in last]
+        return [self._id(entry.row) for entry in last]
 
     def refine(self) -> Self:
         """Train with all answers so far and begin the next round.
@@ -475,6 +514,7 @@ class Session:
             detector.training_labels_,
             detector.threshold_,
             detector.calibration_,
+            weights=self.weights,
         )
 
     def advice(self) -> Advice:
@@ -495,7 +535,8 @@ class Session:
         error = np.abs(np.nan_to_num(proba - labels))
         doubtful = np.flatnonzero((error > 0.5) & (labels == current))
         order = doubtful[np.argsort(-error[doubtful], kind="stable")][:limit]
-        return [(int(row), answers[int(row)], float(proba[row])) for row in order]
+        found = ((self._id(int(row)), float(proba[row])) for row in order)
+        return [(row, answers[row], probability) for row, probability in found]
 
     def show(self, rows: int | Sequence[int] | None = None) -> ShownRows:
         """Return the open questions, or given rows, as a table that a notebook shows.
@@ -512,11 +553,15 @@ class Session:
         return session_html(self)
 
     def _train(self, detector: Detector, training_set: TrainingSet) -> None:
-        detector.refine(
-            self.X,
-            training_set.label_array(self._n_rows),
-            is_audit=training_set.audit_mask(self._n_rows),
-        )
+        labels = training_set.label_array(self._n_rows)
+        is_audit = training_set.audit_mask(self._n_rows)
+        detector.refine(self.X, labels, is_audit=is_audit)
+        self._weigh(detector, labels, is_audit)
+
+    def _weigh(self, detector: Detector, labels: Labels, is_audit: Mask | None) -> None:
+        """Choose the threshold for the complete table instead of the pool."""
+        if self.pool is not None:
+            detector.calibrate(labels, is_audit, weights=self.pool.weights(labels))
 
     def _facts(self, row: int) -> dict[str, Any]:
         """Return what is stored about a row with an answer: score, rank and strategy."""
@@ -524,9 +569,28 @@ class Session:
         asked = self._state.asked.get(row)
         return {"score": score, "rank": rank, "strategy": asked.strategy if asked else ""}
 
+    def score_and_rank(self, row: int) -> tuple[float, int]:
+        """Return the score of a row by the present model, and its rank; 1 is the highest."""
+        return self._score_and_rank(self._check_row(row))
+
+    def positions(self, rows: Sequence[int]) -> list[int]:
+        """Return the positions of rows in `X`; raise if one does not exist."""
+        return [self._check_row(row) for row in rows]
+
     def _score_and_rank(self, row: int) -> tuple[float, int]:
         scores = self.detector.decision_scores_
-        return float(scores[row]), int((scores > scores[row]).sum()) + 1
+        above, weights = scores > scores[row], self.weights
+        n_above = above.sum() if weights is None else weights[above].sum()
+        return float(scores[row]), round(float(n_above)) + 1
+
+    def _id(self, position: int) -> int:
+        return position if self._ids is None else self._ids.id(position)
+
+    def _position(self, row: int) -> int:
+        return row if self._ids is None else self._ids.position(row)
+
+    def _with_id(self, entry: Told) -> Told:
+        return entry if self._ids is None else replace(entry, row=self._ids.id(entry.row))
 
     def _catch_up(self) -> None:
         """Read entries that were stored although storing them seemed to fail."""
@@ -542,6 +606,8 @@ class Session:
     def _check_row(self, row: int) -> int:
         if isinstance(row, bool) or not isinstance(row, int | np.integer):
             raise SessionError(f"A row id must be a whole number, got {row!r}.")
+        if self._ids is not None:
+            return self._ids.position(int(row))
         if not 0 <= row < self._n_rows:
             raise SessionError(f"Row ids go from 0 to {self._n_rows - 1}, got {row}.")
         return int(row)

@@ -11,7 +11,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.detectors.protocol import Detector
 from imboost.errors import SessionError
+from imboost.scoring.table_sample import TableSample
 from imboost.session.log import Started
 
 
@@ -43,13 +45,15 @@ def _to_bytes(values: NDArray[Any]) -> bytes:
     return "\0".join(map(str, values.tolist())).encode()
 
 
-def read_table(X: Any) -> Any:
-    """Read the table if X is a path."""
+def read_table(
+    X: Any, detector: Detector, random_state: int | np.random.RandomState | None = None
+) -> tuple[TableSample | None, Any]:
+    """Read the table if X is a path; return its candidate pool, if it is large, and its rows."""
     if isinstance(X, str | Path):
-        from imboost.tables.frames import to_arrow  # needs pyarrow, which matrices do not
+        from imboost.scoring.candidate_pool import read_or_draw  # needs pyarrow, unlike matrices
 
-        return to_arrow(X)
-    return X
+        X = read_or_draw(X, detector, random_state if isinstance(random_state, int) else 0)
+    return (X, X.table) if isinstance(X, TableSample) else (None, X)
 
 
 def shape_of(X: Any) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,7 +127,10 @@ class TableFiles:
 
     def read(self) -> pa.Table:
         """Read all rows into memory."""
-        batches = list(self.batches())
+        return self.join(list(self.batches()))
+
+    def join(self, batches: Sequence[pa.Table]) -> pa.Table:
+        """Join batches of rows; raise if the types of a column do not fit together."""
         columns = {}
         for name in batches[0].column_names:
             parts = [batch.select([name]) for batch in batches]
@@ -192,8 +195,12 @@ def _format_of(path: Path) -> Format:
 
 
 def _files_in(folder: Path) -> dict[Path, Format]:
-    """Return the tables in a folder, sorted by name, with their format."""
+    """Return the tables in a folder, sorted by name, with their format.
+
+    Names that begin with a dot or an underscore are not tables, as in Hive, Spark and Arrow.
+    """
     children = sorted(child for child in folder.iterdir() if child.is_file())
+    children = [child for child in children if not child.name.startswith((".", "_"))]
     files = {child: FORMATS[end] for child in children if (end := ending_of(child))}
     names = sorted({one.name for one in files.values()})
     if len(names) != 1:

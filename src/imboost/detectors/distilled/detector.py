@@ -72,7 +72,13 @@ class Distilled(BaseDetector):
         """Return the log-odds of scores, which are probabilities."""
         return logit(scores)
 
-    def calibrate(self, y: Any, is_audit: NDArray[np.bool_] | None = None) -> NoReturn:
+    def calibrate(
+        self,
+        y: Any,
+        is_audit: NDArray[np.bool_] | None = None,
+        *,
+        weights: NDArray[np.float64] | None = None,
+    ) -> NoReturn:
         """Raise: a distilled detector has the calibration of its teacher."""
         self._refuse_training()
 

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Cells = dict[Any, Any]
 """The cells of a table by column: floats, nan where missing, or strings in an Arrow array."""
-Encode = Callable[[Cells], Floats]
+Encode = Callable[[Cells], NDArray[Any]]
 """Returns the matrix of a table."""
 
 MAX_REPLACED = 0.5  # largest probability with which a cell is taken from another row

@@ -1,0 +1,262 @@
+"""Score tables and draw training rows on a Ray cluster.
+
+The table is divided into parts, and each part is one Ray task. Ray runs a task again on another
+node if its node fails. A worker process loads the model once and keeps it for its next tasks.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from imboost import persistence
+from imboost.detectors.table_detector import TableDetector
+from imboost.errors import DataError, IMBoostError, MissingPackageError, SettingError
+from imboost.persistence.model_folder import CHECKSUMS, read_files, write_files
+from imboost.scoring.drift import DriftMonitor
+from imboost.scoring.parquet_parts import ParquetTable, Part, to_location
+from imboost.scoring.part_scores import PartFolder, ScoredPart
+from imboost.scoring.row_selection import TopRows
+from imboost.scoring.table_sample import TableSample
+from imboost.scoring.threads import n_cores, use_one_core
+from imboost.scoring.training_sample import max_training_rows, sample_keys, sample_of
+
+OBJECT_STORE_BYTES = 1 << 29  # of a cluster on this machine: it holds the model and a sample
+TASKS_PER_CORE = 4  # tasks submitted at a time, so that no core has to wait
+WAIT_SECONDS = 1.0  # after which the number of cores is looked up again
+SAMPLE_MARGIN = 6  # standard deviations: parts return more rows than the sample will have
+
+Rows = NDArray[np.int64]
+Keys = NDArray[np.float64]
+Progress = Callable[[int], None]  # called with the number of rows done since the last call
+
+
+@contextmanager
+def ray_cluster(address: str | None = None) -> Iterator[Any]:
+    """Connect to a Ray cluster, or start one on all cores of this machine; yield `ray`.
+
+    Parameters
+    ----------
+    address : str, optional
+        Address of the head node, such as "10.0.0.1:6379", or "auto" on a node of the cluster. By
+        default the environment variable RAY_ADDRESS. A connection that exists is used and kept.
+    """
+    if find_spec("ray") is None:
+        raise MissingPackageError("The engine ray", ["ray"], extra="ray")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # read when Ray is imported
+    import ray
+
+    if ray.is_initialized():
+        yield ray
+        return
+    address = address or os.environ.get("RAY_ADDRESS")
+    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    if address:
+        settings["address"] = address
+    else:
+        settings |= {"num_cpus": n_cores(), "include_dashboard": False}
+        settings["object_store_memory"] = OBJECT_STORE_BYTES
+    try:
+        ray.init(**settings)
+    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        where = f"at {address}" if address else "on this machine"
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise SettingError(f"There is no Ray cluster {where}: {reason}") from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+class RayScores:
+    """Scores of a Parquet table by a saved model, computed on a Ray cluster.
+
+    The scores are the same as on one machine. They are written as Parquet parts into a folder; a
+    run that was interrupted continues with the parts that are missing.
+
+    Parameters
+    ----------
+    model : path
+        Model folder; the workers need not see it.
+    table : path or URL
+        Parquet file or folder, on a file system that all nodes see.
+    out : path or URL
+        Folder for the parts, on a file system that all nodes see.
+
+    Attributes
+    ----------
+    n_read, n_outliers : int
+        Rows that were scored, and those called outliers.
+    n_continued : int
+        Rows that an earlier run had scored.
+    seconds, model_seconds, other_seconds : float
+        Time of this run; time in the model and elsewhere, summed over the workers.
+    monitor : DriftMonitor
+
+    Examples
+    --------
+    >>> scores = RayScores("a.model", "s3://shop/a", "s3://shop/scores")  # doctest: +SKIP
+    >>> scores.run("10.0.0.1:6379")  # doctest: +SKIP
+    """
+
+    def __init__(self, model: Path | str, table: Path | str, out: Path | str) -> None:
+        self.detector = _load_table_detector(Path(model))
+        self._contents = read_files(Path(model))
+        digest = sha256((Path(model) / CHECKSUMS).read_bytes()).hexdigest()
+        self.folder = PartFolder(to_location(out), ParquetTable.find(table), digest)
+        self.monitor = DriftMonitor(self.detector)
+        self.n_read = self.n_continued = self.n_outliers = 0
+        self.seconds = self.model_seconds = self.other_seconds = 0.0
+
+    def run(self, address: str | None = None, progress: Progress = lambda _: None) -> None:
+        """Score all parts that are not finished, check the rows and write the manifest."""
+        folder, start = self.folder, perf_counter()
+        folder.prepare()
+        finished = folder.finished()
+        left = [part for part in folder.table.parts if part.name not in finished]
+        for scored in finished.values():
+            self._count(scored)
+        self.n_continued = self.n_read
+        progress(self.n_continued)
+        if left:
+            with ray_cluster(address) as ray:
+                bundle = ray.put(self._contents)
+                for part, scored in _map(ray, _score_part, left, folder, [bundle]):
+                    self._count(scored)
+                    progress(part.n_rows)
+        folder.finish()
+        self.seconds = perf_counter() - start
+
+    def _count(self, scored: ScoredPart) -> None:
+        self.n_read += scored.n_rows
+        self.n_outliers += scored.n_outliers
+        self.model_seconds += scored.model_seconds
+        self.other_seconds += scored.other_seconds
+        self.monitor.add_counts(scored.drift)
+
+
+def draw_sample_on_ray(
+    table: ParquetTable,
+    seed: int = 0,
+    label_column: str | None = None,
+    *,
+    address: str | None = None,
+    progress: Progress = lambda _: None,
+) -> TableSample:
+    """Draw the training rows that `draw_sample` would draw, on a Ray cluster."""
+    n, n_rows = max_training_rows(len(table.columns)), table.n_rows
+    # The keys of the sample are almost surely above this bound; all rows are if they are few.
+    min_key = max(0.0, 1.0 - (n + SAMPLE_MARGIN * math.sqrt(n)) / n_rows)
+    drawn, settings = TopRows(n), (n, seed, label_column, min_key)
+    with ray_cluster(address) as ray:
+        for part, (found, keys, rows) in _map(ray, _draw_part, table.parts, table, *settings):
+            drawn.add_rows(rows, found, keys)
+            progress(part.n_rows)
+    if len(drawn.keys) < min(n, n_rows):
+        raise DataError(f"Drew {len(drawn.keys):,} rows instead of {n:,}: choose another seed.")
+    return sample_of(drawn, n_rows)
+
+
+def _map(
+    ray: Any, function: Callable[..., Any], parts: Sequence[Part], *arguments: Any
+) -> Iterator[tuple[Part, Any]]:
+    """Yield each part with the result of a function, in the order in which they are ready."""
+    task = ray.remote(num_cpus=1, max_retries=-1)(function)  # -1: again whenever a node fails
+    shared = ray.put(arguments)
+    todo = deque(parts)
+    running: dict[Any, Part] = {}
+    while todo or running:
+        n_cores = max(1, int(ray.cluster_resources().get("CPU", 0)))  # nodes may come and go
+        while todo and len(running) < TASKS_PER_CORE * n_cores:
+            part = todo.popleft()
+            running[task.remote(part, shared)] = part
+        done, _ = ray.wait(list(running), timeout=WAIT_SECONDS)
+        for one in done:
+            yield running.pop(one), _result(ray, one)
+
+
+def _result(ray: Any, task: Any) -> Any:
+    """Return the result of a task; raise its error as on one machine."""
+    try:
+        return ray.get(task)
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, IMBoostError):
+            raise DataError(str(error.cause)) from None
+        if isinstance(error.cause, ImportError):
+            raise SettingError(
+                f"The workers of the cluster lack a package: {error.cause}"
+            ) from None
+        raise
+    except ray.exceptions.RayError as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise SettingError(
+            f"The Ray cluster failed: {reason} Start the command again to continue."
+        ) from error
+
+
+_loaded: dict[str, TableDetector] = {}  # the model of this worker process, by its hash
+
+
+def _score_part(part: Part, arguments: tuple[PartFolder, list[Any]]) -> ScoredPart:
+    """Score a part in a worker process."""
+    folder, [bundle] = arguments
+    with _picklable_errors():
+        if folder.model not in _loaded:
+            import ray
+
+            use_one_core()
+            _loaded.clear()
+            _loaded[folder.model] = _load_contents(ray.get(bundle))
+        return folder.score(_loaded[folder.model], part)
+
+
+def _draw_part(
+    part: Part, arguments: tuple[ParquetTable, int, int, str | None, float]
+) -> tuple[pa.Table, Keys, Rows]:
+    """Return the rows of a part whose keys may belong to the sample, with keys and numbers."""
+    table, n, seed, label_column, min_key = arguments
+    drawn, first_row = TopRows(n), part.first_row
+    with _picklable_errors():
+        for batch in table.read(part):
+            keys = sample_keys(batch, first_row, seed, label_column)
+            kept = np.flatnonzero(keys >= min_key)
+            drawn.add_rows(first_row + kept, batch.take(pa.array(kept)), keys[kept])
+            first_row += batch.num_rows
+    found = drawn.first(n)
+    return found.table, drawn.keys, np.array(found.numbers, dtype=np.int64)
+
+
+@contextmanager
+def _picklable_errors() -> Iterator[None]:
+    """Raise errors of a worker as a class that needs nothing but its message."""
+    try:
+        yield
+    except IMBoostError as error:
+        raise DataError(str(error)) from None
+
+
+def _load_contents(contents: dict[str, bytes]) -> TableDetector:
+    """Load a model from the contents of its files."""
+    with TemporaryDirectory(prefix="imboost-") as parent:
+        write_files(Path(parent, "model"), contents)
+        return _load_table_detector(Path(parent, "model"))
+
+
+def _load_table_detector(folder: Path) -> TableDetector:
+    detector = persistence.load(folder)
+    if not isinstance(detector, TableDetector):
+        raise SettingError(f"{folder} holds a {type(detector).__name__}, which scores arrays.")
+    return detector
