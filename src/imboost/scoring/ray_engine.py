@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 from imboost import persistence
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, IMBoostError, MissingPackageError, SettingError
+from imboost.parallel import n_cores, use_one_core
 from imboost.persistence.model_folder import CHECKSUMS, read_files, write_files
 from imboost.scoring.drift import DriftMonitor
 from imboost.scoring.parquet_parts import ParquetTable, Part, to_location
 from imboost.scoring.part_scores import PartFolder, ScoredPart
 from imboost.scoring.row_selection import TopRows
 from imboost.scoring.table_sample import TableSample
-from imboost.scoring.threads import n_cores, use_one_core
 from imboost.scoring.training_sample import max_training_rows, sample_keys, sample_of
 
 OBJECT_STORE_BYTES = 1 << 29  # of a cluster on this machine: it holds the model and a sample

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError
+from imboost.parallel import n_cores, scoring_threads
 from imboost.scoring.predictions import Predictions, predict_table
-from imboost.scoring.threads import n_cores, scoring_threads
 from imboost.tables.files import TableFiles
 
 BATCH_ROWS = 4096  # rows scored at a time; bounds the memory of a detector

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from starlette.exceptions import HTTPException
 
-from imboost.scoring.threads import n_cores, scoring_threads
+from imboost.parallel import n_cores, scoring_threads
 
 Result = TypeVar("Result")
 
