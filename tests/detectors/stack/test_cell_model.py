@@ -24,27 +24,19 @@ class Fitted:
     """A cell model and the PCA that stands in for forests in tables of many columns."""
 
     def __init__(self, X, layout=LAYOUT):
-        self.columns, self.medians = predicted_columns(layout), np.nanmedian(X, axis=0)
-        self.pca, index = CrossFittedPCA.fit(self._filled(X), 0), np.arange(len(X))
-        reconstruction = self.pca.reconstruct(self._filled(X), index)
-        self.model = CellModel.fit(X, layout, reconstruction, 0)
-        self.training_scores, _ = self.model.score(X, reconstruction, index)
-
-    def _filled(self, X):
-        return np.where(np.isnan(X), self.medians, X)[:, self.columns]
-
-    def _new(self, X):
-        new = np.full(len(X), -1)
-        return X, self.pca.reconstruct(self._filled(X), new), new
+        filled = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
+        pca = CrossFittedPCA.fit(filled[:, predicted_columns(layout)], 0)
+        self.model = CellModel.fit(X, layout, pca, 0)
+        self.training_scores, _ = self.model.score(X, np.arange(len(X)))
 
     def scores(self, X):
-        return self.model.score(*self._new(X))[0]
+        return self.model.score(X, np.full(len(X), -1))[0]
 
     def expected(self, X):
-        return self.model.expected(*self._new(X))
+        return self.model.expected(X, np.full(len(X), -1))
 
     def imputed(self, X):
-        return self.model.impute(*self._new(X))
+        return self.model.impute(X, np.full(len(X), -1))
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +160,7 @@ def test_missing_numbers_are_replaced_by_their_predictions_and_other_cells_stay(
     expected = rows.copy()
     expected[0, 1] = fitted.expected(rows)[0, 1]
     np.testing.assert_array_equal(fitted.imputed(rows), expected)
-    _, also_imputed = fitted.model.score(*fitted._new(rows))
+    _, also_imputed = fitted.model.score(rows, np.array([-1, -1]))
     np.testing.assert_allclose(also_imputed, expected, rtol=1e-6)
 
 

@@ -15,7 +15,7 @@ from imboost.detectors.stack.conditionals import (
     PCAConditional,
     predicted_features,
 )
-from imboost.detectors.stack.pca import Reconstruction
+from imboost.detectors.stack.pca import CrossFittedPCA
 from imboost.stats.row_products import Singles
 from imboost.stats.tails import TailScore
 from imboost.tables.layout import WHOLE_ROW, Kind, Layout
@@ -70,18 +70,16 @@ class CellModel:
     common_scores: list[Floats]
 
     @classmethod
-    def fit(
-        cls, X: Singles, layout: Layout, reconstruction: Reconstruction, seed: int
-    ) -> CellModel:
+    def fit(cls, X: Singles, layout: Layout, pca: CrossFittedPCA, seed: int) -> CellModel:
         """Fit to the training rows.
 
         Parameters
         ----------
         X : array of shape (n_rows, n_columns)
             Encoded rows; missing numbers are nan.
-        reconstruction : Reconstruction
-            Out-of-fold reconstruction of the columns that are not missing-value indicators. It
-            replaces forests in tables of many features.
+        pca : CrossFittedPCA
+            PCA of the columns of predicted features. It replaces forests in tables of many
+            features.
         """
         missing = np.isnan(X)
         rule_scores = RULE_SCORE + _rarity(X == 1)
@@ -92,10 +90,10 @@ class CellModel:
         filled = np.where(missing, medians, X)
         conditional: ForestConditional | PCAConditional
         if len(predicted_features(layout)) > MAX_FOREST_FEATURES:
-            conditional = PCAConditional.fit(~missing, layout, reconstruction)
+            conditional = PCAConditional.fit(filled, ~missing, layout, pca)
         else:
             conditional = ForestConditional.fit(filled, ~missing, layout, seed)
-        deviations, _ = conditional.deviations(filled, reconstruction, np.arange(len(X)))
+        deviations, _ = conditional.deviations(filled, np.arange(len(X)))
         model = cls(layout, conditional, medians, _rarity(missing), rule_scores, [], [], [])
         for number, feature in enumerate(predicted_features(layout)):
             known = ~missing[:, feature.start]
@@ -107,15 +105,12 @@ class CellModel:
             model.common_scores.append(common[1])
         return model
 
-    def score(
-        self, X: Singles, reconstruction: Reconstruction, training_index: Indices
-    ) -> tuple[Floats, Singles]:
+    def score(self, X: Singles, training_index: Indices) -> tuple[Floats, Singles]:
         """Return the scores of the cells of rows, and the rows with imputed numbers.
 
         Parameters
         ----------
         X : array of shape (n_rows, n_columns)
-        reconstruction : Reconstruction
         training_index : array of shape (n_rows,)
             Which training row each row is; negative for a new row.
 
@@ -128,24 +123,18 @@ class CellModel:
         filled, missing = X, np.isnan(X)
         if missing.any():
             filled = np.where(missing, self.medians, X)
-        deviations, numbers = self.conditional.deviations(filled, reconstruction, training_index)
+        deviations, numbers = self.conditional.deviations(filled, training_index)
         if missing.any():
             n_numbers = numbers.shape[1]
             filled[:, :n_numbers] = np.where(missing[:, :n_numbers], numbers, X[:, :n_numbers])
         return self._score_cells(deviations, X), filled
 
-    def expected(
-        self, X: Singles, reconstruction: Reconstruction, training_index: Indices
-    ) -> Singles:
+    def expected(self, X: Singles, training_index: Indices) -> Singles:
         """Return the prediction for every cell, given the other cells of its row."""
         filled = np.where(np.isnan(X), self.medians, X)
-        return self.conditional.expected(
-            filled, reconstruction, training_index, self.layout.sources
-        )
+        return self.conditional.expected(filled, training_index, self.layout.sources)
 
-    def impute(
-        self, X: Singles, reconstruction: Reconstruction, training_index: Indices
-    ) -> Singles:
+    def impute(self, X: Singles, training_index: Indices) -> Singles:
         """Replace missing numbers by their predictions."""
         missing = np.isnan(X)
         rows = np.flatnonzero(missing.any(axis=1))
@@ -154,7 +143,6 @@ class CellModel:
         sources = {f.source for f in self.layout.features if missing[:, f.start].any()}
         expected = self.conditional.expected(
             np.where(missing[rows], self.medians, X[rows]),
-            Reconstruction(*(part[rows] for part in reconstruction)),
             training_index[rows],
             sources,
         )

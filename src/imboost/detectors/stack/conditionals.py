@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from imboost.detectors.base import column_medians
-from imboost.detectors.stack.pca import Reconstruction
+from imboost.detectors.stack.pca import CrossFittedPCA, Reconstruction
 from imboost.detectors.stack.training_rows import NEW
 from imboost.stats.row_products import Singles
 from imboost.stats.scaling import MAD_TO_STD
@@ -96,9 +96,7 @@ class ForestConditional:
     def _starts(self) -> Indices:
         return np.array([feature.start for feature in self.layout.features])
 
-    def deviations(
-        self, X: Singles, reconstruction: Reconstruction, training_index: Indices
-    ) -> tuple[Floats, Singles]:
+    def deviations(self, X: Singles, training_index: Indices) -> tuple[Floats, Singles]:
         """Return how far every feature is from its prediction, and the predicted numbers."""
         inputs, found = self._inputs(X), []
         numbers = np.empty((len(X), self.layout.n_of_kind(Kind.NUMERIC)), dtype=np.float32)
@@ -117,13 +115,7 @@ class ForestConditional:
         ]
         return np.hstack(found)[:, np.argsort(order)], numbers
 
-    def expected(
-        self,
-        X: Singles,
-        reconstruction: Reconstruction,
-        training_index: Indices,
-        sources: Collection[str],
-    ) -> Singles:
+    def expected(self, X: Singles, training_index: Indices, sources: Collection[str]) -> Singles:
         """Return the predictions for some input columns, in an array of the shape of `X`."""
         expected, inputs = np.zeros_like(X), self._inputs(X)
         for source, columns in self._columns.items():
@@ -242,11 +234,14 @@ class PCAConditional:
     Parameters
     ----------
     layout : Layout
+    pca : CrossFittedPCA
+        PCA of the columns of predicted features.
     residual_scales : array
         Typical error of every reconstructed column, in units of its standard deviation.
     """
 
     layout: Layout
+    pca: CrossFittedPCA
     residual_scales: Floats
 
     def has_probabilities(self, feature: Feature) -> bool:
@@ -254,35 +249,34 @@ class PCAConditional:
         return False
 
     @classmethod
-    def fit(cls, known: Known, layout: Layout, reconstruction: Reconstruction) -> PCAConditional:
-        """Measure the typical errors of an out-of-fold reconstruction."""
-        errors = np.sqrt(reconstruction.squared_errors.astype(np.float64))
-        errors = np.where(known[:, predicted_columns(layout)], errors, np.nan)
-        return cls(layout, MAD_TO_STD * column_medians(errors) + MIN_ERROR)
+    def fit(cls, X: Singles, known: Known, layout: Layout, pca: CrossFittedPCA) -> PCAConditional:
+        """Measure the typical errors of the out-of-fold reconstruction of training rows."""
+        columns = predicted_columns(layout)
+        found = pca.reconstruct(X.take(columns, axis=1), np.arange(len(X)))
+        errors = np.sqrt(found.squared_errors.astype(np.float64))
+        errors = np.where(known[:, columns], errors, np.nan)
+        return cls(layout, pca, MAD_TO_STD * column_medians(errors) + MIN_ERROR)
 
-    def deviations(
-        self, X: Singles, reconstruction: Reconstruction, training_index: Indices
-    ) -> tuple[Floats, Singles]:
+    def deviations(self, X: Singles, training_index: Indices) -> tuple[Floats, Singles]:
         """Return how far every feature is from its reconstruction, and reconstructed numbers."""
+        reconstruction = self._reconstruct(X, training_index)
         cells = np.log1p(reconstruction.squared_errors / np.square(self.residual_scales))
         widths = [feature.stop - feature.start for feature in predicted_features(self.layout)]
         starts = np.cumsum([0, *widths[:-1]])
         numbers = reconstruction.expected[:, : self.layout.n_of_kind(Kind.NUMERIC)]
         return np.maximum.reduceat(cells, starts, axis=1), numbers
 
-    def expected(
-        self,
-        X: Singles,
-        reconstruction: Reconstruction,
-        training_index: Indices,
-        sources: Collection[str],
-    ) -> Singles:
+    def expected(self, X: Singles, training_index: Indices, sources: Collection[str]) -> Singles:
         """Return the reconstruction of some input columns, in an array of the shape of `X`."""
         expected = np.zeros_like(X)
+        reconstruction = self._reconstruct(X, training_index)
         expected[:, predicted_columns(self.layout)] = reconstruction.expected
         for feature in self.layout.of_kind(Kind.CATEGORICAL):
             expected[:, feature.columns] = _one_hot(expected[:, feature.columns])
         return expected
+
+    def _reconstruct(self, X: Singles, training_index: Indices) -> Reconstruction:
+        return self.pca.reconstruct(X.take(predicted_columns(self.layout), axis=1), training_index)
 
 
 def predicted_features(layout: Layout) -> list[Feature]:

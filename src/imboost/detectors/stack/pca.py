@@ -16,11 +16,13 @@ from imboost.stats.row_products import Singles, multiply_rows
 from imboost.stats.scaling import StandardScaling
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 EXPLAINED_VARIANCE = 0.95  # fraction of the variance that the retained components explain
 NEGLIGIBLE_VARIANCE = 1e-12  # relative to the first component: rounding of double precision
 N_FOLDS = 5
 MANY_ROWS = 100  # rows for each column: a PCA adapts to its rows by about 1/100 of the variance
+CHUNK_ROWS = 1024  # rows at a time, which fit into the cache of a core
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +88,7 @@ class CrossFittedPCA:
     fold_of_rows: NDArray[np.int64]
 
     @classmethod
-    def fit(cls, X: Floats, seed: int) -> CrossFittedPCA:
+    def fit(cls, X: Singles, seed: int) -> CrossFittedPCA:
         """Fit to the training rows."""
         model = cls(StandardScaling.fit(X), [], np.zeros(len(X), dtype=np.int64))
         scaled = model.scaling.transform(X)
@@ -99,7 +101,7 @@ class CrossFittedPCA:
             model.fold_of_rows[held_out] = fold
         return model
 
-    def reconstruct(self, X: Floats, training_index: NDArray[np.int64]) -> Reconstruction:
+    def reconstruct(self, X: Singles, training_index: Indices) -> Reconstruction:
         """Return the reconstruction of rows and its squared error, averaged over folds.
 
         Parameters
@@ -117,9 +119,16 @@ class CrossFittedPCA:
         expected = _single(self.scaling.mean) + _single(self.scaling.deviation) * mean
         return Reconstruction(expected, squared_errors)
 
-    def _average_folds(
-        self, scaled: Singles, training_index: NDArray[np.int64]
-    ) -> tuple[Singles, Singles]:
+    def errors(self, X: Singles, known: NDArray[np.bool_], training_index: Indices) -> Floats:
+        """Return the sum of the squared errors of every row's known cells."""
+        total = np.empty(len(X))
+        for start in range(0, len(X), CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            squared = self.reconstruct(X[rows], training_index[rows]).squared_errors
+            total[rows] = (squared * known[rows]).sum(axis=1)
+        return total
+
+    def _average_folds(self, scaled: Singles, training_index: Indices) -> tuple[Singles, Singles]:
         is_new = training_index == NEW
         fold_of_rows = self.fold_of_rows[training_index]
         mean, squared_errors = np.zeros_like(scaled), np.zeros_like(scaled)

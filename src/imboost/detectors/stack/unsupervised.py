@@ -17,7 +17,7 @@ from imboost.detectors.stack.cell_model import CellModel
 from imboost.detectors.stack.conditionals import feature_values, predicted_columns
 from imboost.detectors.stack.isolation import IsolationScores
 from imboost.detectors.stack.neighbors import MAX_CANDIDATES, NeighborScores
-from imboost.detectors.stack.pca import CrossFittedPCA, Reconstruction
+from imboost.detectors.stack.pca import CrossFittedPCA
 from imboost.detectors.stack.training_rows import TrainingRows
 from imboost.stats.row_products import Singles
 from imboost.stats.sampling import sample_rows
@@ -101,9 +101,8 @@ class UnsupervisedScores:
         columns, index = predicted_columns(layout), np.arange(len(X))
         with_medians = impute(X, column_medians(X)).take(columns, axis=1)
         pca = CrossFittedPCA.fit(with_medians, seed)
-        reconstruction = pca.reconstruct(with_medians, index)
-        cell_model = CellModel.fit(X, layout, reconstruction, seed)
-        content = cell_model.impute(X, reconstruction, index).take(columns, axis=1)
+        cell_model = CellModel.fit(X, layout, pca, seed)
+        content = cell_model.impute(X, index).take(columns, axis=1)
         reference = content[sample_rows(len(X), max_reference_rows, seed)]
         # Distances between one-hot encoded categories tell little, and there the cells decide.
         has_categories = layout.n_of_kind(Kind.CATEGORICAL) > 0
@@ -125,20 +124,21 @@ class UnsupervisedScores:
 
     def score(self, X: Singles) -> ScoredRows:
         """Return rows with their scores; missing numbers are nan."""
-        reconstruction, index = self._reconstruct(X)
+        index = self._find(X)
         if self.has_cell_score:
-            cells, filled = self.cell_model.score(X, reconstruction, index)
+            cells, filled = self.cell_model.score(X, index)
         else:
             cells = np.empty((len(X), 0))
-            filled = self.cell_model.impute(X, reconstruction, index)
+            filled = self.cell_model.impute(X, index)
         columns = predicted_columns(self.layout)
+        with_medians = impute(X, self.cell_model.medians).take(columns, axis=1)
+        pca_errors = self.pca.errors(with_medians, ~np.isnan(X.take(columns, axis=1)), index)
         content = filled.take(columns, axis=1)
         knn, lof = self.neighbors(content)
-        is_known = ~np.isnan(X.take(columns, axis=1))
         scores = {
             "isolation_forest": self.isolation(content),
             "knn": knn,
-            "pca": (reconstruction.squared_errors * is_known).sum(axis=1).astype(np.float64),
+            "pca": pca_errors,
         }
         if self.has_cell_score:
             scores["cells"] = cells.max(axis=1)
@@ -146,19 +146,13 @@ class UnsupervisedScores:
 
     def impute(self, X: Singles) -> Singles:
         """Return rows with missing numbers replaced by expected values."""
-        return self.cell_model.impute(X, *self._reconstruct(X))
+        return self.cell_model.impute(X, self._find(X))
 
     def score_cells(self, X: Singles) -> tuple[Floats, Singles]:
         """Return the scores of all cells and their expected values, see `CellModel`."""
-        reconstruction, index = self._reconstruct(X)
-        return (
-            self.cell_model.score(X, reconstruction, index)[0],
-            self.cell_model.expected(X, reconstruction, index),
-        )
+        index = self._find(X)
+        return self.cell_model.score(X, index)[0], self.cell_model.expected(X, index)
 
-    def _reconstruct(self, X: Singles) -> tuple[Reconstruction, NDArray[np.int64]]:
-        """Return the PCA reconstruction of rows, and which training rows they are."""
-        columns = predicted_columns(self.layout)
-        with_medians = impute(X, self.cell_model.medians).take(columns, axis=1)
-        index = self.training_rows.find(feature_values(X, self.layout))
-        return self.pca.reconstruct(with_medians, index), index
+    def _find(self, X: Singles) -> NDArray[np.int64]:
+        """Return which training row each row is."""
+        return self.training_rows.find(feature_values(X, self.layout))
