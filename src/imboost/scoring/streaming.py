@@ -17,7 +17,7 @@ from imboost.parallel import n_cores, scoring_threads
 from imboost.scoring.predictions import Predictions, predict_table
 from imboost.tables.files import TableFiles
 
-BATCH_ROWS = 4096  # rows scored at a time; bounds the memory of a detector
+BATCH_ROWS = 8192  # rows scored at a time; bounds the memory of a detector
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

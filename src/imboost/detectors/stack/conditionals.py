@@ -148,6 +148,11 @@ class Forest:
 
     def _weights(self, training_index: Indices) -> Singles:
         """Return the weights of the trees in the prediction of each row: (trees, rows)."""
+        n_trees = len(self.forest.estimators_)
+        if (training_index == NEW).all():
+            return np.broadcast_to(
+                np.float32(1) / np.float32(n_trees), (n_trees, len(training_index))
+            )
         seen = self._was_seen
         index = np.where(training_index < seen.shape[1] - 1, training_index, NEW)
         unseen = ~seen[:, index]

@@ -49,7 +49,7 @@ MAX_BACKGROUND_SCORE = 0.95  # quantile of the scores below which they are drawn
 MEAN_CELL_SCORE = 1.0  # of a negative log tail probability, which is exponentially distributed
 MAX_FIT_ROWS = 30_000  # rows that the unsupervised models are fitted to, drawn at random
 PREDICTED_ROWS = 2048  # rows whose features fit into the cache of a core
-CHUNK_ROWS = 16_384  # rows scored at a time by a thread, to bound memory
+CHUNK_ROWS = 8192  # rows scored at a time by a thread, to bound memory
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

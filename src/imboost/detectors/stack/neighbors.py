@@ -15,8 +15,8 @@ from imboost.stats.sampling import sample_rows
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-N_PIVOTS = 128  # reference rows by which the others are divided into neighbourhoods
 MAX_CANDIDATES = 1024  # reference rows that a row is compared with: those nearest to its pivot
+CANDIDATES_PER_PIVOT = 8  # pivots are reference rows; more candidates allow more of them
 LOF_NEIGHBORS = 20  # the default of scikit-learn's LocalOutlierFactor
 SAME_ROW = 1e-6  # squared distances below this fraction of the squared norm are rounding errors
 NO_DISTANCE = 1e-6  # added to mean distances, so that their ratios are finite
@@ -28,9 +28,9 @@ class NeighborScores:
     """The kNN score and the local outlier factor of rows.
 
     The neighbours are approximate where there are many reference rows: a row is compared with
-    the reference rows nearest to its pivot, the nearest of `N_PIVOTS` reference
-    rows. One copy of a row among the reference rows does not count, so that a training row is not
-    its own neighbour.
+    the reference rows nearest to its pivot, the nearest of a few random reference rows. One copy
+    of a row among the reference rows does not count, so that a training row is not its own
+    neighbour.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class NeighborScores:
     ) -> NeighborScores:
         """Choose the pivots and measure the distances among the reference rows."""
         rows = reference.astype(np.float32)
-        n_pivots = N_PIVOTS if len(rows) > n_candidates else 1
+        n_pivots = n_candidates // CANDIDATES_PER_PIVOT if len(rows) > n_candidates else 1
         pivots = sample_rows(len(rows), n_pivots, seed)
         distances = squared_distances(rows[pivots], rows)
         candidates = np.argsort(distances, axis=1, kind="stable")[:, :n_candidates]
