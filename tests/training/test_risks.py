@@ -165,13 +165,16 @@ def test_labelled_rows_leave_the_pool(world):
 def test_labelled_risks_are_zero_without_rows_and_leave_running_averages_alone(world):
     rows, model = world
     state = {name: value.clone() for name, value in model.state_dict().items()}
-    some = np.arange(5)
-    none = some[:0]
-    inlier, outlier = labelled_risks(model, rows, [some, none], torch.Generator())
+    inlier, outlier = labelled_risks(model, rows.take(np.arange(5)), 5, draw_now)
     assert inlier.shape == outlier.shape == (2,)
     assert not outlier.any()
     assert inlier.all()
     assert all(torch.equal(state[name], value) for name, value in model.state_dict().items())
+
+
+def draw_now(draw):
+    """Draw an input of an objective that needs no rows."""
+    return draw(np.arange(0), torch.Generator())
 
 
 class TwoWeights:
@@ -188,8 +191,8 @@ class TwoWeights:
 
 def test_labelled_inliers_have_the_iwae_bound_and_labelled_outliers_the_cubo_bound(world):
     rows, _ = world
-    known = [np.arange(5), np.arange(5, 12)]
-    inlier_risk, outlier_risk = labelled_risks(TwoWeights(), rows, known, torch.Generator())
+    labelled = rows.take(np.arange(12))
+    inlier_risk, outlier_risk = labelled_risks(TwoWeights(), labelled, 5, draw_now)
     assert inlier_risk.item() == pytest.approx(-np.log((1 + 3) / 2))
     assert outlier_risk.item() == pytest.approx(-np.log((1 + 9) / 2) / 2)
 
@@ -202,9 +205,9 @@ def test_more_labelled_rows_than_a_batch_are_sampled(n_labelled, expected, monke
     labels[:n_labelled] = INLIER
     seen = []
 
-    def spy(model, rows, known, generator):
-        seen.append(known)
-        return labelled_risks(model, rows, known, generator)
+    def spy(model, x, n_inliers, inputs):
+        seen.append((x[0].tolist(), n_inliers))
+        return labelled_risks(model, x, n_inliers, inputs)
 
     monkeypatch.setattr("imboost.training.polarization.labelled_risks", spy)
     model = MLPVAE(2, torch.Generator().manual_seed(0))
@@ -212,5 +215,15 @@ def test_more_labelled_rows_than_a_batch_are_sampled(n_labelled, expected, monke
     generator = torch.Generator()
     for _ in train(model, make_optimiser(model, 1e-3, 0.0), rows, steps, generator):
         pass
-    assert [len(inliers) for inliers, _ in seen] == [expected] * 5
-    assert all(len(set(inliers.tolist())) == expected for inliers, _ in seen)
+    assert [n_inliers for _, n_inliers in seen] == [expected] * 5
+    assert all(len(values) == len(set(values)) == expected for values, _ in seen)
+
+
+def test_epochs_with_the_same_batch_size_and_weights_share_an_objective(world):
+    rows, _ = world  # 200 rows limit the batch size
+    labels, rng = unlabelled(200), np.random.default_rng(0)
+    epochs = range(90, 95)
+    constant = list(polarization_steps(Schedule(), epochs, rows, labels, rng))
+    decaying = list(polarization_steps(Schedule(), epochs, rows, labels, rng, decay=True))
+    assert len({step.objective for step in constant}) == 1
+    assert len({step.objective for step in decaying}) == len(epochs)

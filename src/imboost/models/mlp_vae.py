@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from imboost.models.ensemble_layers import GaussianHead, HiddenLayer, with_weights
-from imboost.models.likelihood import CellDensity
+from imboost.models.likelihood import CellDensity, can_branch
 from imboost.tables.layout import Layout
 
 
@@ -159,8 +159,8 @@ class MLPVAE(nn.Module):
         """
         missing = x.isnan()
         missing[..., self.log_density.missing_indicators, :] = True
-        is_exporting = torch.compiler.is_compiling()  # torch.export cannot branch on values
-        hidden = torch.where(missing, self.fill_values, x) if is_exporting or missing.any() else x
+        is_complete = can_branch(missing) and not missing.any()
+        hidden = x if is_complete else torch.where(missing, self.fill_values, x)
         for layer in self.encoder:
             hidden = layer(hidden, batch_statistics)
         mean, logvar = self.latent_head(hidden)

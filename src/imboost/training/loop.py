@@ -18,31 +18,49 @@ from torch import Tensor, nn
 
 from imboost.training.batches import MiniBatches, Schedule, draw_batch
 from imboost.training.scaled_rows import ScaledRows
+from imboost.training.update_graphs import Updates
 
 Model = TypeVar("Model")
 
-Objective = Callable[[Model, Tensor, torch.Generator], Tensor]
-"""Computes the risk (members,) of a model on a batch (features, rows), given a noise source."""
+Draw = Callable[[NDArray[np.int64], torch.Generator], Tensor]
+"""Computes an input of an objective on the CPU, given the rows of the batch and a noise source."""
+
+Inputs = Callable[[Draw], Tensor]
+"""Draws an input of an objective and moves it to the device."""
+
+Objective = Callable[[Model, Tensor, Inputs], Tensor]
+"""Computes the risk (members,) of a model on a batch (features, rows).
+
+Whatever differs between two updates with the same objective, such as noise, comes from the inputs:
+on a GPU the computation itself is captured once and replayed.
+"""
 
 
 class Step(NamedTuple, Generic[Model]):
     """One update: its rows, the risk to minimise and its epoch.
 
-    All members train on the same rows; they differ in initial weights and latent noise.
+    All members train on the same rows; they differ in initial weights and latent noise. An
+    objective that copies values to the CPU cannot be captured in a CUDA graph.
     """
 
     rows: NDArray[np.int64]
     objective: Objective[Model]
     epoch: int
     ends_epoch: bool
+    can_capture: bool = True
 
 
 def make_optimiser(
     model: nn.Module, learning_rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
     """Return an Adam optimiser; a model keeps it over all rounds."""
+    parameters = list(model.parameters())
     return torch.optim.Adam(
-        model.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=True
+        parameters,
+        lr=learning_rate,
+        weight_decay=weight_decay,
+        fused=True,
+        capturable=parameters[0].is_cuda,
     )
 
 
@@ -54,13 +72,19 @@ def train(
     generator: torch.Generator,
 ) -> Iterator[Step[Model]]:
     """Make one update per step and yield the step after it."""
+
+    def update(objective: Objective[Model], inputs: Inputs) -> None:
+        index = inputs(lambda batch, _: torch.from_numpy(batch))
+        risk = objective(model, rows.take(index), inputs)  # (members,)
+        optimiser.zero_grad()
+        # The members share no parameter, so the gradient of the sum is each one's own.
+        torch.autograd.backward(risk.sum())
+        optimiser.step()
+
+    updates = Updates(update, generator, rows.device)
     for step in steps:
         with one_thread():
-            risk = step.objective(model, rows.take(step.rows), generator)  # (members,)
-            optimiser.zero_grad()
-            # The members share no parameter, so the gradient of the sum is each one's own.
-            torch.autograd.backward(risk.sum())
-            optimiser.step()
+            updates.make(step)
         yield step
 
 
@@ -101,10 +125,10 @@ def full_pass_steps(
     pool: NDArray[np.int64],
     n_epochs: int,
     rng: np.random.Generator,
-    objective_for: Callable[[NDArray[np.int64]], Objective[Model]],
+    objective: Objective[Model],
 ) -> Iterator[Step[Model]]:
     """Yield the steps of epochs that are full passes over the rows of `pool`."""
     for epoch in range(n_epochs):
         batches = mini_batches.split(pool, rng)
         for number, rows in enumerate(batches, start=1):
-            yield Step(rows, objective_for(rows), epoch, number == len(batches))
+            yield Step(rows, objective, epoch, number == len(batches))

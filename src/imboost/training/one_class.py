@@ -13,7 +13,7 @@ from torch import Tensor
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 from imboost.models.hypersphere import Hypersphere, MLPAutoencoder
 from imboost.training.batches import MiniBatches, draw_at_most
-from imboost.training.loop import Objective, Step, full_pass_steps
+from imboost.training.loop import Inputs, Step, full_pass_steps
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import loss_quantile
 
@@ -69,10 +69,10 @@ def reconstruction_steps(
 ) -> Iterator[Step[MLPAutoencoder]]:
     """Return the steps of the autoencoder's pre-training, on the squared reconstruction error."""
 
-    def objective(model: MLPAutoencoder, x: Tensor, _: torch.Generator) -> Tensor:
+    def objective(model: MLPAutoencoder, x: Tensor, _: Inputs) -> Tensor:
         return (model.reconstruct(x) - x).square().sum(1).mean(-1)
 
-    return full_pass_steps(mini_batches, np.arange(n_rows), n_epochs, rng, lambda _: objective)
+    return full_pass_steps(mini_batches, np.arange(n_rows), n_epochs, rng, objective)
 
 
 def svdd_steps(
@@ -91,14 +91,17 @@ def svdd_steps(
     inliers, outliers = np.flatnonzero(labels == INLIER), np.flatnonzero(labels == OUTLIER)
     contrasts = contrastive_weight > 0 and len(inliers) + len(outliers) > 0
 
-    def objective(model: Hypersphere, x: Tensor, _: torch.Generator) -> Tensor:
+    def draw_labelled(_: NDArray[np.int64], __: torch.Generator) -> Tensor:
+        size = mini_batches.batch_size
+        known = [draw_at_most(kind, size, rng) for kind in (inliers, outliers)]
+        return torch.from_numpy(np.concatenate(known))
+
+    def objective(model: Hypersphere, x: Tensor, inputs: Inputs) -> Tensor:
         total = risk(model.distances(x, batch_statistics=True))
         if contrasts:
-            known = [
-                draw_at_most(kind, mini_batches.batch_size, rng) for kind in (inliers, outliers)
-            ]
-            labelled = rows.take(np.concatenate(known))
-            is_outlier = torch.arange(labelled.shape[-1], device=x.device) >= len(known[0])
+            labelled = rows.take(inputs(draw_labelled))  # (features, rows), inliers first
+            n_inliers = min(len(inliers), mini_batches.batch_size)
+            is_outlier = torch.arange(labelled.shape[-1], device=x.device) >= n_inliers
             distances = model.distances(labelled, batch_statistics=False)
             term = contrastive_risk(distances, is_outlier, model.bias)
             total = total + contrastive_weight * term
@@ -107,7 +110,7 @@ def svdd_steps(
     pool = np.flatnonzero(labels != OUTLIER)
     if len(pool) < 2:  # batch normalisation needs two rows
         pool = np.arange(len(labels))
-    return full_pass_steps(mini_batches, pool, n_epochs, rng, lambda _: objective)
+    return full_pass_steps(mini_batches, pool, n_epochs, rng, objective)
 
 
 def sad_steps(
@@ -119,13 +122,8 @@ def sad_steps(
 ) -> Iterator[Step[Hypersphere]]:
     """Return the steps of Deep SAD on mini-batches of all rows, labelled or not."""
 
-    def objective_for(batch: NDArray[np.int64]) -> Objective[Hypersphere]:
-        known = torch.from_numpy(labels[batch])
+    def objective(model: Hypersphere, x: Tensor, inputs: Inputs) -> Tensor:
+        known = inputs(lambda batch, _: torch.from_numpy(labels[batch]))
+        return deep_sad_risk(model.distances(x, batch_statistics=True), known, weight)
 
-        def objective(model: Hypersphere, x: Tensor, _: torch.Generator) -> Tensor:
-            distances = model.distances(x, batch_statistics=True)
-            return deep_sad_risk(distances, known.to(x.device), weight)
-
-        return objective
-
-    return full_pass_steps(mini_batches, np.arange(len(labels)), n_epochs, rng, objective_for)
+    return full_pass_steps(mini_batches, np.arange(len(labels)), n_epochs, rng, objective)

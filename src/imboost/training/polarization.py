@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 from imboost.models.backbone import Backbone
 from imboost.models.bounds import cubo, iwae
 from imboost.training.batches import Schedule, draw_at_most
-from imboost.training.loop import Objective, Step, epoch_steps
+from imboost.training.loop import Inputs, Objective, Step, epoch_steps
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import Trim, draw_noise, iwae_losses, loss_quantile, trimmed_risk
 
@@ -68,17 +69,21 @@ def polarization_steps(
     inliers = np.flatnonzero(labels == INLIER)
     outliers = np.flatnonzero(labels == OUTLIER)
 
-    def objective_at(epoch: int) -> Objective[Backbone]:
-        size = schedule.batch_size_at(epoch, len(labels))
-        factor = weight_factor(epoch, schedule) if decay else 1.0
+    @cache  # one objective, and thus one CUDA graph, for all epochs of the same batch size
+    def objective_with(size: int, factor: float) -> Objective[Backbone]:
         weights = factor * inlier_weight, factor * outlier_weight
 
-        def objective(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
+        def draw_labelled(_: NDArray[np.int64], __: torch.Generator) -> Tensor:
             known = [draw_at_most(inliers, size, rng), draw_at_most(outliers, size, rng)]
-            inlier_risk, outlier_risk = labelled_risks(model, rows, known, generator)
+            return torch.from_numpy(np.concatenate(known))
+
+        def objective(model: Backbone, x: Tensor, inputs: Inputs) -> Tensor:
+            labelled = rows.take(inputs(draw_labelled))  # (features, rows), inliers first
+            n_inliers = min(len(inliers), size)
+            inlier_risk, outlier_risk = labelled_risks(model, labelled, n_inliers, inputs)
             unlabelled_risk = torch.zeros_like(inlier_risk)
             if x.shape[-1]:
-                losses = iwae_losses(model, x, generator)
+                losses = iwae_losses(model, x, inputs)
                 threshold = loss_quantile(losses, trim_quantile)
                 if len(inliers):
                     risk = inlier_risk.detach()
@@ -88,27 +93,30 @@ def polarization_steps(
 
         return objective
 
+    def objective_at(epoch: int) -> Objective[Backbone]:
+        factor = weight_factor(epoch, schedule) if decay else 1.0
+        return objective_with(schedule.batch_size_at(epoch, len(labels)), factor)
+
     return epoch_steps(schedule, epochs, pool, rng, objective_at)
 
 
 def labelled_risks(
-    model: Backbone, rows: ScaledRows, known: list[NDArray[np.int64]], generator: torch.Generator
+    model: Backbone, x: Tensor, n_inliers: int, inputs: Inputs
 ) -> tuple[Tensor, Tensor]:
     """Risks R^i (IWAE) and R^o (CUBO) of labelled rows, each (members,), 0 without rows.
 
     Both come from one forward pass, normalised by the running averages: labelled rows are few and
-    not typical, so their own batch statistics would hide how they differ. `known` holds the
-    indices of labelled inliers and of labelled outliers.
+    not typical, so their own batch statistics would hide how they differ. `x` (features, rows)
+    holds `n_inliers` labelled inliers, then the labelled outliers.
     """
-    counts = [len(index) for index in known]
-    if sum(counts) == 0:
-        nothing = torch.zeros(model.n_members, device=rows.device)
+    n_outliers = x.shape[-1] - n_inliers
+    if n_inliers + n_outliers == 0:
+        nothing = torch.zeros(model.n_members, device=x.device)
         return nothing, nothing
-    x = rows.take(np.concatenate(known))  # (features, rows)
-    noise = draw_noise(model, x, generator)
+    noise = draw_noise(model, x, inputs)
     log_w = model.log_weights(x, noise, batch_statistics=False)  # (members, samples, rows)
-    inlier_w, outlier_w = log_w[..., : counts[0]], log_w[..., counts[0] :]
+    inlier_w, outlier_w = log_w[..., :n_inliers], log_w[..., n_inliers:]
     # Summed, not averaged: the sum over no rows is the wanted 0.
-    inlier_risk = -iwae(inlier_w).sum(-1) / max(counts[0], 1)
-    outlier_risk = -cubo(outlier_w).sum(-1) / max(counts[1], 1)
+    inlier_risk = -iwae(inlier_w).sum(-1) / max(n_inliers, 1)
+    outlier_risk = -cubo(outlier_w).sum(-1) / max(n_outliers, 1)
     return inlier_risk, outlier_risk

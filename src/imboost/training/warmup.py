@@ -13,21 +13,22 @@ from torch import Tensor
 from imboost.models.backbone import Backbone
 from imboost.models.bounds import iwae
 from imboost.training.batches import Schedule
-from imboost.training.loop import Objective, Step, epoch_steps
+from imboost.training.loop import Inputs, Objective, Step, epoch_steps
 
 Trim = Callable[[Tensor, Tensor], Tensor]
 """Computes a risk (members,) from losses (members, rows) and a threshold (members,)."""
 
 
-def iwae_losses(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
+def iwae_losses(model: Backbone, x: Tensor, inputs: Inputs) -> Tensor:
     """Per-row loss l(theta; x), the negative IWAE bound, of a batch: (members, rows)."""
-    noise = draw_noise(model, x, generator)
+    noise = draw_noise(model, x, inputs)
     return -iwae(model.log_weights(x, noise, batch_statistics=True))
 
 
-def draw_noise(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
-    """Draw the noise of a batch on the generator's device, and move it to the batch's."""
-    return model.draw_noise(x.shape[-1], generator).to(x)
+def draw_noise(model: Backbone, x: Tensor, inputs: Inputs) -> Tensor:
+    """Draw the noise of a batch (features, rows)."""
+    n_rows = x.shape[-1]
+    return inputs(lambda _, generator: model.draw_noise(n_rows, generator))
 
 
 def plain_risk(losses: Tensor) -> Tensor:
@@ -69,8 +70,8 @@ def warmup_steps(
     risk; it can be replaced to record which rows are kept.
     """
 
-    def trimmed(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
-        losses = iwae_losses(model, x, generator)
+    def trimmed(model: Backbone, x: Tensor, inputs: Inputs) -> Tensor:
+        losses = iwae_losses(model, x, inputs)
         return trim(losses, loss_quantile(losses, trim_quantile))
 
     def objective_at(epoch: int) -> Objective[Backbone]:
@@ -88,6 +89,6 @@ def plain_steps(
     return epoch_steps(constant, range(n_epochs), n_rows, rng, lambda _: plain_objective)
 
 
-def plain_objective(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
+def plain_objective(model: Backbone, x: Tensor, inputs: Inputs) -> Tensor:
     """Return the plain risk of a batch: (members,)."""
-    return plain_risk(iwae_losses(model, x, generator))
+    return plain_risk(iwae_losses(model, x, inputs))

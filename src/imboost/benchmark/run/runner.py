@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
@@ -37,7 +37,9 @@ def run_all(
     todo = [spec for spec in plan.specs if spec not in finished]
     runs = ((spec, (experiment, spec, plan.files[spec.dataset], plan.device)) for spec in todo)
     # Only a process of its own can be stopped at a time limit.
-    if plan.jobs > 1 or plan.time_limit is not None:
+    if plan.jobs > 1 and plan.time_limit is None and _share_a_gpu(todo, plan.device):
+        outcomes = _in_threads(runs, plan.jobs)
+    elif plan.jobs > 1 or plan.time_limit is not None:
         outcomes = _in_pool(runs, plan.jobs, plan.time_limit)
     else:
         outcomes = ((spec, _run_one(*arguments)) for spec, arguments in runs)
@@ -51,6 +53,41 @@ def run_all(
 
 RunOutcome = list[Line] | dict[str, Any]
 """The lines of a run, or the status and the reason of a run without a result."""
+
+
+def _share_a_gpu(specs: Iterable[RunSpec], device: str) -> bool:
+    """Return whether all runs train networks on a GPU, which threads of one process can share."""
+    from imboost.detectors import make_detector
+    from imboost.detectors.deep.network import NetworkDetector
+    from imboost.detectors.device import resolve_device
+
+    detectors = [make_detector(name) for name in {spec.detector for spec in specs}]
+    are_networks = all(isinstance(detector, NetworkDetector) for detector in detectors)
+    return are_networks and resolve_device(device).type == "cuda"
+
+
+def _in_threads(
+    runs: Iterable[tuple[RunSpec, tuple[Any, ...]]], n_threads: int
+) -> Iterator[tuple[RunSpec, RunOutcome[Any]]]:
+    """Yield the outcome of each run, in the order in which runs end."""
+    # Limited here too: a run that ends resets the limits of libraries for all threads.
+    with limit_to_one_core(), ThreadPoolExecutor(n_threads) as pool:
+        waiting = {pool.submit(_run_on_stream, *args): spec for spec, args in runs}
+        try:
+            for future in as_completed(waiting):
+                yield waiting[future], future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _run_on_stream(*arguments: Any) -> RunOutcome[Any]:
+    """Do one run; on a GPU on a stream of its own, so that runs do not wait for each other."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return _run_one(*arguments)
+    with torch.cuda.stream(torch.cuda.Stream()):  # type: ignore[no-untyped-call]
+        return _run_one(*arguments)
 
 
 def _in_pool(
