@@ -165,16 +165,12 @@ def test_labelled_rows_leave_the_pool(world):
 def test_labelled_risks_are_zero_without_rows_and_leave_running_averages_alone(world):
     rows, model = world
     state = {name: value.clone() for name, value in model.state_dict().items()}
-    inlier, outlier = labelled_risks(model, rows.take(np.arange(5)), 5, draw_now)
+    noise = model.draw_noise(5, torch.Generator())
+    inlier, outlier = labelled_risks(model, rows.take(np.arange(5)), 5, noise)
     assert inlier.shape == outlier.shape == (2,)
     assert not outlier.any()
     assert inlier.all()
     assert all(torch.equal(state[name], value) for name, value in model.state_dict().items())
-
-
-def draw_now(draw):
-    """Draw an input of an objective that needs no rows."""
-    return draw(np.arange(0), torch.Generator())
 
 
 class TwoWeights:
@@ -191,8 +187,8 @@ class TwoWeights:
 
 def test_labelled_inliers_have_the_iwae_bound_and_labelled_outliers_the_cubo_bound(world):
     rows, _ = world
-    labelled = rows.take(np.arange(12))
-    inlier_risk, outlier_risk = labelled_risks(TwoWeights(), labelled, 5, draw_now)
+    labelled, noise = rows.take(np.arange(12)), torch.zeros(1, 1, 2, 12)
+    inlier_risk, outlier_risk = labelled_risks(TwoWeights(), labelled, 5, noise)
     assert inlier_risk.item() == pytest.approx(-np.log((1 + 3) / 2))
     assert outlier_risk.item() == pytest.approx(-np.log((1 + 9) / 2) / 2)
 
@@ -205,9 +201,9 @@ def test_more_labelled_rows_than_a_batch_are_sampled(n_labelled, expected, monke
     labels[:n_labelled] = INLIER
     seen = []
 
-    def spy(model, x, n_inliers, inputs):
+    def spy(model, x, n_inliers, noise):
         seen.append((x[0].tolist(), n_inliers))
-        return labelled_risks(model, x, n_inliers, inputs)
+        return labelled_risks(model, x, n_inliers, noise)
 
     monkeypatch.setattr("imboost.training.polarization.labelled_risks", spy)
     model = MLPVAE(2, torch.Generator().manual_seed(0))

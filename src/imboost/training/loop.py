@@ -22,25 +22,34 @@ from imboost.training.update_graphs import Updates
 
 Model = TypeVar("Model")
 
-Draw = Callable[[NDArray[np.int64], torch.Generator], Tensor]
-"""Computes an input of an objective on the CPU, given the rows of the batch and a noise source."""
+Inputs = tuple[Tensor, ...]
+"""Tensors that differ between two updates with the same objective, such as noise."""
 
-Inputs = Callable[[Draw], Tensor]
-"""Draws an input of an objective and moves it to the device."""
 
-Objective = Callable[[Model, Tensor, Inputs], Tensor]
-"""Computes the risk (members,) of a model on a batch (features, rows).
+class Objective(NamedTuple, Generic[Model]):
+    """The risk of an update, and the inputs that it needs besides the batch.
 
-Whatever differs between two updates with the same objective, such as noise, comes from the inputs:
-on a GPU the computation itself is captured once and replayed.
-"""
+    On a GPU the computation of the risk is captured once and replayed, so it must not draw numbers
+    or depend on values of tensors.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws the inputs on the CPU, given the model, the rows of the batch and a noise source.
+    risk : callable
+        Computes the risk (members,), given the model, the batch (features, rows) and the inputs
+        on its device.
+    """
+
+    draw: Callable[[Model, NDArray[np.int64], torch.Generator], Inputs]
+    risk: Callable[..., Tensor]
 
 
 class Step(NamedTuple, Generic[Model]):
     """One update: its rows, the risk to minimise and its epoch.
 
-    All members train on the same rows; they differ in initial weights and latent noise. An
-    objective that copies values to the CPU cannot be captured in a CUDA graph.
+    All members train on the same rows; they differ in initial weights and latent noise. A risk
+    that copies values to the CPU cannot be captured in a CUDA graph.
     """
 
     rows: NDArray[np.int64]
@@ -73,15 +82,17 @@ def train(
 ) -> Iterator[Step[Model]]:
     """Make one update per step and yield the step after it."""
 
-    def update(objective: Objective[Model], inputs: Inputs) -> None:
-        index = inputs(lambda batch, _: torch.from_numpy(batch))
-        risk = objective(model, rows.take(index), inputs)  # (members,)
+    def draw(step: Step[Model]) -> Inputs:
+        return torch.from_numpy(step.rows), *step.objective.draw(model, step.rows, generator)
+
+    def update(objective: Objective[Model], index: Tensor, *inputs: Tensor) -> None:
+        risk = objective.risk(model, rows.take(index), *inputs)  # (members,)
         optimiser.zero_grad()
         # The members share no parameter, so the gradient of the sum is each one's own.
         torch.autograd.backward(risk.sum())
         optimiser.step()
 
-    updates = Updates(update, generator, rows.device)
+    updates = Updates(draw, update, rows.device)
     for step in steps:
         with one_thread():
             updates.make(step)

@@ -13,7 +13,7 @@ from torch import Tensor
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 from imboost.models.hypersphere import Hypersphere, MLPAutoencoder
 from imboost.training.batches import MiniBatches, draw_at_most
-from imboost.training.loop import Inputs, Step, full_pass_steps
+from imboost.training.loop import Inputs, Objective, Step, full_pass_steps
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import loss_quantile
 
@@ -69,9 +69,10 @@ def reconstruction_steps(
 ) -> Iterator[Step[MLPAutoencoder]]:
     """Return the steps of the autoencoder's pre-training, on the squared reconstruction error."""
 
-    def objective(model: MLPAutoencoder, x: Tensor, _: Inputs) -> Tensor:
+    def risk(model: MLPAutoencoder, x: Tensor) -> Tensor:
         return (model.reconstruct(x) - x).square().sum(1).mean(-1)
 
+    objective: Objective[MLPAutoencoder] = Objective(lambda *_: (), risk)
     return full_pass_steps(mini_batches, np.arange(n_rows), n_epochs, rng, objective)
 
 
@@ -91,18 +92,19 @@ def svdd_steps(
     inliers, outliers = np.flatnonzero(labels == INLIER), np.flatnonzero(labels == OUTLIER)
     contrasts = contrastive_weight > 0 and len(inliers) + len(outliers) > 0
 
-    def draw_labelled(_: NDArray[np.int64], __: torch.Generator) -> Tensor:
+    def draw(_: Hypersphere, __: NDArray[np.int64], ___: torch.Generator) -> Inputs:
+        if not contrasts:
+            return ()
         size = mini_batches.batch_size
         known = [draw_at_most(kind, size, rng) for kind in (inliers, outliers)]
-        return torch.from_numpy(np.concatenate(known))
+        return (torch.from_numpy(np.concatenate(known)),)
 
-    def objective(model: Hypersphere, x: Tensor, inputs: Inputs) -> Tensor:
+    def total_risk(model: Hypersphere, x: Tensor, *labelled: Tensor) -> Tensor:
         total = risk(model.distances(x, batch_statistics=True))
-        if contrasts:
-            labelled = rows.take(inputs(draw_labelled))  # (features, rows), inliers first
+        for index in labelled:  # inliers first
             n_inliers = min(len(inliers), mini_batches.batch_size)
-            is_outlier = torch.arange(labelled.shape[-1], device=x.device) >= n_inliers
-            distances = model.distances(labelled, batch_statistics=False)
+            is_outlier = torch.arange(len(index), device=x.device) >= n_inliers
+            distances = model.distances(rows.take(index), batch_statistics=False)
             term = contrastive_risk(distances, is_outlier, model.bias)
             total = total + contrastive_weight * term
         return total
@@ -110,6 +112,7 @@ def svdd_steps(
     pool = np.flatnonzero(labels != OUTLIER)
     if len(pool) < 2:  # batch normalisation needs two rows
         pool = np.arange(len(labels))
+    objective = Objective(draw, total_risk)
     return full_pass_steps(mini_batches, pool, n_epochs, rng, objective)
 
 
@@ -122,8 +125,11 @@ def sad_steps(
 ) -> Iterator[Step[Hypersphere]]:
     """Return the steps of Deep SAD on mini-batches of all rows, labelled or not."""
 
-    def objective(model: Hypersphere, x: Tensor, inputs: Inputs) -> Tensor:
-        known = inputs(lambda batch, _: torch.from_numpy(labels[batch]))
+    def draw(_: Hypersphere, batch: NDArray[np.int64], __: torch.Generator) -> Inputs:
+        return (torch.from_numpy(labels[batch]),)
+
+    def risk(model: Hypersphere, x: Tensor, known: Tensor) -> Tensor:
         return deep_sad_risk(model.distances(x, batch_statistics=True), known, weight)
 
+    objective = Objective(draw, risk)
     return full_pass_steps(mini_batches, np.arange(len(labels)), n_epochs, rng, objective)

@@ -14,9 +14,9 @@ from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 from imboost.models.backbone import Backbone
 from imboost.models.bounds import cubo, iwae
 from imboost.training.batches import Schedule, draw_at_most
-from imboost.training.loop import Inputs, Objective, Step, epoch_steps
+from imboost.training.loop import Objective, Step, epoch_steps
 from imboost.training.scaled_rows import ScaledRows
-from imboost.training.warmup import Trim, draw_noise, iwae_losses, loss_quantile, trimmed_risk
+from imboost.training.warmup import Trim, iwae_losses, loss_quantile, trimmed_risk
 
 MIN_POOL = 2  # unlabelled rows; with fewer, batch normalisation and the trimmed loss are undefined
 
@@ -73,25 +73,38 @@ def polarization_steps(
     def objective_with(size: int, factor: float) -> Objective[Backbone]:
         weights = factor * inlier_weight, factor * outlier_weight
 
-        def draw_labelled(_: NDArray[np.int64], __: torch.Generator) -> Tensor:
-            known = [draw_at_most(inliers, size, rng), draw_at_most(outliers, size, rng)]
-            return torch.from_numpy(np.concatenate(known))
+        def draw(
+            model: Backbone, batch: NDArray[np.int64], generator: torch.Generator
+        ) -> tuple[Tensor, Tensor, Tensor]:
+            labelled = np.concatenate(
+                [draw_at_most(inliers, size, rng), draw_at_most(outliers, size, rng)]
+            )
+            labelled_noise = model.draw_noise(len(labelled), generator)
+            return (
+                torch.from_numpy(labelled),
+                labelled_noise,
+                model.draw_noise(len(batch), generator),
+            )
 
-        def objective(model: Backbone, x: Tensor, inputs: Inputs) -> Tensor:
-            labelled = rows.take(inputs(draw_labelled))  # (features, rows), inliers first
+        def risk(
+            model: Backbone, x: Tensor, labelled: Tensor, labelled_noise: Tensor, noise: Tensor
+        ) -> Tensor:
             n_inliers = min(len(inliers), size)
-            inlier_risk, outlier_risk = labelled_risks(model, labelled, n_inliers, inputs)
+            labelled_x = rows.take(labelled)  # (features, rows), inliers first
+            inlier_risk, outlier_risk = labelled_risks(
+                model, labelled_x, n_inliers, labelled_noise
+            )
             unlabelled_risk = torch.zeros_like(inlier_risk)
             if x.shape[-1]:
-                losses = iwae_losses(model, x, inputs)
+                losses = iwae_losses(model, x, noise)
                 threshold = loss_quantile(losses, trim_quantile)
                 if len(inliers):
-                    risk = inlier_risk.detach()
-                    threshold = adaptive_threshold(threshold, risk, threshold_mix)
+                    reached = inlier_risk.detach()
+                    threshold = adaptive_threshold(threshold, reached, threshold_mix)
                 unlabelled_risk = trim(losses, threshold)
             return polarized_risk(unlabelled_risk, inlier_risk, outlier_risk, *weights)
 
-        return objective
+        return Objective(draw, risk)
 
     def objective_at(epoch: int) -> Objective[Backbone]:
         factor = weight_factor(epoch, schedule) if decay else 1.0
@@ -101,7 +114,7 @@ def polarization_steps(
 
 
 def labelled_risks(
-    model: Backbone, x: Tensor, n_inliers: int, inputs: Inputs
+    model: Backbone, x: Tensor, n_inliers: int, noise: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Risks R^i (IWAE) and R^o (CUBO) of labelled rows, each (members,), 0 without rows.
 
@@ -113,7 +126,6 @@ def labelled_risks(
     if n_inliers + n_outliers == 0:
         nothing = torch.zeros(model.n_members, device=x.device)
         return nothing, nothing
-    noise = draw_noise(model, x, inputs)
     log_w = model.log_weights(x, noise, batch_statistics=False)  # (members, samples, rows)
     inlier_w, outlier_w = log_w[..., :n_inliers], log_w[..., n_inliers:]
     # Summed, not averaged: the sum over no rows is the wanted 0.

@@ -11,18 +11,12 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 if TYPE_CHECKING:
-    from imboost.training.loop import Draw, Inputs, Objective, Step
+    from imboost.training.loop import Inputs, Objective, Step
 
 MAX_GRAPHS = 2  # kept at a time: mini-batches of a full pass have at most two sizes
-
-Update = Callable[["Objective[Any]", "Inputs"], None]
-"""Makes one update with an objective, given the source of its inputs."""
 
 
 class Updates:
@@ -30,11 +24,24 @@ class Updates:
 
     On a GPU, an update that repeats, with the same objective and batch size, is captured in a CUDA
     graph and replayed.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws the inputs of a step on the CPU.
+    update : callable
+        Makes an update, given the objective and its inputs on the device.
+    device : torch.device
     """
 
-    def __init__(self, update: Update, generator: torch.Generator, device: torch.device) -> None:
+    def __init__(
+        self,
+        draw: Callable[[Step[Any]], Inputs],
+        update: Callable[..., None],
+        device: torch.device,
+    ) -> None:
+        self._draw = draw
         self._update = update
-        self._generator = generator
         self._device = device
         self._graphs: dict[tuple[Objective[Any], int], _UpdateGraph] = {}
         self._last: tuple[Objective[Any], int] | None = None
@@ -42,20 +49,19 @@ class Updates:
     def make(self, step: Step[Any]) -> None:
         """Make the update of a step."""
         key = step.objective, len(step.rows)
+        drawn = self._draw(step)
         if key in self._graphs:
-            self._graphs[key].draw(step.rows, self._generator)
-            self._graphs[key].replay()
-        elif self._device.type == "cuda" and step.can_capture and self._repeats(step):
-            graph = _UpdateGraph(self._device)
-            graph.capture(self._update, step, self._generator)
-            graph.replay()
-            self._graphs[key] = graph
-            for oldest in list(self._graphs)[:-MAX_GRAPHS]:
-                del self._graphs[oldest]
+            self._graphs[key].replay(drawn)
         else:
-            self._update(
-                step.objective, lambda draw: draw(step.rows, self._generator).to(self._device)
-            )
+            inputs = tuple(value.to(self._device) for value in drawn)
+            if self._device.type == "cuda" and step.can_capture and self._repeats(step):
+                graph = _UpdateGraph(inputs, lambda: self._update(step.objective, *inputs))
+                graph.replay()
+                self._graphs[key] = graph
+                for oldest in list(self._graphs)[:-MAX_GRAPHS]:
+                    del self._graphs[oldest]
+            else:
+                self._update(step.objective, *inputs)
         self._last = key
 
     def _repeats(self, step: Step[Any]) -> bool:
@@ -72,37 +78,17 @@ class Updates:
 class _UpdateGraph:
     """One captured update and the tensors that hold its inputs."""
 
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
+    def __init__(self, inputs: Inputs, update: Callable[[], None]) -> None:
+        self._inputs = inputs
         self._graph = torch.cuda.CUDAGraph()
-        self._draws: list[Draw] = []
-        self._inputs: list[Tensor] = []
+        _capturing.capture(self._graph, inputs[0].device, update)
 
-    def capture(self, update: Update, step: Step[Any], generator: torch.Generator) -> None:
-        """Record the kernels of an update, and set the inputs of its first replay."""
-        values: list[Tensor] = []
-
-        def add_input(draw: Draw) -> Tensor:
-            values.append(draw(step.rows, generator))
-            self._draws.append(draw)
-            self._inputs.append(torch.empty_like(values[-1], device=self._device))
-            return self._inputs[-1]
-
-        _capturing.capture(self._graph, self._device, lambda: update(step.objective, add_input))
-        self._set(values)
-
-    def draw(self, rows: NDArray[np.int64], generator: torch.Generator) -> None:
-        """Draw the inputs of the next replay, in the order of the capture."""
-        self._set([draw(rows, generator) for draw in self._draws])
-
-    def replay(self) -> None:
-        """Make the update."""
-        self._graph.replay()
-
-    def _set(self, values: list[Tensor]) -> None:
-        for own, value in zip(self._inputs, values, strict=True):
+    def replay(self, values: Inputs | None = None) -> None:
+        """Make the update, with new values of the inputs if given."""
+        for own, value in zip(self._inputs, values or (), strict=values is not None):
             # From pinned memory, a copy does not wait for the GPU.
             own.copy_(value.pin_memory(), non_blocking=True)
+        self._graph.replay()
 
 
 class _Capturing(threading.local):

@@ -8,27 +8,28 @@ from dataclasses import replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from imboost.models.backbone import Backbone
 from imboost.models.bounds import iwae
 from imboost.training.batches import Schedule
-from imboost.training.loop import Inputs, Objective, Step, epoch_steps
+from imboost.training.loop import Objective, Step, epoch_steps
 
 Trim = Callable[[Tensor, Tensor], Tensor]
 """Computes a risk (members,) from losses (members, rows) and a threshold (members,)."""
 
 
-def iwae_losses(model: Backbone, x: Tensor, inputs: Inputs) -> Tensor:
+def iwae_losses(model: Backbone, x: Tensor, noise: Tensor) -> Tensor:
     """Per-row loss l(theta; x), the negative IWAE bound, of a batch: (members, rows)."""
-    noise = draw_noise(model, x, inputs)
     return -iwae(model.log_weights(x, noise, batch_statistics=True))
 
 
-def draw_noise(model: Backbone, x: Tensor, inputs: Inputs) -> Tensor:
-    """Draw the noise of a batch (features, rows)."""
-    n_rows = x.shape[-1]
-    return inputs(lambda _, generator: model.draw_noise(n_rows, generator))
+def draw_noise(
+    model: Backbone, rows: NDArray[np.int64], generator: torch.Generator
+) -> tuple[Tensor]:
+    """Draw the noise of a batch, the only input of the risks of the warm-up."""
+    return (model.draw_noise(len(rows), generator),)
 
 
 def plain_risk(losses: Tensor) -> Tensor:
@@ -70,12 +71,14 @@ def warmup_steps(
     risk; it can be replaced to record which rows are kept.
     """
 
-    def trimmed(model: Backbone, x: Tensor, inputs: Inputs) -> Tensor:
-        losses = iwae_losses(model, x, inputs)
+    def risk(model: Backbone, x: Tensor, noise: Tensor) -> Tensor:
+        losses = iwae_losses(model, x, noise)
         return trim(losses, loss_quantile(losses, trim_quantile))
 
+    trimmed = Objective(draw_noise, risk)
+
     def objective_at(epoch: int) -> Objective[Backbone]:
-        return plain_objective if epoch < schedule.plain_epochs else trimmed
+        return PLAIN if epoch < schedule.plain_epochs else trimmed
 
     epochs = range(schedule.warmup_epochs)
     return epoch_steps(schedule, epochs, n_rows, rng, objective_at)
@@ -86,9 +89,10 @@ def plain_steps(
 ) -> Iterator[Step[Backbone]]:
     """Return steps on the plain risk alone, with batches of constant size."""
     constant = replace(schedule, plain_epochs=n_epochs)
-    return epoch_steps(constant, range(n_epochs), n_rows, rng, lambda _: plain_objective)
+    return epoch_steps(constant, range(n_epochs), n_rows, rng, lambda _: PLAIN)
 
 
-def plain_objective(model: Backbone, x: Tensor, inputs: Inputs) -> Tensor:
-    """Return the plain risk of a batch: (members,)."""
-    return plain_risk(iwae_losses(model, x, inputs))
+PLAIN: Objective[Backbone] = Objective(
+    draw_noise, lambda model, x, noise: plain_risk(iwae_losses(model, x, noise))
+)
+"""The plain risk of a batch (eq. 1)."""
