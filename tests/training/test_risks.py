@@ -1,5 +1,7 @@
 """The paper's equations on losses computed by hand."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -223,3 +225,32 @@ def test_epochs_with_the_same_batch_size_and_weights_share_an_objective(world):
     decaying = list(polarization_steps(Schedule(), epochs, rows, labels, rng, decay=True))
     assert len({step.objective for step in constant}) == 1
     assert len({step.objective for step in decaying}) == len(epochs)
+
+
+@pytest.mark.parametrize("phase", ["plain", "trimmed", "polarization"])
+def test_padding_changes_neither_risk_nor_gradient_nor_running_averages(world, phase):
+    rows, model = world
+    labels = unlabelled(200)
+    labels[:10], labels[100:130] = OUTLIER, INLIER
+    rng, generator = np.random.default_rng(0), torch.Generator().manual_seed(3)
+    schedule = Schedule(plain_epochs=1 if phase == "plain" else 0)
+    steps = warmup_steps(schedule, 200, rng, trim_quantile=0.92)
+    if phase == "polarization":
+        steps = polarization_steps(schedule, range(50, 51), rows, labels, rng)
+    step = next(steps)
+    noise, *others = step.objective.draw(model, step.rows, generator)
+    n_rows, n_more = len(step.rows), 37
+    padded_noise = torch.nn.functional.pad(noise, (0, n_more))
+    is_row = torch.arange(n_rows + n_more) < n_rows
+    results = []
+    for index, own_noise, mask in (
+        (step.rows, noise, None),
+        (np.pad(step.rows, (0, n_more)), padded_noise, is_row),
+    ):
+        own = copy.deepcopy(model)
+        risk = step.objective.risk(own, rows.take(index), own_noise, *others, is_row=mask)
+        risk.sum().backward()
+        gradients = [parameter.grad for parameter in own.parameters()]
+        results.append([risk.detach(), *gradients, *own.buffers()])
+    for plain, padded in zip(*results, strict=True):
+        torch.testing.assert_close(padded, plain, rtol=1e-4, atol=1e-5)

@@ -38,7 +38,14 @@ class Backbone(Protocol):
             K; the model's own number if not given.
         """
 
-    def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
+    def log_weights(
+        self,
+        x: Tensor,
+        noise: Tensor,
+        *,
+        batch_statistics: bool,
+        is_row: Tensor | None = None,
+    ) -> Tensor:
         """Return log-weights of shape (members, samples, rows).
 
         Parameters
@@ -50,6 +57,8 @@ class Backbone(Protocol):
         batch_statistics : bool
             Whether hidden units are normalised by this batch, and update the running
             averages, or by those averages.
+        is_row : Tensor of bool of shape (rows,), optional
+            False for padding, which is not in the statistics of the batch.
         """
 
     def parameters(self) -> Iterator[nn.Parameter]:

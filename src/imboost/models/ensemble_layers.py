@@ -45,9 +45,14 @@ class HiddenLayer(nn.Module):
         self.register_buffer("running_mean", torch.zeros(n_members, n_out, 1))
         self.register_buffer("running_var", torch.ones(n_members, n_out, 1))
 
-    def forward(self, x: Tensor, batch_statistics: bool) -> Tensor:
-        """Map (n_in, rows) or (members, n_in, rows) to (members, n_out, rows)."""
-        if batch_statistics:
+    def forward(self, x: Tensor, batch_statistics: bool, is_row: Tensor | None = None) -> Tensor:
+        """Map (n_in, rows) or (members, n_in, rows) to (members, n_out, rows).
+
+        `is_row` (rows,) is false for padding, which is not in the batch statistics.
+        """
+        if batch_statistics and is_row is not None:
+            hidden = self._normalise_padded(torch.matmul(self.weight, x), is_row)
+        elif batch_statistics:
             hidden = self._normalise(torch.matmul(self.weight, x))
         else:
             # The running averages are constants here, so they fold into the small weights.
@@ -66,9 +71,22 @@ class HiddenLayer(nn.Module):
         with torch.no_grad():
             variance = rstd.pow(-2) - BATCH_NORM_EPS
             unbiased = variance * (n_rows / max(n_rows - 1, 1))
-            self.running_mean.lerp_(mean, BATCH_NORM_MOMENTUM)
-            self.running_var.lerp_(unbiased, BATCH_NORM_MOMENTUM)
+            self._update_averages(mean, unbiased)
         return normal
+
+    def _normalise_padded(self, hidden: Tensor, is_row: Tensor) -> Tensor:
+        """Standardise every unit over the rows that are not padding, as `_normalise` does."""
+        n_rows = is_row.sum()
+        mean = (hidden * is_row).sum(-1, keepdim=True) / n_rows
+        centred = (hidden - mean) * is_row
+        variance = centred.square().sum(-1, keepdim=True) / n_rows
+        with torch.no_grad():
+            self._update_averages(mean, variance * (n_rows / (n_rows - 1).clamp(min=1)))
+        return centred * torch.rsqrt(variance + BATCH_NORM_EPS)
+
+    def _update_averages(self, mean: Tensor, variance: Tensor) -> None:
+        self.running_mean.lerp_(mean, BATCH_NORM_MOMENTUM)
+        self.running_var.lerp_(variance, BATCH_NORM_MOMENTUM)
 
 
 class LinearLayer(nn.Module):

@@ -79,7 +79,14 @@ class NormalisingFlow(nn.Module):
         """Return an empty tensor: an exact likelihood needs no samples."""
         return torch.empty(self.n_members, 0, 1, n_rows, device=generator.device)
 
-    def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
+    def log_weights(
+        self,
+        x: Tensor,
+        noise: Tensor,
+        *,
+        batch_statistics: bool,
+        is_row: Tensor | None = None,
+    ) -> Tensor:
         """Return the exact log-density as the only weight: (members, 1, rows)."""
         # A captured update cannot read values; scores of all rows are never captured.
         is_captured = x.is_cuda and torch.cuda.is_current_stream_capturing()

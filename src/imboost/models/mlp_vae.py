@@ -122,13 +122,28 @@ class MLPVAE(nn.Module):
         shape = (self.n_members, self.n_latent, n_samples or self.n_samples, n_rows)
         return torch.randn(shape, generator=generator, device=generator.device)
 
-    def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
+    def log_weights(
+        self,
+        x: Tensor,
+        noise: Tensor,
+        *,
+        batch_statistics: bool,
+        is_row: Tensor | None = None,
+    ) -> Tensor:
         """Return ``log p(x | z) + log p(z) - log q(z | x)``: (members, samples, rows)."""
-        cells, code, _ = self.weight_parts(x, x, noise, batch_statistics=batch_statistics)
+        cells, code, _ = self.weight_parts(
+            x, x, noise, batch_statistics=batch_statistics, is_row=is_row
+        )
         return cells.sum(1) + code
 
     def weight_parts(
-        self, x: Tensor, seen: Tensor, noise: Tensor, *, batch_statistics: bool
+        self,
+        x: Tensor,
+        seen: Tensor,
+        noise: Tensor,
+        *,
+        batch_statistics: bool,
+        is_row: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the summands of `log_weights`, and the decoder's output.
 
@@ -143,15 +158,17 @@ class MLPVAE(nn.Module):
             ``log p(z) - log q(z | x)``, the term of the latent code.
         output : Tensor of shape (members, features, samples, rows)
         """
-        mean, logvar = self.encode(seen, batch_statistics=batch_statistics)
+        mean, logvar = self.encode(seen, batch_statistics=batch_statistics, is_row=is_row)
         spread = (0.5 * logvar).exp()
         z = mean.unsqueeze(2) + spread.unsqueeze(2) * noise  # (members, latent, samples, rows)
         # log p(z) - log q(z | x); the normalising constants cancel.
         code = 0.5 * (noise.square().sum(1) - z.square().sum(1) + logvar.sum(1, keepdim=True))
-        output, x_logvar = self.decode(z, batch_statistics=batch_statistics)
+        output, x_logvar = self.decode(z, batch_statistics=batch_statistics, is_row=is_row)
         return self.log_density(x.unsqueeze(-2), output, x_logvar), code, output
 
-    def encode(self, x: Tensor, *, batch_statistics: bool) -> tuple[Tensor, Tensor]:
+    def encode(
+        self, x: Tensor, *, batch_statistics: bool, is_row: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Return mean and log-variance of the latent code, each (members, latent, rows).
 
         Missing-value indicators are hidden from the encoder, so that the code does not
@@ -162,19 +179,22 @@ class MLPVAE(nn.Module):
         is_complete = can_branch(missing) and not missing.any()
         hidden = x if is_complete else torch.where(missing, self.fill_values, x)
         for layer in self.encoder:
-            hidden = layer(hidden, batch_statistics)
+            hidden = layer(hidden, batch_statistics, is_row)
         mean, logvar = self.latent_head(hidden)
         return mean, logvar
 
-    def decode(self, z: Tensor, *, batch_statistics: bool) -> tuple[Tensor, Tensor]:
+    def decode(
+        self, z: Tensor, *, batch_statistics: bool, is_row: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Return output and log-variance of the cells, each (members, features, samples, rows).
 
         All samples of all rows pass through the decoder as one batch.
         """
         n_members, _, n_samples, n_rows = z.shape
         hidden = z.flatten(2)  # (members, latent, samples * rows)
+        is_row = None if is_row is None else is_row.repeat(n_samples)  # (samples * rows,)
         for layer in self.decoder:
-            hidden = layer(hidden, batch_statistics)
+            hidden = layer(hidden, batch_statistics, is_row)
         output, logvar = self.output_head(hidden)
         shape = (n_members, -1, n_samples, n_rows)
         return output.reshape(shape), logvar.reshape(shape)

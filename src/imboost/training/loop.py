@@ -35,10 +35,11 @@ class Objective(NamedTuple, Generic[Model]):
     Parameters
     ----------
     draw : callable
-        Draws the inputs on the CPU, given the model, the rows of the batch and a noise source.
+        Draws the inputs on the CPU, given the model, the rows of the batch and a noise source. In
+        a batch that may be padded, the first input is the noise of its rows.
     risk : callable
-        Computes the risk (members,), given the model, the batch (features, rows) and the inputs
-        on its device.
+        Computes the risk (members,), given the model, the batch (features, rows), the inputs
+        on its device and `is_row` (rows,): false for padding, None if there is none.
     """
 
     draw: Callable[[Model, NDArray[np.int64], torch.Generator], Inputs]
@@ -48,14 +49,16 @@ class Objective(NamedTuple, Generic[Model]):
 class Step(NamedTuple, Generic[Model]):
     """One update: its rows, the risk to minimise and its epoch.
 
-    All members train on the same rows; they differ in initial weights and latent noise. A risk
-    that copies values to the CPU cannot be captured in a CUDA graph.
+    All members train on the same rows; they differ in initial weights and latent noise. A CUDA
+    graph has batches of one size, `padded_size`; a risk that copies values to the CPU cannot be
+    captured.
     """
 
     rows: NDArray[np.int64]
     objective: Objective[Model]
     epoch: int
     ends_epoch: bool
+    padded_size: int
     can_capture: bool = True
 
 
@@ -85,8 +88,10 @@ def train(
     def draw(step: Step[Model]) -> Inputs:
         return torch.from_numpy(step.rows), *step.objective.draw(model, step.rows, generator)
 
-    def update(objective: Objective[Model], index: Tensor, *inputs: Tensor) -> None:
-        risk = objective.risk(model, rows.take(index), *inputs)  # (members,)
+    def update(
+        objective: Objective[Model], index: Tensor, *inputs: Tensor, is_row: Tensor | None = None
+    ) -> None:
+        risk = objective.risk(model, rows.take(index), *inputs, is_row=is_row)  # (members,)
         optimiser.zero_grad()
         # The members share no parameter, so the gradient of the sum is each one's own.
         torch.autograd.backward(risk.sum())
@@ -123,12 +128,14 @@ def epoch_steps(
 ) -> Iterator[Step[Model]]:
     """Yield the steps of `epochs`, with the batch size and objective of each epoch."""
     n_rows = pool if isinstance(pool, int) else len(pool)
+    padded_size = max((schedule.batch_size_at(epoch, n_rows) for epoch in epochs), default=0)
     for epoch in epochs:
         objective = objective_at(epoch)
         size = schedule.batch_size_at(epoch, n_rows)
         for update in range(1, schedule.updates_per_epoch + 1):
             rows = draw_batch(pool, size, rng)
-            yield Step(rows, objective, epoch, update == schedule.updates_per_epoch)
+            ends_epoch = update == schedule.updates_per_epoch
+            yield Step(rows, objective, epoch, ends_epoch, padded_size)
 
 
 def full_pass_steps(
@@ -142,4 +149,4 @@ def full_pass_steps(
     for epoch in range(n_epochs):
         batches = mini_batches.split(pool, rng)
         for number, rows in enumerate(batches, start=1):
-            yield Step(rows, objective, epoch, number == len(batches))
+            yield Step(rows, objective, epoch, number == len(batches), len(rows))

@@ -69,35 +69,36 @@ def polarization_steps(
     inliers = np.flatnonzero(labels == INLIER)
     outliers = np.flatnonzero(labels == OUTLIER)
 
-    @cache  # one objective, and thus one CUDA graph, for all epochs of the same batch size
-    def objective_with(size: int, factor: float) -> Objective[Backbone]:
+    @cache  # one objective, and thus one CUDA graph, for many epochs
+    def objective_with(n_inliers: int, n_outliers: int, factor: float) -> Objective[Backbone]:
         weights = factor * inlier_weight, factor * outlier_weight
 
         def draw(
             model: Backbone, batch: NDArray[np.int64], generator: torch.Generator
         ) -> tuple[Tensor, Tensor, Tensor]:
             labelled = np.concatenate(
-                [draw_at_most(inliers, size, rng), draw_at_most(outliers, size, rng)]
+                [draw_at_most(inliers, n_inliers, rng), draw_at_most(outliers, n_outliers, rng)]
             )
             labelled_noise = model.draw_noise(len(labelled), generator)
-            return (
-                torch.from_numpy(labelled),
-                labelled_noise,
-                model.draw_noise(len(batch), generator),
-            )
+            noise = model.draw_noise(len(batch), generator)
+            return noise, torch.from_numpy(labelled), labelled_noise
 
         def risk(
-            model: Backbone, x: Tensor, labelled: Tensor, labelled_noise: Tensor, noise: Tensor
+            model: Backbone,
+            x: Tensor,
+            noise: Tensor,
+            labelled: Tensor,
+            labelled_noise: Tensor,
+            is_row: Tensor | None,
         ) -> Tensor:
-            n_inliers = min(len(inliers), size)
             labelled_x = rows.take(labelled)  # (features, rows), inliers first
             inlier_risk, outlier_risk = labelled_risks(
                 model, labelled_x, n_inliers, labelled_noise
             )
             unlabelled_risk = torch.zeros_like(inlier_risk)
             if x.shape[-1]:
-                losses = iwae_losses(model, x, noise)
-                threshold = loss_quantile(losses, trim_quantile)
+                losses = iwae_losses(model, x, noise, is_row)
+                threshold = loss_quantile(losses, trim_quantile, is_row)
                 if len(inliers):
                     reached = inlier_risk.detach()
                     threshold = adaptive_threshold(threshold, reached, threshold_mix)
@@ -107,8 +108,9 @@ def polarization_steps(
         return Objective(draw, risk)
 
     def objective_at(epoch: int) -> Objective[Backbone]:
+        size = schedule.batch_size_at(epoch, len(labels))
         factor = weight_factor(epoch, schedule) if decay else 1.0
-        return objective_with(schedule.batch_size_at(epoch, len(labels)), factor)
+        return objective_with(min(len(inliers), size), min(len(outliers), size), factor)
 
     return epoch_steps(schedule, epochs, pool, rng, objective_at)
 

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
 if TYPE_CHECKING:
     from imboost.training.loop import Inputs, Objective, Step
@@ -22,8 +24,8 @@ MAX_GRAPHS = 2  # kept at a time: mini-batches of a full pass have at most two s
 class Updates:
     """The updates of one call of `train`.
 
-    On a GPU, an update that repeats, with the same objective and batch size, is captured in a CUDA
-    graph and replayed.
+    On a GPU, an update that repeats is captured in a CUDA graph and replayed. Batches that grow
+    are padded to one size, so that one graph serves them all.
 
     Parameters
     ----------
@@ -48,47 +50,70 @@ class Updates:
 
     def make(self, step: Step[Any]) -> None:
         """Make the update of a step."""
-        key = step.objective, len(step.rows)
-        drawn = self._draw(step)
-        if key in self._graphs:
+        drawn, key = self._draw(step), _key(step)
+        if key not in self._graphs and self._repeats(step):
+            self._graphs[key] = _UpdateGraph(step, drawn, self._update, self._device)
+            for oldest in list(self._graphs)[:-MAX_GRAPHS]:
+                del self._graphs[oldest]
+        if key in self._graphs and step.can_capture:
             self._graphs[key].replay(drawn)
         else:
-            inputs = tuple(value.to(self._device) for value in drawn)
-            if self._device.type == "cuda" and step.can_capture and self._repeats(step):
-                graph = _UpdateGraph(inputs, lambda: self._update(step.objective, *inputs))
-                graph.replay()
-                self._graphs[key] = graph
-                for oldest in list(self._graphs)[:-MAX_GRAPHS]:
-                    del self._graphs[oldest]
-            else:
-                self._update(step.objective, *inputs)
+            self._update(step.objective, *(value.to(self._device) for value in drawn))
         self._last = key
 
     def _repeats(self, step: Step[Any]) -> bool:
-        """Return whether the update is like the previous one, or the next one is like it.
+        """Return whether the update can be captured, and the previous or next one is like it.
 
         Within an epoch, steps have the same objective and batch size. The first update is never
         captured: it creates the state of Adam and the handles of CUDA's libraries.
         """
-        if self._last is None:
+        if self._device.type != "cuda" or not step.can_capture or self._last is None:
             return False
-        return not step.ends_epoch or self._last == (step.objective, len(step.rows))
+        return not step.ends_epoch or self._last == _key(step)
+
+
+def _key(step: Step[Any]) -> tuple[Objective[Any], int]:
+    """Return what the updates of a graph have in common."""
+    return step.objective, step.padded_size
 
 
 class _UpdateGraph:
-    """One captured update and the tensors that hold its inputs."""
+    """One captured update and the tensors that hold its inputs.
 
-    def __init__(self, inputs: Inputs, update: Callable[[], None]) -> None:
+    Smaller batches are padded: `is_row` is the last of its inputs if there are any.
+    """
+
+    def __init__(
+        self, step: Step[Any], drawn: Inputs, update: Callable[..., None], device: torch.device
+    ) -> None:
+        self._size = step.padded_size
+        self._is_padded = len(step.rows) < step.padded_size
+        inputs = [value.to(device) for value in self._padded(drawn)]
         self._inputs = inputs
         self._graph = torch.cuda.CUDAGraph()
-        _capturing.capture(self._graph, inputs[0].device, update)
+        n_drawn = len(drawn)
+        is_row = inputs[-1] if self._is_padded else None
+        _capturing.capture(
+            self._graph,
+            device,
+            lambda: update(step.objective, *inputs[:n_drawn], is_row=is_row),
+        )
 
-    def replay(self, values: Inputs | None = None) -> None:
-        """Make the update, with new values of the inputs if given."""
-        for own, value in zip(self._inputs, values or (), strict=values is not None):
+    def replay(self, drawn: Inputs) -> None:
+        """Make the update with new inputs."""
+        for own, value in zip(self._inputs, self._padded(drawn), strict=True):
             # From pinned memory, a copy does not wait for the GPU.
             own.copy_(value.pin_memory(), non_blocking=True)
         self._graph.replay()
+
+    def _padded(self, drawn: Inputs) -> list[Tensor]:
+        """Pad the rows and their noise with zeros, and add the mask of the rows."""
+        if not self._is_padded:
+            return list(drawn)
+        rows, noise, *others = drawn
+        n_more = self._size - len(rows)
+        is_row = torch.arange(self._size) < len(rows)
+        return [F.pad(rows, (0, n_more)), F.pad(noise, (0, n_more)), *others, is_row]
 
 
 class _Capturing(threading.local):

@@ -20,9 +20,13 @@ Trim = Callable[[Tensor, Tensor], Tensor]
 """Computes a risk (members,) from losses (members, rows) and a threshold (members,)."""
 
 
-def iwae_losses(model: Backbone, x: Tensor, noise: Tensor) -> Tensor:
-    """Per-row loss l(theta; x), the negative IWAE bound, of a batch: (members, rows)."""
-    return -iwae(model.log_weights(x, noise, batch_statistics=True))
+def iwae_losses(model: Backbone, x: Tensor, noise: Tensor, is_row: Tensor | None = None) -> Tensor:
+    """Per-row loss l(theta; x), the negative IWAE bound, of a batch: (members, rows).
+
+    `is_row` (rows,) is false for padding, whose loss is infinite.
+    """
+    losses = -iwae(model.log_weights(x, noise, batch_statistics=True, is_row=is_row))
+    return losses if is_row is None else torch.where(is_row, losses, math.inf)
 
 
 def draw_noise(
@@ -32,9 +36,11 @@ def draw_noise(
     return (model.draw_noise(len(rows), generator),)
 
 
-def plain_risk(losses: Tensor) -> Tensor:
+def plain_risk(losses: Tensor, is_row: Tensor | None = None) -> Tensor:
     """Mean loss of the batch (eq. 1): (members, rows) to (members,)."""
-    return losses.mean(-1)
+    if is_row is None:
+        return losses.mean(-1)
+    return torch.where(is_row, losses, 0.0).sum(-1) / is_row.sum()
 
 
 def trimmed_risk(losses: Tensor, threshold: Tensor) -> Tensor:
@@ -43,7 +49,7 @@ def trimmed_risk(losses: Tensor, threshold: Tensor) -> Tensor:
     The losses are (members, rows), the threshold and the risk (members,).
     """
     kept = kept_rows(losses, threshold)
-    return (losses * kept).sum(-1) / kept.sum(-1).clamp(min=1)
+    return torch.where(kept, losses, 0.0).sum(-1) / kept.sum(-1).clamp(min=1)
 
 
 def kept_rows(losses: Tensor, threshold: Tensor) -> Tensor:
@@ -51,8 +57,12 @@ def kept_rows(losses: Tensor, threshold: Tensor) -> Tensor:
     return losses.detach() <= threshold.unsqueeze(-1)
 
 
-def loss_quantile(losses: Tensor, quantile: float) -> Tensor:
+def loss_quantile(losses: Tensor, quantile: float, is_row: Tensor | None = None) -> Tensor:
     """Return q_rho, the `quantile` of the batch's losses: (members,)."""
+    if is_row is not None:  # infinite losses of padding are the last
+        n_rows = is_row.sum()
+        ranks = torch.ceil(quantile * n_rows.double()).long().clamp(min=1).expand(len(losses), 1)
+        return losses.detach().sort(-1).values.gather(-1, ranks - 1).squeeze(-1)
     rank = min(max(math.ceil(quantile * losses.shape[-1]), 1), losses.shape[-1])
     return torch.kthvalue(losses.detach(), rank, dim=-1).values
 
@@ -71,9 +81,9 @@ def warmup_steps(
     risk; it can be replaced to record which rows are kept.
     """
 
-    def risk(model: Backbone, x: Tensor, noise: Tensor) -> Tensor:
-        losses = iwae_losses(model, x, noise)
-        return trim(losses, loss_quantile(losses, trim_quantile))
+    def risk(model: Backbone, x: Tensor, noise: Tensor, is_row: Tensor | None) -> Tensor:
+        losses = iwae_losses(model, x, noise, is_row)
+        return trim(losses, loss_quantile(losses, trim_quantile, is_row))
 
     trimmed = Objective(draw_noise, risk)
 
@@ -93,6 +103,7 @@ def plain_steps(
 
 
 PLAIN: Objective[Backbone] = Objective(
-    draw_noise, lambda model, x, noise: plain_risk(iwae_losses(model, x, noise))
+    draw_noise,
+    lambda model, x, noise, is_row: plain_risk(iwae_losses(model, x, noise, is_row), is_row),
 )
 """The plain risk of a batch (eq. 1)."""
