@@ -8,6 +8,7 @@ on fixed memory: each replay first copies new inputs (rows, noise) into the grap
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,9 @@ from torch import Tensor
 
 if TYPE_CHECKING:
     from imboost.training.loop import Inputs, Objective, Step
+
+# The first update of an optimiser is made without a graph.
+warnings.filterwarnings("ignore", message="This instance was constructed with capturable=True")
 
 MAX_GRAPHS = 2  # kept at a time: mini-batches of a full pass have at most two sizes
 
@@ -135,7 +139,9 @@ class _Capturing(threading.local):
     ) -> None:
         """Record what `record` computes in `graph`; nothing is computed yet."""
         if device not in self._streams:
-            self._streams[device] = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+            # Streams of high priority come from a pool of their own, so that no other thread
+            # computes on this one while it captures.
+            self._streams[device] = torch.cuda.Stream(device, priority=-1)  # type: ignore[no-untyped-call]
             self._pools[device] = torch.cuda.graph_pool_handle()
         stream = self._streams[device]
         with self.lock:

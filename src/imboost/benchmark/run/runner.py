@@ -17,6 +17,8 @@ from imboost.benchmark.run.results import Line, ResultFile
 from imboost.datasets.adbench import ADBenchFile, read_dataset
 from imboost.datasets.dataset import Dataset
 
+MAX_THREADS = 32  # streams in torch's pool; with more threads, two would share a stream
+
 Experiment = Callable[[RunSpec, Dataset, str], Iterable[Line]]
 """Runs a specification on a data set and a device and returns its lines, such as `run`."""
 
@@ -38,7 +40,7 @@ def run_all(
     runs = ((spec, (experiment, spec, plan.files[spec.dataset], plan.device)) for spec in todo)
     # Only a process of its own can be stopped at a time limit.
     if plan.jobs > 1 and plan.time_limit is None and _share_a_gpu(todo, plan.device):
-        outcomes = _in_threads(runs, plan.jobs)
+        outcomes = _in_threads(runs, min(plan.jobs, MAX_THREADS))
     elif plan.jobs > 1 or plan.time_limit is not None:
         outcomes = _in_pool(runs, plan.jobs, plan.time_limit)
     else:
@@ -71,8 +73,8 @@ def _in_threads(
 ) -> Iterator[tuple[RunSpec, RunOutcome[Any]]]:
     """Yield the outcome of each run, in the order in which runs end."""
     # Limited here too: a run that ends resets the limits of libraries for all threads.
-    with limit_to_one_core(), ThreadPoolExecutor(n_threads) as pool:
-        waiting = {pool.submit(_run_on_stream, *args): spec for spec, args in runs}
+    with limit_to_one_core(), ThreadPoolExecutor(n_threads, initializer=_use_own_stream) as pool:
+        waiting = {pool.submit(_run_one, *args): spec for spec, args in runs}
         try:
             for future in as_completed(waiting):
                 yield waiting[future], future.result()
@@ -80,14 +82,12 @@ def _in_threads(
             pool.shutdown(cancel_futures=True)
 
 
-def _run_on_stream(*arguments: Any) -> RunOutcome[Any]:
-    """Do one run; on a GPU on a stream of its own, so that runs do not wait for each other."""
+def _use_own_stream() -> None:
+    """Compute on a stream of this thread, so that threads do not wait for each other."""
     import torch
 
-    if not torch.cuda.is_available():
-        return _run_one(*arguments)
-    with torch.cuda.stream(torch.cuda.Stream()):  # type: ignore[no-untyped-call]
-        return _run_one(*arguments)
+    if torch.cuda.is_available():
+        torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
 
 
 def _in_pool(
