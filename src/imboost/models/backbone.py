@@ -44,7 +44,7 @@ class Backbone(Protocol):
         noise: Tensor,
         *,
         batch_statistics: bool,
-        is_row: Tensor | None = None,
+        row_weights: Tensor | None = None,
     ) -> Tensor:
         """Return log-weights of shape (members, samples, rows).
 
@@ -57,8 +57,9 @@ class Backbone(Protocol):
         batch_statistics : bool
             Whether hidden units are normalised by this batch, and update the running
             averages, or by those averages.
-        is_row : Tensor of bool of shape (rows,), optional
-            False for padding, which is not in the statistics of the batch.
+        row_weights : Tensor of shape (rows,), optional
+            Weights of the rows in the statistics of the batch, 0 for padding; they sum to 1.
+            All rows have the same weight if not given.
         """
 
     def parameters(self) -> Iterator[nn.Parameter]:

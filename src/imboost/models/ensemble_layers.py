@@ -45,13 +45,15 @@ class HiddenLayer(nn.Module):
         self.register_buffer("running_mean", torch.zeros(n_members, n_out, 1))
         self.register_buffer("running_var", torch.ones(n_members, n_out, 1))
 
-    def forward(self, x: Tensor, batch_statistics: bool, is_row: Tensor | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, batch_statistics: bool, row_weights: Tensor | None = None
+    ) -> Tensor:
         """Map (n_in, rows) or (members, n_in, rows) to (members, n_out, rows).
 
-        `is_row` (rows,) is false for padding, which is not in the batch statistics.
+        `row_weights` (rows,) are the weights of the rows in the batch statistics, see `Backbone`.
         """
-        if batch_statistics and is_row is not None:
-            hidden = self._normalise_padded(torch.matmul(self.weight, x), is_row)
+        if batch_statistics and row_weights is not None:
+            hidden = self._normalise_weighted(torch.matmul(self.weight, x), row_weights)
         elif batch_statistics:
             hidden = self._normalise(torch.matmul(self.weight, x))
         else:
@@ -74,14 +76,14 @@ class HiddenLayer(nn.Module):
             self._update_averages(mean, unbiased)
         return normal
 
-    def _normalise_padded(self, hidden: Tensor, is_row: Tensor) -> Tensor:
-        """Standardise every unit over the rows that are not padding, as `_normalise` does."""
-        n_rows = is_row.sum()
-        mean = (hidden * is_row).sum(-1, keepdim=True) / n_rows
-        centred = (hidden - mean) * is_row
-        variance = centred.square().sum(-1, keepdim=True) / n_rows
+    def _normalise_weighted(self, hidden: Tensor, row_weights: Tensor) -> Tensor:
+        """Standardise every unit by weighted statistics of the rows, as `_normalise` does."""
+        mean = torch.matmul(hidden, row_weights).unsqueeze(-1)
+        centred = hidden - mean
+        variance = torch.matmul(centred.square(), row_weights).unsqueeze(-1)
         with torch.no_grad():
-            self._update_averages(mean, variance * (n_rows / (n_rows - 1).clamp(min=1)))
+            unbiased = variance / (1.0 - torch.dot(row_weights, row_weights))
+            self._update_averages(mean, unbiased)
         return centred * torch.rsqrt(variance + BATCH_NORM_EPS)
 
     def _update_averages(self, mean: Tensor, variance: Tensor) -> None:

@@ -85,7 +85,7 @@ class NormalisingFlow(nn.Module):
         noise: Tensor,
         *,
         batch_statistics: bool,
-        is_row: Tensor | None = None,
+        row_weights: Tensor | None = None,
     ) -> Tensor:
         """Return the exact log-density as the only weight: (members, 1, rows)."""
         # A captured update cannot read values; scores of all rows are never captured.

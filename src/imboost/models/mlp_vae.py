@@ -128,11 +128,11 @@ class MLPVAE(nn.Module):
         noise: Tensor,
         *,
         batch_statistics: bool,
-        is_row: Tensor | None = None,
+        row_weights: Tensor | None = None,
     ) -> Tensor:
         """Return ``log p(x | z) + log p(z) - log q(z | x)``: (members, samples, rows)."""
         cells, code, _ = self.weight_parts(
-            x, x, noise, batch_statistics=batch_statistics, is_row=is_row
+            x, x, noise, batch_statistics=batch_statistics, row_weights=row_weights
         )
         return cells.sum(1) + code
 
@@ -143,7 +143,7 @@ class MLPVAE(nn.Module):
         noise: Tensor,
         *,
         batch_statistics: bool,
-        is_row: Tensor | None = None,
+        row_weights: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the summands of `log_weights`, and the decoder's output.
 
@@ -158,16 +158,20 @@ class MLPVAE(nn.Module):
             ``log p(z) - log q(z | x)``, the term of the latent code.
         output : Tensor of shape (members, features, samples, rows)
         """
-        mean, logvar = self.encode(seen, batch_statistics=batch_statistics, is_row=is_row)
+        mean, logvar = self.encode(
+            seen, batch_statistics=batch_statistics, row_weights=row_weights
+        )
         spread = (0.5 * logvar).exp()
         z = mean.unsqueeze(2) + spread.unsqueeze(2) * noise  # (members, latent, samples, rows)
         # log p(z) - log q(z | x); the normalising constants cancel.
         code = 0.5 * (noise.square().sum(1) - z.square().sum(1) + logvar.sum(1, keepdim=True))
-        output, x_logvar = self.decode(z, batch_statistics=batch_statistics, is_row=is_row)
+        output, x_logvar = self.decode(
+            z, batch_statistics=batch_statistics, row_weights=row_weights
+        )
         return self.log_density(x.unsqueeze(-2), output, x_logvar), code, output
 
     def encode(
-        self, x: Tensor, *, batch_statistics: bool, is_row: Tensor | None = None
+        self, x: Tensor, *, batch_statistics: bool, row_weights: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Return mean and log-variance of the latent code, each (members, latent, rows).
 
@@ -179,12 +183,12 @@ class MLPVAE(nn.Module):
         is_complete = can_branch(missing) and not missing.any()
         hidden = x if is_complete else torch.where(missing, self.fill_values, x)
         for layer in self.encoder:
-            hidden = layer(hidden, batch_statistics, is_row)
+            hidden = layer(hidden, batch_statistics, row_weights)
         mean, logvar = self.latent_head(hidden)
         return mean, logvar
 
     def decode(
-        self, z: Tensor, *, batch_statistics: bool, is_row: Tensor | None = None
+        self, z: Tensor, *, batch_statistics: bool, row_weights: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Return output and log-variance of the cells, each (members, features, samples, rows).
 
@@ -192,9 +196,11 @@ class MLPVAE(nn.Module):
         """
         n_members, _, n_samples, n_rows = z.shape
         hidden = z.flatten(2)  # (members, latent, samples * rows)
-        is_row = None if is_row is None else is_row.repeat(n_samples)  # (samples * rows,)
+        row_weights = (
+            None if row_weights is None else row_weights.repeat(n_samples) / n_samples
+        )  # (samples * rows,)
         for layer in self.decoder:
-            hidden = layer(hidden, batch_statistics, is_row)
+            hidden = layer(hidden, batch_statistics, row_weights)
         output, logvar = self.output_head(hidden)
         shape = (n_members, -1, n_samples, n_rows)
         return output.reshape(shape), logvar.reshape(shape)

@@ -25,7 +25,8 @@ def iwae_losses(model: Backbone, x: Tensor, noise: Tensor, is_row: Tensor | None
 
     `is_row` (rows,) is false for padding, whose loss is infinite.
     """
-    losses = -iwae(model.log_weights(x, noise, batch_statistics=True, is_row=is_row))
+    weights = None if is_row is None else is_row / is_row.sum()
+    losses = -iwae(model.log_weights(x, noise, batch_statistics=True, row_weights=weights))
     return losses if is_row is None else torch.where(is_row, losses, math.inf)
 
 
