@@ -35,7 +35,7 @@ def mean_losses(
     """Return the loss of every row, averaged over the members."""
     losses = torch.zeros(len(rows), device=rows.device)
     add_mean_losses(losses, model, rows, noise, dtype)
-    return to_numpy(losses)
+    return np.asarray(losses.cpu().numpy())
 
 
 def add_mean_losses(
@@ -48,14 +48,6 @@ def add_mean_losses(
     """Add the loss of every row, averaged over the members, to `total` (rows,) on the device."""
     for part, chunk in member_losses(model, rows, noise, dtype):
         total[part] += chunk.mean(0)
-
-
-def to_numpy(values: Tensor) -> NDArray[np.float32]:
-    """Copy values to the CPU."""
-    if values.is_cuda:
-        # Waiting within the copy would keep other threads from using the GPU.
-        torch.cuda.current_stream(values.device).synchronize()
-    return np.asarray(values.cpu().numpy())
 
 
 def ensembled_loss(
@@ -74,4 +66,4 @@ def ensembled_loss(
     for step in steps:
         if step.ends_epoch and step.epoch in epochs:
             add_mean_losses(total, model, rows, model.draw_noise(1, generator, n_samples))
-    return to_numpy(total).astype(np.float64) / len(epochs)
+    return np.asarray(total.cpu().numpy().astype(np.float64) / len(epochs))

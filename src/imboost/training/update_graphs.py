@@ -51,7 +51,6 @@ class Updates:
         self._device = device
         self._graphs: dict[tuple[Objective[Any], int], _UpdateGraph] = {}
         self._last: tuple[Objective[Any], int] | None = None
-        self._epoch_end: torch.cuda.Event | None = None
 
     def make(self, step: Step[Any]) -> None:
         """Make the update of a step."""
@@ -65,18 +64,6 @@ class Updates:
         else:
             self._update(step.objective, *(value.to(self._device) for value in drawn))
         self._last = key
-        if step.ends_epoch and self._device.type == "cuda":
-            self._wait_for_last_epoch()
-
-    def _wait_for_last_epoch(self) -> None:
-        """Stay at most one epoch ahead of the GPU.
-
-        Launches into a full queue would keep other threads from using the GPU.
-        """
-        if self._epoch_end is not None:
-            self._epoch_end.synchronize()
-        self._epoch_end = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
-        self._epoch_end.record(torch.cuda.current_stream(self._device))
 
     def _repeats(self, step: Step[Any]) -> bool:
         """Return whether the update can be captured, and the previous or next one is like it.

@@ -16,7 +16,6 @@ from imboost.benchmark.run.protocol import RunSpec
 from imboost.benchmark.run.results import Line, ResultFile
 from imboost.datasets.adbench import ADBenchFile, read_dataset
 from imboost.datasets.dataset import Dataset
-from imboost.memory import keep_memory
 
 MAX_THREADS = 32  # streams in torch's pool; with more threads, two would share a stream
 
@@ -73,7 +72,6 @@ def _in_threads(
     runs: Iterable[tuple[RunSpec, tuple[Any, ...]]], n_threads: int
 ) -> Iterator[tuple[RunSpec, RunOutcome[Any]]]:
     """Yield the outcome of each run, in the order in which runs end."""
-    keep_memory()
     # Limited here too: a run that ends resets the limits of libraries for all threads.
     with limit_to_one_core(), ThreadPoolExecutor(n_threads, initializer=_use_own_stream) as pool:
         waiting = {pool.submit(_run_one, *args): spec for spec, args in runs}
