@@ -1,12 +1,10 @@
 from dataclasses import replace
-from operator import attrgetter
 
 import pytest
 import torch
 
 from adbench_folder import DeadlyPath, write_planted, write_set
 from imboost.benchmark import Method, ResultFile, RoundResult, make_plan, run, run_all
-from imboost.benchmark.run import runner
 from imboost.errors import DataError, SettingError, UnknownNameError
 
 
@@ -154,33 +152,6 @@ def test_parallel_runs_give_the_same_lines(data, results, tmp_path):
     outcomes = run_plan(plan_for(data, jobs=2), parallel)
     assert outcomes == {"ash": ("ok", ""), "birch": ("ok", "")}
     assert outcome(parallel) == outcome(results)
-
-
-def test_runs_in_threads_that_share_a_gpu_give_the_same_lines(
-    data, results, tmp_path, monkeypatch
-):
-    run_plan(plan_for(data, seeds=(1, 2)), results)
-    monkeypatch.setattr(runner, "_share_a_gpu", lambda specs, device: True)
-    monkeypatch.setattr(runner, "_in_pool", None)
-    threaded = ResultFile(tmp_path / "threaded.csv", RoundResult)
-    outcomes = run_plan(plan_for(data, seeds=(1, 2), jobs=2), threaded)
-    assert outcomes == {"ash": ("ok", ""), "birch": ("ok", "")}
-    key = attrgetter("dataset", "seed", "round")
-    assert sorted(outcome(threaded), key=key) == sorted(outcome(results), key=key)
-
-
-@pytest.mark.parametrize(
-    ("detectors", "device", "shares"),
-    [
-        (["imboost", "oc-nce"], "cuda", True),
-        (["imboost", "stack"], "cuda", False),
-        (["imboost"], "cpu", False),
-    ],
-)
-def test_only_networks_on_a_gpu_run_in_threads(data, detectors, device, shares, monkeypatch):
-    monkeypatch.setattr("imboost.detectors.device.resolve_device", torch.device)
-    specs = [spec for name in detectors for spec in plan_for(data, name).specs]
-    assert runner._share_a_gpu(specs, device) is shares
 
 
 def test_a_worker_that_dies_costs_its_own_run_alone(data, results):

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
@@ -16,8 +16,6 @@ from imboost.benchmark.run.protocol import RunSpec
 from imboost.benchmark.run.results import Line, ResultFile
 from imboost.datasets.adbench import ADBenchFile, read_dataset
 from imboost.datasets.dataset import Dataset
-
-MAX_THREADS = 32  # streams in torch's pool; with more threads, two would share a stream
 
 Experiment = Callable[[RunSpec, Dataset, str], Iterable[Line]]
 """Runs a specification on a data set and a device and returns its lines, such as `run`."""
@@ -39,9 +37,7 @@ def run_all(
     todo = [spec for spec in plan.specs if spec not in finished]
     runs = ((spec, (experiment, spec, plan.files[spec.dataset], plan.device)) for spec in todo)
     # Only a process of its own can be stopped at a time limit.
-    if plan.jobs > 1 and plan.time_limit is None and _share_a_gpu(todo, plan.device):
-        outcomes = _in_threads(runs, min(plan.jobs, MAX_THREADS))
-    elif plan.jobs > 1 or plan.time_limit is not None:
+    if plan.jobs > 1 or plan.time_limit is not None:
         outcomes = _in_pool(runs, plan.jobs, plan.time_limit)
     else:
         outcomes = ((spec, _run_one(*arguments)) for spec, arguments in runs)
@@ -55,39 +51,6 @@ def run_all(
 
 RunOutcome = list[Line] | dict[str, Any]
 """The lines of a run, or the status and the reason of a run without a result."""
-
-
-def _share_a_gpu(specs: Iterable[RunSpec], device: str) -> bool:
-    """Return whether all runs train networks on a GPU, which threads of one process can share."""
-    from imboost.detectors import make_detector
-    from imboost.detectors.deep.network import NetworkDetector
-    from imboost.detectors.device import resolve_device
-
-    detectors = [make_detector(name) for name in {spec.detector for spec in specs}]
-    are_networks = all(isinstance(detector, NetworkDetector) for detector in detectors)
-    return are_networks and resolve_device(device).type == "cuda"
-
-
-def _in_threads(
-    runs: Iterable[tuple[RunSpec, tuple[Any, ...]]], n_threads: int
-) -> Iterator[tuple[RunSpec, RunOutcome[Any]]]:
-    """Yield the outcome of each run, in the order in which runs end."""
-    # Limited here too: a run that ends resets the limits of libraries for all threads.
-    with limit_to_one_core(), ThreadPoolExecutor(n_threads, initializer=_use_own_stream) as pool:
-        waiting = {pool.submit(_run_one, *args): spec for spec, args in runs}
-        try:
-            for future in as_completed(waiting):
-                yield waiting[future], future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _use_own_stream() -> None:
-    """Compute on a stream of this thread, so that threads do not wait for each other."""
-    import torch
-
-    if torch.cuda.is_available():
-        torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
 
 
 def _in_pool(
