@@ -1,5 +1,7 @@
 """The paper's equations on losses computed by hand."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -165,9 +167,8 @@ def test_labelled_rows_leave_the_pool(world):
 def test_labelled_risks_are_zero_without_rows_and_leave_running_averages_alone(world):
     rows, model = world
     state = {name: value.clone() for name, value in model.state_dict().items()}
-    some = np.arange(5)
-    none = some[:0]
-    inlier, outlier = labelled_risks(model, rows, [some, none], torch.Generator())
+    noise = model.draw_noise(5, torch.Generator())
+    inlier, outlier = labelled_risks(model, rows.take(np.arange(5)), 5, noise)
     assert inlier.shape == outlier.shape == (2,)
     assert not outlier.any()
     assert inlier.all()
@@ -188,8 +189,8 @@ class TwoWeights:
 
 def test_labelled_inliers_have_the_iwae_bound_and_labelled_outliers_the_cubo_bound(world):
     rows, _ = world
-    known = [np.arange(5), np.arange(5, 12)]
-    inlier_risk, outlier_risk = labelled_risks(TwoWeights(), rows, known, torch.Generator())
+    labelled, noise = rows.take(np.arange(12)), torch.zeros(1, 1, 2, 12)
+    inlier_risk, outlier_risk = labelled_risks(TwoWeights(), labelled, 5, noise)
     assert inlier_risk.item() == pytest.approx(-np.log((1 + 3) / 2))
     assert outlier_risk.item() == pytest.approx(-np.log((1 + 9) / 2) / 2)
 
@@ -202,9 +203,9 @@ def test_more_labelled_rows_than_a_batch_are_sampled(n_labelled, expected, monke
     labels[:n_labelled] = INLIER
     seen = []
 
-    def spy(model, rows, known, generator):
-        seen.append(known)
-        return labelled_risks(model, rows, known, generator)
+    def spy(model, x, n_inliers, noise):
+        seen.append((x[0].tolist(), n_inliers))
+        return labelled_risks(model, x, n_inliers, noise)
 
     monkeypatch.setattr("imboost.training.polarization.labelled_risks", spy)
     model = MLPVAE(2, torch.Generator().manual_seed(0))
@@ -212,5 +213,44 @@ def test_more_labelled_rows_than_a_batch_are_sampled(n_labelled, expected, monke
     generator = torch.Generator()
     for _ in train(model, make_optimiser(model, 1e-3, 0.0), rows, steps, generator):
         pass
-    assert [len(inliers) for inliers, _ in seen] == [expected] * 5
-    assert all(len(set(inliers.tolist())) == expected for inliers, _ in seen)
+    assert [n_inliers for _, n_inliers in seen] == [expected] * 5
+    assert all(len(values) == len(set(values)) == expected for values, _ in seen)
+
+
+def test_epochs_with_the_same_batch_size_and_weights_share_an_objective(world):
+    rows, _ = world  # 200 rows limit the batch size
+    labels, rng = unlabelled(200), np.random.default_rng(0)
+    epochs = range(90, 95)
+    constant = list(polarization_steps(Schedule(), epochs, rows, labels, rng))
+    decaying = list(polarization_steps(Schedule(), epochs, rows, labels, rng, decay=True))
+    assert len({step.objective for step in constant}) == 1
+    assert len({step.objective for step in decaying}) == len(epochs)
+
+
+@pytest.mark.parametrize("phase", ["plain", "trimmed", "polarization"])
+def test_padding_changes_neither_risk_nor_gradient_nor_running_averages(world, phase):
+    rows, model = world
+    labels = unlabelled(200)
+    labels[:10], labels[100:130] = OUTLIER, INLIER
+    rng, generator = np.random.default_rng(0), torch.Generator().manual_seed(3)
+    schedule = Schedule(plain_epochs=1 if phase == "plain" else 0)
+    steps = warmup_steps(schedule, 200, rng, trim_quantile=0.92)
+    if phase == "polarization":
+        steps = polarization_steps(schedule, range(50, 51), rows, labels, rng)
+    step = next(steps)
+    noise, *others = step.objective.draw(model, step.rows, generator)
+    n_rows, n_more = len(step.rows), 37
+    padded_noise = torch.nn.functional.pad(noise, (0, n_more))
+    is_row = torch.arange(n_rows + n_more) < n_rows
+    results = []
+    for index, own_noise, mask in (
+        (step.rows, noise, None),
+        (np.pad(step.rows, (0, n_more)), padded_noise, is_row),
+    ):
+        own = copy.deepcopy(model)
+        risk = step.objective.risk(own, rows.take(index), own_noise, *others, is_row=mask)
+        risk.sum().backward()
+        gradients = [parameter.grad for parameter in own.parameters()]
+        results.append([risk.detach(), *gradients, *own.buffers()])
+    for plain, padded in zip(*results, strict=True):
+        torch.testing.assert_close(padded, plain, rtol=1e-4, atol=1e-5)

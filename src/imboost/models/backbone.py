@@ -38,7 +38,14 @@ class Backbone(Protocol):
             K; the model's own number if not given.
         """
 
-    def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
+    def log_weights(
+        self,
+        x: Tensor,
+        noise: Tensor,
+        *,
+        batch_statistics: bool,
+        row_weights: Tensor | None = None,
+    ) -> Tensor:
         """Return log-weights of shape (members, samples, rows).
 
         Parameters
@@ -50,6 +57,9 @@ class Backbone(Protocol):
         batch_statistics : bool
             Whether hidden units are normalised by this batch, and update the running
             averages, or by those averages.
+        row_weights : Tensor of shape (rows,), optional
+            Weights of the rows in the statistics of the batch, 0 for padding; they sum to 1.
+            All rows have the same weight if not given.
         """
 
     def parameters(self) -> Iterator[nn.Parameter]:

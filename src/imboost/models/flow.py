@@ -79,9 +79,18 @@ class NormalisingFlow(nn.Module):
         """Return an empty tensor: an exact likelihood needs no samples."""
         return torch.empty(self.n_members, 0, 1, n_rows, device=generator.device)
 
-    def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
+    def log_weights(
+        self,
+        x: Tensor,
+        noise: Tensor,
+        *,
+        batch_statistics: bool,
+        row_weights: Tensor | None = None,
+    ) -> Tensor:
         """Return the exact log-density as the only weight: (members, 1, rows)."""
-        if x.isnan().any():
+        # A captured update cannot read values; scores of all rows are never captured.
+        is_captured = x.is_cuda and torch.cuda.is_current_stream_capturing()
+        if not is_captured and x.isnan().any():
             raise DataError("The flow backbone takes no missing values; use the backbone 'vae'.")
         rows = x.t()  # (rows, features)
         stacked = self._stacked_parameters

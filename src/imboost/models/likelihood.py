@@ -34,6 +34,15 @@ def gaussian_log_density(
     return torch.add(squared, logvar, alpha=2 * logvar_weight).add(LOG_TWO_PI).mul(-0.5)
 
 
+def can_branch(values: Tensor) -> bool:
+    """Return whether the computation may depend on a value of a tensor.
+
+    torch.export and CUDA graphs record one computation for all values, and reading a value waits
+    until the GPU has computed it.
+    """
+    return not (values.is_cuda or torch.compiler.is_compiling())
+
+
 class CellDensity:
     """Log-density of every cell, by the kind of its column.
 
@@ -92,8 +101,7 @@ class CellDensity:
     def _numbers(self, x: Tensor, output: Tensor, logvar: Tensor) -> Tensor:
         missing = x.isnan()
         mean = torch.sigmoid(output)
-        # torch.export cannot branch on values.
-        if not torch.compiler.is_compiling() and not missing.any():
+        if can_branch(missing) and not missing.any():
             return gaussian_log_density(x, mean, logvar, self._logvar_weight)
         # Imputed first: a gradient through nan is nan, even where the value is discarded.
         cells = gaussian_log_density(x.nan_to_num(0.0), mean, logvar, self._logvar_weight)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from imboost.models.ensemble_layers import GaussianHead, HiddenLayer, with_weights
-from imboost.models.likelihood import CellDensity
+from imboost.models.likelihood import CellDensity, can_branch
 from imboost.tables.layout import Layout
 
 
@@ -122,13 +122,28 @@ class MLPVAE(nn.Module):
         shape = (self.n_members, self.n_latent, n_samples or self.n_samples, n_rows)
         return torch.randn(shape, generator=generator, device=generator.device)
 
-    def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
+    def log_weights(
+        self,
+        x: Tensor,
+        noise: Tensor,
+        *,
+        batch_statistics: bool,
+        row_weights: Tensor | None = None,
+    ) -> Tensor:
         """Return ``log p(x | z) + log p(z) - log q(z | x)``: (members, samples, rows)."""
-        cells, code, _ = self.weight_parts(x, x, noise, batch_statistics=batch_statistics)
+        cells, code, _ = self.weight_parts(
+            x, x, noise, batch_statistics=batch_statistics, row_weights=row_weights
+        )
         return cells.sum(1) + code
 
     def weight_parts(
-        self, x: Tensor, seen: Tensor, noise: Tensor, *, batch_statistics: bool
+        self,
+        x: Tensor,
+        seen: Tensor,
+        noise: Tensor,
+        *,
+        batch_statistics: bool,
+        row_weights: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the summands of `log_weights`, and the decoder's output.
 
@@ -143,15 +158,21 @@ class MLPVAE(nn.Module):
             ``log p(z) - log q(z | x)``, the term of the latent code.
         output : Tensor of shape (members, features, samples, rows)
         """
-        mean, logvar = self.encode(seen, batch_statistics=batch_statistics)
+        mean, logvar = self.encode(
+            seen, batch_statistics=batch_statistics, row_weights=row_weights
+        )
         spread = (0.5 * logvar).exp()
         z = mean.unsqueeze(2) + spread.unsqueeze(2) * noise  # (members, latent, samples, rows)
         # log p(z) - log q(z | x); the normalising constants cancel.
         code = 0.5 * (noise.square().sum(1) - z.square().sum(1) + logvar.sum(1, keepdim=True))
-        output, x_logvar = self.decode(z, batch_statistics=batch_statistics)
+        output, x_logvar = self.decode(
+            z, batch_statistics=batch_statistics, row_weights=row_weights
+        )
         return self.log_density(x.unsqueeze(-2), output, x_logvar), code, output
 
-    def encode(self, x: Tensor, *, batch_statistics: bool) -> tuple[Tensor, Tensor]:
+    def encode(
+        self, x: Tensor, *, batch_statistics: bool, row_weights: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Return mean and log-variance of the latent code, each (members, latent, rows).
 
         Missing-value indicators are hidden from the encoder, so that the code does not
@@ -159,22 +180,27 @@ class MLPVAE(nn.Module):
         """
         missing = x.isnan()
         missing[..., self.log_density.missing_indicators, :] = True
-        is_exporting = torch.compiler.is_compiling()  # torch.export cannot branch on values
-        hidden = torch.where(missing, self.fill_values, x) if is_exporting or missing.any() else x
+        is_complete = can_branch(missing) and not missing.any()
+        hidden = x if is_complete else torch.where(missing, self.fill_values, x)
         for layer in self.encoder:
-            hidden = layer(hidden, batch_statistics)
+            hidden = layer(hidden, batch_statistics, row_weights)
         mean, logvar = self.latent_head(hidden)
         return mean, logvar
 
-    def decode(self, z: Tensor, *, batch_statistics: bool) -> tuple[Tensor, Tensor]:
+    def decode(
+        self, z: Tensor, *, batch_statistics: bool, row_weights: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Return output and log-variance of the cells, each (members, features, samples, rows).
 
         All samples of all rows pass through the decoder as one batch.
         """
         n_members, _, n_samples, n_rows = z.shape
         hidden = z.flatten(2)  # (members, latent, samples * rows)
+        row_weights = (
+            None if row_weights is None else row_weights.repeat(n_samples) / n_samples
+        )  # (samples * rows,)
         for layer in self.decoder:
-            hidden = layer(hidden, batch_statistics)
+            hidden = layer(hidden, batch_statistics, row_weights)
         output, logvar = self.output_head(hidden)
         shape = (n_members, -1, n_samples, n_rows)
         return output.reshape(shape), logvar.reshape(shape)

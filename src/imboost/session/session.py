@@ -364,7 +364,7 @@ class Session:
         if n_more <= 0:
             return
         selected = self._selection.select(candidates, detector, n_more, **progress)
-        facts = {row: self._score_and_rank(row) for row, _ in selected}
+        facts = self._scores_and_ranks([row for row, _ in selected])
         with self._journal.lock:
             free = set(self._state.candidates().tolist())  # others may have answered meanwhile
             now = self._journal.now()
@@ -428,7 +428,7 @@ class Session:
             if request and request in self._state.requests:
                 return
             now = self._journal.now()
-            given = zip(ids, parsed, map(self._facts, ids), strict=True)
+            given = zip(ids, parsed, self._facts(ids), strict=True)
             self._journal.record(
                 [
                     Answered(
@@ -563,25 +563,37 @@ class Session:
         if self.pool is not None:
             detector.calibrate(labels, is_audit, weights=self.pool.weights(labels))
 
-    def _facts(self, row: int) -> dict[str, Any]:
-        """Return what is stored about a row with an answer: score, rank and strategy."""
-        score, rank = (None, None) if self._n_trained is None else self._score_and_rank(row)
-        asked = self._state.asked.get(row)
-        return {"score": score, "rank": rank, "strategy": asked.strategy if asked else ""}
+    def _facts(self, rows: Sequence[int]) -> list[dict[str, Any]]:
+        """Return what is stored about rows with an answer: score, rank and strategy."""
+        ranked = {} if self._n_trained is None else self._scores_and_ranks(rows)
+        facts = []
+        for row in rows:
+            score, rank = ranked.get(row, (None, None))
+            asked = self._state.asked.get(row)
+            strategy = asked.strategy if asked else ""
+            facts.append({"score": score, "rank": rank, "strategy": strategy})
+        return facts
 
     def score_and_rank(self, row: int) -> tuple[float, int]:
         """Return the score of a row by the present model, and its rank; 1 is the highest."""
-        return self._score_and_rank(self._check_row(row))
+        position = self._check_row(row)
+        return self._scores_and_ranks([position])[position]
 
     def positions(self, rows: Sequence[int]) -> list[int]:
         """Return the positions of rows in `X`; raise if one does not exist."""
         return [self._check_row(row) for row in rows]
 
-    def _score_and_rank(self, row: int) -> tuple[float, int]:
+    def _scores_and_ranks(self, rows: Sequence[int]) -> dict[int, tuple[float, int]]:
+        """Return the score of each row and its rank; the highest score has rank 1."""
         scores = self.detector.decision_scores_
-        above, weights = scores > scores[row], self.weights
-        n_above = above.sum() if weights is None else weights[above].sum()
-        return float(scores[row]), round(float(n_above)) + 1
+        own = scores[np.asarray(rows, dtype=np.int64)]
+        levels, level_of_row = np.unique(own, return_inverse=True)
+        n_lower = np.searchsorted(levels, scores)  # levels below each score of the table
+        weights = np.ones(len(scores)) if self.weights is None else self.weights
+        counts = np.bincount(n_lower, weights, minlength=len(levels) + 1)
+        n_above = np.round(weights.sum() - np.cumsum(counts)).astype(np.int64)
+        ranks = n_above[level_of_row] + 1
+        return dict(zip(rows, zip(own.tolist(), ranks.tolist(), strict=True), strict=True))
 
     def _id(self, position: int) -> int:
         return position if self._ids is None else self._ids.id(position)

@@ -18,31 +18,61 @@ from torch import Tensor, nn
 
 from imboost.training.batches import MiniBatches, Schedule, draw_batch
 from imboost.training.scaled_rows import ScaledRows
+from imboost.training.update_graphs import Updates
 
 Model = TypeVar("Model")
 
-Objective = Callable[[Model, Tensor, torch.Generator], Tensor]
-"""Computes the risk (members,) of a model on a batch (features, rows), given a noise source."""
+Inputs = tuple[Tensor, ...]
+"""Tensors that differ between two updates with the same objective, such as noise."""
+
+
+class Objective(NamedTuple, Generic[Model]):
+    """The risk of an update, and the inputs that it needs besides the batch.
+
+    On a GPU the computation of the risk is captured once and replayed, so it must not draw numbers
+    or depend on values of tensors.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws the inputs on the CPU, given the model, the rows of the batch and a noise source. In
+        a batch that may be padded, the first input is the noise of its rows.
+    risk : callable
+        Computes the risk (members,), given the model, the batch (features, rows), the inputs
+        on its device and `is_row` (rows,): false for padding, None if there is none.
+    """
+
+    draw: Callable[[Model, NDArray[np.int64], torch.Generator], Inputs]
+    risk: Callable[..., Tensor]
 
 
 class Step(NamedTuple, Generic[Model]):
     """One update: its rows, the risk to minimise and its epoch.
 
-    All members train on the same rows; they differ in initial weights and latent noise.
+    All members train on the same rows; they differ in initial weights and latent noise. A CUDA
+    graph has batches of one size, `padded_size`; a risk that copies values to the CPU cannot be
+    captured.
     """
 
     rows: NDArray[np.int64]
     objective: Objective[Model]
     epoch: int
     ends_epoch: bool
+    padded_size: int
+    can_capture: bool = True
 
 
 def make_optimiser(
     model: nn.Module, learning_rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
     """Return an Adam optimiser; a model keeps it over all rounds."""
+    parameters = list(model.parameters())
     return torch.optim.Adam(
-        model.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=True
+        parameters,
+        lr=learning_rate,
+        weight_decay=weight_decay,
+        fused=True,
+        capturable=parameters[0].is_cuda,
     )
 
 
@@ -54,13 +84,23 @@ def train(
     generator: torch.Generator,
 ) -> Iterator[Step[Model]]:
     """Make one update per step and yield the step after it."""
+
+    def draw(step: Step[Model]) -> Inputs:
+        return torch.from_numpy(step.rows), *step.objective.draw(model, step.rows, generator)
+
+    def update(
+        objective: Objective[Model], index: Tensor, *inputs: Tensor, is_row: Tensor | None = None
+    ) -> None:
+        risk = objective.risk(model, rows.take(index), *inputs, is_row=is_row)  # (members,)
+        optimiser.zero_grad()
+        # The members share no parameter, so the gradient of the sum is each one's own.
+        torch.autograd.backward(risk.sum())
+        optimiser.step()
+
+    updates = Updates(draw, update, rows.device)
     for step in steps:
         with one_thread():
-            risk = step.objective(model, rows.take(step.rows), generator)  # (members,)
-            optimiser.zero_grad()
-            # The members share no parameter, so the gradient of the sum is each one's own.
-            torch.autograd.backward(risk.sum())
-            optimiser.step()
+            updates.make(step)
         yield step
 
 
@@ -88,12 +128,14 @@ def epoch_steps(
 ) -> Iterator[Step[Model]]:
     """Yield the steps of `epochs`, with the batch size and objective of each epoch."""
     n_rows = pool if isinstance(pool, int) else len(pool)
+    padded_size = max((schedule.batch_size_at(epoch, n_rows) for epoch in epochs), default=0)
     for epoch in epochs:
         objective = objective_at(epoch)
         size = schedule.batch_size_at(epoch, n_rows)
         for update in range(1, schedule.updates_per_epoch + 1):
             rows = draw_batch(pool, size, rng)
-            yield Step(rows, objective, epoch, update == schedule.updates_per_epoch)
+            ends_epoch = update == schedule.updates_per_epoch
+            yield Step(rows, objective, epoch, ends_epoch, padded_size)
 
 
 def full_pass_steps(
@@ -101,10 +143,10 @@ def full_pass_steps(
     pool: NDArray[np.int64],
     n_epochs: int,
     rng: np.random.Generator,
-    objective_for: Callable[[NDArray[np.int64]], Objective[Model]],
+    objective: Objective[Model],
 ) -> Iterator[Step[Model]]:
     """Yield the steps of epochs that are full passes over the rows of `pool`."""
     for epoch in range(n_epochs):
         batches = mini_batches.split(pool, rng)
         for number, rows in enumerate(batches, start=1):
-            yield Step(rows, objective_for(rows), epoch, number == len(batches))
+            yield Step(rows, objective, epoch, number == len(batches), len(rows))

@@ -13,7 +13,7 @@ from torch import Tensor
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 from imboost.models.hypersphere import Hypersphere, MLPAutoencoder
 from imboost.training.batches import MiniBatches, draw_at_most
-from imboost.training.loop import Objective, Step, full_pass_steps
+from imboost.training.loop import Inputs, Objective, Step, full_pass_steps
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import loss_quantile
 
@@ -69,10 +69,11 @@ def reconstruction_steps(
 ) -> Iterator[Step[MLPAutoencoder]]:
     """Return the steps of the autoencoder's pre-training, on the squared reconstruction error."""
 
-    def objective(model: MLPAutoencoder, x: Tensor, _: torch.Generator) -> Tensor:
+    def risk(model: MLPAutoencoder, x: Tensor, **_: None) -> Tensor:
         return (model.reconstruct(x) - x).square().sum(1).mean(-1)
 
-    return full_pass_steps(mini_batches, np.arange(n_rows), n_epochs, rng, lambda _: objective)
+    objective: Objective[MLPAutoencoder] = Objective(lambda *_: (), risk)
+    return full_pass_steps(mini_batches, np.arange(n_rows), n_epochs, rng, objective)
 
 
 def svdd_steps(
@@ -91,15 +92,19 @@ def svdd_steps(
     inliers, outliers = np.flatnonzero(labels == INLIER), np.flatnonzero(labels == OUTLIER)
     contrasts = contrastive_weight > 0 and len(inliers) + len(outliers) > 0
 
-    def objective(model: Hypersphere, x: Tensor, _: torch.Generator) -> Tensor:
+    def draw(_: Hypersphere, __: NDArray[np.int64], ___: torch.Generator) -> Inputs:
+        if not contrasts:
+            return ()
+        size = mini_batches.batch_size
+        known = [draw_at_most(kind, size, rng) for kind in (inliers, outliers)]
+        return (torch.from_numpy(np.concatenate(known)),)
+
+    def total_risk(model: Hypersphere, x: Tensor, *labelled: Tensor, **_: None) -> Tensor:
         total = risk(model.distances(x, batch_statistics=True))
-        if contrasts:
-            known = [
-                draw_at_most(kind, mini_batches.batch_size, rng) for kind in (inliers, outliers)
-            ]
-            labelled = rows.take(np.concatenate(known))
-            is_outlier = torch.arange(labelled.shape[-1], device=x.device) >= len(known[0])
-            distances = model.distances(labelled, batch_statistics=False)
+        for index in labelled:  # inliers first
+            n_inliers = min(len(inliers), mini_batches.batch_size)
+            is_outlier = torch.arange(len(index), device=x.device) >= n_inliers
+            distances = model.distances(rows.take(index), batch_statistics=False)
             term = contrastive_risk(distances, is_outlier, model.bias)
             total = total + contrastive_weight * term
         return total
@@ -107,7 +112,8 @@ def svdd_steps(
     pool = np.flatnonzero(labels != OUTLIER)
     if len(pool) < 2:  # batch normalisation needs two rows
         pool = np.arange(len(labels))
-    return full_pass_steps(mini_batches, pool, n_epochs, rng, lambda _: objective)
+    objective = Objective(draw, total_risk)
+    return full_pass_steps(mini_batches, pool, n_epochs, rng, objective)
 
 
 def sad_steps(
@@ -119,13 +125,11 @@ def sad_steps(
 ) -> Iterator[Step[Hypersphere]]:
     """Return the steps of Deep SAD on mini-batches of all rows, labelled or not."""
 
-    def objective_for(batch: NDArray[np.int64]) -> Objective[Hypersphere]:
-        known = torch.from_numpy(labels[batch])
+    def draw(_: Hypersphere, batch: NDArray[np.int64], __: torch.Generator) -> Inputs:
+        return (torch.from_numpy(labels[batch]),)
 
-        def objective(model: Hypersphere, x: Tensor, _: torch.Generator) -> Tensor:
-            distances = model.distances(x, batch_statistics=True)
-            return deep_sad_risk(distances, known.to(x.device), weight)
+    def risk(model: Hypersphere, x: Tensor, known: Tensor, **_: None) -> Tensor:
+        return deep_sad_risk(model.distances(x, batch_statistics=True), known, weight)
 
-        return objective
-
-    return full_pass_steps(mini_batches, np.arange(len(labels)), n_epochs, rng, objective_for)
+    objective = Objective(draw, risk)
+    return full_pass_steps(mini_batches, np.arange(len(labels)), n_epochs, rng, objective)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from imboost.models.bounds import cubo, iwae
 from imboost.training.batches import Schedule, draw_at_most
 from imboost.training.loop import Objective, Step, epoch_steps
 from imboost.training.scaled_rows import ScaledRows
-from imboost.training.warmup import Trim, draw_noise, iwae_losses, loss_quantile, trimmed_risk
+from imboost.training.warmup import Trim, iwae_losses, loss_quantile, trimmed_risk
 
 MIN_POOL = 2  # unlabelled rows; with fewer, batch normalisation and the trimmed loss are undefined
 
@@ -68,47 +69,68 @@ def polarization_steps(
     inliers = np.flatnonzero(labels == INLIER)
     outliers = np.flatnonzero(labels == OUTLIER)
 
-    def objective_at(epoch: int) -> Objective[Backbone]:
-        size = schedule.batch_size_at(epoch, len(labels))
-        factor = weight_factor(epoch, schedule) if decay else 1.0
+    @cache  # one objective, and thus one CUDA graph, for many epochs
+    def objective_with(n_inliers: int, n_outliers: int, factor: float) -> Objective[Backbone]:
         weights = factor * inlier_weight, factor * outlier_weight
 
-        def objective(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
-            known = [draw_at_most(inliers, size, rng), draw_at_most(outliers, size, rng)]
-            inlier_risk, outlier_risk = labelled_risks(model, rows, known, generator)
+        def draw(
+            model: Backbone, batch: NDArray[np.int64], generator: torch.Generator
+        ) -> tuple[Tensor, Tensor, Tensor]:
+            labelled = np.concatenate(
+                [draw_at_most(inliers, n_inliers, rng), draw_at_most(outliers, n_outliers, rng)]
+            )
+            labelled_noise = model.draw_noise(len(labelled), generator)
+            noise = model.draw_noise(len(batch), generator)
+            return noise, torch.from_numpy(labelled), labelled_noise
+
+        def risk(
+            model: Backbone,
+            x: Tensor,
+            noise: Tensor,
+            labelled: Tensor,
+            labelled_noise: Tensor,
+            is_row: Tensor | None,
+        ) -> Tensor:
+            labelled_x = rows.take(labelled)  # (features, rows), inliers first
+            inlier_risk, outlier_risk = labelled_risks(
+                model, labelled_x, n_inliers, labelled_noise
+            )
             unlabelled_risk = torch.zeros_like(inlier_risk)
             if x.shape[-1]:
-                losses = iwae_losses(model, x, generator)
-                threshold = loss_quantile(losses, trim_quantile)
+                losses = iwae_losses(model, x, noise, is_row)
+                threshold = loss_quantile(losses, trim_quantile, is_row)
                 if len(inliers):
-                    risk = inlier_risk.detach()
-                    threshold = adaptive_threshold(threshold, risk, threshold_mix)
+                    reached = inlier_risk.detach()
+                    threshold = adaptive_threshold(threshold, reached, threshold_mix)
                 unlabelled_risk = trim(losses, threshold)
             return polarized_risk(unlabelled_risk, inlier_risk, outlier_risk, *weights)
 
-        return objective
+        return Objective(draw, risk)
+
+    def objective_at(epoch: int) -> Objective[Backbone]:
+        size = schedule.batch_size_at(epoch, len(labels))
+        factor = weight_factor(epoch, schedule) if decay else 1.0
+        return objective_with(min(len(inliers), size), min(len(outliers), size), factor)
 
     return epoch_steps(schedule, epochs, pool, rng, objective_at)
 
 
 def labelled_risks(
-    model: Backbone, rows: ScaledRows, known: list[NDArray[np.int64]], generator: torch.Generator
+    model: Backbone, x: Tensor, n_inliers: int, noise: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Risks R^i (IWAE) and R^o (CUBO) of labelled rows, each (members,), 0 without rows.
 
     Both come from one forward pass, normalised by the running averages: labelled rows are few and
-    not typical, so their own batch statistics would hide how they differ. `known` holds the
-    indices of labelled inliers and of labelled outliers.
+    not typical, so their own batch statistics would hide how they differ. `x` (features, rows)
+    holds `n_inliers` labelled inliers, then the labelled outliers.
     """
-    counts = [len(index) for index in known]
-    if sum(counts) == 0:
-        nothing = torch.zeros(model.n_members, device=rows.device)
+    n_outliers = x.shape[-1] - n_inliers
+    if n_inliers + n_outliers == 0:
+        nothing = torch.zeros(model.n_members, device=x.device)
         return nothing, nothing
-    x = rows.take(np.concatenate(known))  # (features, rows)
-    noise = draw_noise(model, x, generator)
     log_w = model.log_weights(x, noise, batch_statistics=False)  # (members, samples, rows)
-    inlier_w, outlier_w = log_w[..., : counts[0]], log_w[..., counts[0] :]
+    inlier_w, outlier_w = log_w[..., :n_inliers], log_w[..., n_inliers:]
     # Summed, not averaged: the sum over no rows is the wanted 0.
-    inlier_risk = -iwae(inlier_w).sum(-1) / max(counts[0], 1)
-    outlier_risk = -cubo(outlier_w).sum(-1) / max(counts[1], 1)
+    inlier_risk = -iwae(inlier_w).sum(-1) / max(n_inliers, 1)
+    outlier_risk = -cubo(outlier_w).sum(-1) / max(n_outliers, 1)
     return inlier_risk, outlier_risk

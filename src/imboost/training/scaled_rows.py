@@ -20,6 +20,8 @@ from imboost.stats.scaling import MinMaxScaling, scale_values
 CHUNK_CELLS = 1 << 19
 """Cells per chunk, over all members and samples: enough to make the overhead of a call negligible,
 few enough to fit the processor's cache."""
+CUDA_CHUNK_CELLS = 1 << 25
+"""The same on a GPU: 256 MB per tensor in double precision."""
 MIN_WIDTH = 32
 """Narrower tables count as this wide: the width of the smallest hidden layer."""
 
@@ -43,9 +45,11 @@ class ScaledRows:
     def __len__(self) -> int:
         return len(self._table)
 
-    def take(self, index: NDArray[np.int64], dtype: torch.dtype = torch.float32) -> Tensor:
+    def take(
+        self, index: NDArray[np.int64] | Tensor, dtype: torch.dtype = torch.float32
+    ) -> Tensor:
         """Return the rows at `index` as (features, rows)."""
-        where = torch.from_numpy(index).to(self.device)
+        where = torch.as_tensor(index, device=self.device)
         return self._scale(self._table.index_select(0, where), dtype)
 
     def chunks(self, n_copies: int, dtype: torch.dtype) -> Iterator[tuple[slice, Tensor]]:
@@ -53,7 +57,8 @@ class ScaledRows:
 
         `n_copies` is the number of forward passes per row: members times samples.
         """
-        size = max(1, CHUNK_CELLS // (n_copies * max(MIN_WIDTH, self._table.shape[1])))
+        n_cells = CUDA_CHUNK_CELLS if self.device.type == "cuda" else CHUNK_CELLS
+        size = max(1, n_cells // (n_copies * max(MIN_WIDTH, self._table.shape[1])))
         for start in range(0, len(self), size):
             part = slice(start, min(start + size, len(self)))
             yield part, self._scale(self._table[part], dtype)

@@ -33,10 +33,21 @@ def mean_losses(
     model: Backbone, rows: ScaledRows, noise: Tensor, dtype: torch.dtype = torch.float32
 ) -> NDArray[np.float32]:
     """Return the loss of every row, averaged over the members."""
-    losses = np.empty(len(rows), dtype=np.float32)
+    losses = torch.zeros(len(rows), device=rows.device)
+    add_mean_losses(losses, model, rows, noise, dtype)
+    return np.asarray(losses.cpu().numpy())
+
+
+def add_mean_losses(
+    total: Tensor,
+    model: Backbone,
+    rows: ScaledRows,
+    noise: Tensor,
+    dtype: torch.dtype = torch.float32,
+) -> None:
+    """Add the loss of every row, averaged over the members, to `total` (rows,) on the device."""
     for part, chunk in member_losses(model, rows, noise, dtype):
-        losses[part] = chunk.mean(0).cpu().numpy()
-    return losses
+        total[part] += chunk.mean(0)
 
 
 def ensembled_loss(
@@ -51,8 +62,8 @@ def ensembled_loss(
 
     `steps` trains the model: each step comes after its update.
     """
-    total = np.zeros(len(rows), dtype=np.float32)
+    total = torch.zeros(len(rows), device=rows.device)
     for step in steps:
         if step.ends_epoch and step.epoch in epochs:
-            total += mean_losses(model, rows, model.draw_noise(1, generator, n_samples))
-    return total.astype(np.float64) / len(epochs)
+            add_mean_losses(total, model, rows, model.draw_noise(1, generator, n_samples))
+    return np.asarray(total.cpu().numpy().astype(np.float64) / len(epochs))

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from imboost.models.backbone import Backbone
@@ -19,20 +20,28 @@ Trim = Callable[[Tensor, Tensor], Tensor]
 """Computes a risk (members,) from losses (members, rows) and a threshold (members,)."""
 
 
-def iwae_losses(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
-    """Per-row loss l(theta; x), the negative IWAE bound, of a batch: (members, rows)."""
-    noise = draw_noise(model, x, generator)
-    return -iwae(model.log_weights(x, noise, batch_statistics=True))
+def iwae_losses(model: Backbone, x: Tensor, noise: Tensor, is_row: Tensor | None = None) -> Tensor:
+    """Per-row loss l(theta; x), the negative IWAE bound, of a batch: (members, rows).
+
+    `is_row` (rows,) is false for padding, whose loss is infinite.
+    """
+    weights = None if is_row is None else is_row / is_row.sum()
+    losses = -iwae(model.log_weights(x, noise, batch_statistics=True, row_weights=weights))
+    return losses if is_row is None else torch.where(is_row, losses, math.inf)
 
 
-def draw_noise(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
-    """Draw the noise of a batch on the generator's device, and move it to the batch's."""
-    return model.draw_noise(x.shape[-1], generator).to(x)
+def draw_noise(
+    model: Backbone, rows: NDArray[np.int64], generator: torch.Generator
+) -> tuple[Tensor]:
+    """Draw the noise of a batch, the only input of the risks of the warm-up."""
+    return (model.draw_noise(len(rows), generator),)
 
 
-def plain_risk(losses: Tensor) -> Tensor:
+def plain_risk(losses: Tensor, is_row: Tensor | None = None) -> Tensor:
     """Mean loss of the batch (eq. 1): (members, rows) to (members,)."""
-    return losses.mean(-1)
+    if is_row is None:
+        return losses.mean(-1)
+    return torch.where(is_row, losses, 0.0).sum(-1) / is_row.sum()
 
 
 def trimmed_risk(losses: Tensor, threshold: Tensor) -> Tensor:
@@ -41,7 +50,7 @@ def trimmed_risk(losses: Tensor, threshold: Tensor) -> Tensor:
     The losses are (members, rows), the threshold and the risk (members,).
     """
     kept = kept_rows(losses, threshold)
-    return (losses * kept).sum(-1) / kept.sum(-1).clamp(min=1)
+    return torch.where(kept, losses, 0.0).sum(-1) / kept.sum(-1).clamp(min=1)
 
 
 def kept_rows(losses: Tensor, threshold: Tensor) -> Tensor:
@@ -49,8 +58,12 @@ def kept_rows(losses: Tensor, threshold: Tensor) -> Tensor:
     return losses.detach() <= threshold.unsqueeze(-1)
 
 
-def loss_quantile(losses: Tensor, quantile: float) -> Tensor:
+def loss_quantile(losses: Tensor, quantile: float, is_row: Tensor | None = None) -> Tensor:
     """Return q_rho, the `quantile` of the batch's losses: (members,)."""
+    if is_row is not None:  # infinite losses of padding are the last
+        n_rows = is_row.sum()
+        ranks = torch.ceil(quantile * n_rows.double()).long().clamp(min=1).expand(len(losses), 1)
+        return losses.detach().sort(-1).values.gather(-1, ranks - 1).squeeze(-1)
     rank = min(max(math.ceil(quantile * losses.shape[-1]), 1), losses.shape[-1])
     return torch.kthvalue(losses.detach(), rank, dim=-1).values
 
@@ -69,12 +82,14 @@ def warmup_steps(
     risk; it can be replaced to record which rows are kept.
     """
 
-    def trimmed(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
-        losses = iwae_losses(model, x, generator)
-        return trim(losses, loss_quantile(losses, trim_quantile))
+    def risk(model: Backbone, x: Tensor, noise: Tensor, is_row: Tensor | None) -> Tensor:
+        losses = iwae_losses(model, x, noise, is_row)
+        return trim(losses, loss_quantile(losses, trim_quantile, is_row))
+
+    trimmed = Objective(draw_noise, risk)
 
     def objective_at(epoch: int) -> Objective[Backbone]:
-        return plain_objective if epoch < schedule.plain_epochs else trimmed
+        return PLAIN if epoch < schedule.plain_epochs else trimmed
 
     epochs = range(schedule.warmup_epochs)
     return epoch_steps(schedule, epochs, n_rows, rng, objective_at)
@@ -85,9 +100,11 @@ def plain_steps(
 ) -> Iterator[Step[Backbone]]:
     """Return steps on the plain risk alone, with batches of constant size."""
     constant = replace(schedule, plain_epochs=n_epochs)
-    return epoch_steps(constant, range(n_epochs), n_rows, rng, lambda _: plain_objective)
+    return epoch_steps(constant, range(n_epochs), n_rows, rng, lambda _: PLAIN)
 
 
-def plain_objective(model: Backbone, x: Tensor, generator: torch.Generator) -> Tensor:
-    """Return the plain risk of a batch: (members,)."""
-    return plain_risk(iwae_losses(model, x, generator))
+PLAIN: Objective[Backbone] = Objective(
+    draw_noise,
+    lambda model, x, noise, is_row: plain_risk(iwae_losses(model, x, noise, is_row), is_row),
+)
+"""The plain risk of a batch (eq. 1)."""

@@ -156,7 +156,7 @@ class TracedIMBoost(IMBoost):
         """Pass the steps on; the loop asks for the next one after an update."""
         for step in steps:
             self._is_kept = np.ones(len(step.rows), dtype=bool)  # unless the loss is trimmed
-            yield step
+            yield step._replace(can_capture=False)  # `_trim` copies to the CPU
             self.updates.append(self._measure(step))
             if self._on_update:
                 self._on_update(len(self.updates))
