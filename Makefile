@@ -41,6 +41,7 @@ check: lint test
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.speed $(DATA)
+	$(BIN)/python -m benchmarks.orders_speed
 
 clean:
 	rm -rf $(VENV) demo-report build dist
