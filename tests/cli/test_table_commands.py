@@ -20,7 +20,7 @@ from imboost.reporting import percent
 from imboost.scoring import streaming
 from imboost.scoring.explained_rows import ExplainedRow
 from imboost.scoring.row_selection import SelectedRows
-from imboost.scoring.writer import ScoreWriter
+from imboost.scoring.writer import score_lines
 from imboost.tables.files import TableFiles
 from imboost.tables.frames import to_arrow
 from page_reading import outside_addresses, tags
@@ -182,11 +182,10 @@ def test_every_command_says_how_many_rows_it_read_and_used(shop, data, model):
 
 
 def test_a_row_that_is_not_written_is_an_error(tmp_path, data, model, monkeypatch):
-    def lose_a_row(writer, batch, schema):
-        return lines(writer, batch, schema).slice(1)
+    def lose_a_row(batch, schema, copied):
+        return score_lines(batch, schema, copied).slice(1)
 
-    lines = ScoreWriter._lines
-    monkeypatch.setattr(ScoreWriter, "_lines", lose_a_row)
+    monkeypatch.setattr("imboost.scoring.writer.score_lines", lose_a_row)
     out = tmp_path / "scores.csv"
     assert "Read 300 rows but wrote 29" in refused("score", model, data, "--out", out)
     assert list(tmp_path.iterdir()) == []
