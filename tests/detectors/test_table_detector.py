@@ -226,3 +226,22 @@ def test_a_broken_sum_ranks_before_the_rarest_correct_cells_and_repeated_rows():
     ranks = (-scores).argsort().argsort()
     assert ranks[7] == 0
     assert 0 < min(ranks[[100, 300]]) < 12
+
+
+def test_refine_takes_the_table_it_is_given_and_not_the_one_of_before(orders):
+    detector = TableDetector(make_quick("stack"), random_state=0).fit(orders.table)
+    turned = orders.table.take(np.arange(orders.table.num_rows)[::-1])
+    with pytest.raises(ValueError, match="in the same order"):
+        detector.refine(turned, orders.y)
+
+
+def test_scores_do_not_depend_on_the_number_of_threads(orders, monkeypatch):
+    monkeypatch.setattr("imboost.detectors.table_detector.CHUNK_ROWS", 100)
+    monkeypatch.setattr("imboost.detectors.stack.detector.CHUNK_ROWS", 64)
+    scores = [
+        TableDetector(make_quick("stack", n_jobs=n_jobs), random_state=0)
+        .fit(orders.table, orders.y)
+        .decision_function(orders.table)
+        for n_jobs in (1, 3)
+    ]
+    np.testing.assert_array_equal(*scores)

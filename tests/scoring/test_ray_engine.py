@@ -176,6 +176,16 @@ def test_a_folder_with_other_files_is_refused(shop, cluster, tmp_path):
         score(shop, tmp_path)
 
 
+def test_parts_that_others_wrote_and_the_table_itself_are_no_output(shop, cluster, tmp_path):
+    (tmp_path / "part-00000-a1b2.snappy.parquet").write_bytes(b"")
+    with pytest.raises(SettingError, match="which is no part of scores"):
+        score(shop, tmp_path)
+    before = sorted((shop / "orders").iterdir())
+    with pytest.raises(SettingError, match="is the table"):
+        score(shop, shop / "orders")
+    assert sorted((shop / "orders").iterdir()) == before
+
+
 def test_an_error_of_a_worker_is_one_line(shop, cluster, tmp_path):
     table = orders(1000)
     data = write(table.drop_columns(["amount"]), tmp_path / "short.parquet")

@@ -104,7 +104,8 @@ def find_source(
     else:
         url, shown = str(session), _without_password(str(session))
         exists = bool(_stored_settings(url, name))
-    copied = path_beside(path.absolute() if in_file else data.resolve(), f".{name}.parquet")
+    beside = path.absolute() if in_file else data.resolve()
+    copied = path_beside(beside, f".{quote(name, safe='')}.parquet")
     if exists and copied.is_file():
         return Source(copied, url, shown, exists)
     if not (is_piped or has_options):

@@ -8,6 +8,7 @@ written at the end, after all parts have been checked.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -31,6 +32,7 @@ from imboost.scoring.writer import OWN_COLUMNS, score_lines, score_schema
 
 MANIFEST = "_manifest.json"  # readers of Parquet folders skip names with an underscore
 METADATA = b"imboost"  # key of our entry in the metadata of a part
+OWN_FILE = re.compile(r"\.?part-\d{5}-\d{6}-\d{6}\.parquet(\.[0-9a-f]+)?|_manifest\.json")
 N_READERS = 16  # footers read at the same time, which helps on remote file systems
 
 
@@ -86,8 +88,10 @@ class PartFolder:
         if info.type == pyarrow.fs.FileType.File:
             raise SettingError(f"{self.location} is a file: name a folder with --out.")
         system.create_dir(root, recursive=True)
+        if root.rstrip("/") == file_system(self.table.location)[1].rstrip("/"):
+            raise SettingError(f"{self.location} is the table: name another folder with --out.")
         for name in self._names():
-            if not name.startswith((".part-", "part-")) and name != MANIFEST:
+            if not OWN_FILE.fullmatch(name):
                 raise SettingError(
                     f"{self.location} holds '{name}', which is no part of scores: choose a new "
                     "folder with --out."

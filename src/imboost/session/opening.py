@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def _prepare_pool(
 
     store = str(url).removeprefix("sqlite:///")
     beside = table if "://" in store else Path(store)
-    path = path_beside(beside.resolve(), f".{name}.pool.parquet")
+    path = path_beside(beside.resolve(), f".{quote(name, safe='')}.pool.parquet")
     if exists:  # older sessions on large tables have no pool
         return path if path.is_file() else table
     files = TableFiles.find(table)

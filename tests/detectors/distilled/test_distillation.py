@@ -182,3 +182,23 @@ def test_drawn_rows_differ_from_the_table_and_have_unseen_categories():
     assert rows[:, 0].max() > 60  # outside the range of the table
     assert not np.isin(rows[:, 0], table["a"]).all()
     assert len(schema.columns) == layout.n_of_kind(Kind.NUMERIC)
+
+
+def test_the_student_of_a_weighted_teacher_counts_the_rows_of_the_large_table(
+    planted, matrix_teacher
+):
+    teacher = matrix_teacher.copy()
+    weights = np.where(teacher.decision_scores_ > np.median(teacher.decision_scores_), 1.0, 99.0)
+    teacher.calibrate(planted.y, weights=weights)
+    student = teacher.distill(planted.X, check=False)
+    student.set_threshold(contamination=0.005)
+    called = student.decision_scores_ > student.threshold_
+    assert 0 < weights[called].sum() <= 0.01 * weights.sum()
+
+
+def test_a_student_of_few_rows_that_loses_all_highest_scores_is_refused():
+    teacher = np.linspace(0, 1, 300)
+    student = np.append(teacher[:-10], np.zeros(10))
+    found = Agreement.measure(teacher, student, np.full(300, -1), 0.5)
+    with pytest.raises(DistillationError, match="of the highest 10 of 300 scores"):
+        found.check()

@@ -153,3 +153,19 @@ def test_distances_within_a_dense_cluster_are_not_lost_to_rounding(rng):
     X = np.vstack([rng.normal(size=(900, 3)) * 1e-4 + 0.5, rng.uniform(size=(100, 3))])
     knn, _ = NeighborScores.fit(X, (1,), seed=0)(X)
     np.testing.assert_allclose(knn, np.sort(cdist(X, X), axis=1)[:, 1], rtol=0.02)
+
+
+def test_rows_beside_a_tight_cluster_stand_out_wherever_another_cluster_lies(rng):
+    clusters = [centre + 2e-5 * rng.normal(size=(400, 2)) for centre in (0.0, 1.0)]
+    X = np.vstack(clusters)
+    beside = [0, 1, 400, 401]
+    X[beside] += 4e-4
+    knn, _ = NeighborScores.fit(X, (5, 20), seed=0)(X)
+    assert set(np.argsort(-knn)[:4]) == set(beside)
+    assert (knn > 0).all()
+
+
+def test_training_rows_of_wide_tables_are_not_their_own_neighbours(rng):
+    X = rng.normal(size=(300, 4000)).astype(np.float32)
+    knn, _ = NeighborScores.fit(X, (1,), seed=0)(X)
+    assert knn.min() > 50  # the nearest other rows are about 90 away

@@ -17,8 +17,8 @@ Floats = NDArray[np.float64]
 
 TOP_FRACTION = 0.01  # of the rows: the highest scores that both should have in common
 MIN_RANK_CORRELATION = 0.5  # the lowest of 21 ADBench tables was 0.7
-MIN_TOP_KEPT = 0.3  # the lowest of the tables with `MIN_TOP_ROWS` was 0.45
-MIN_TOP_ROWS = 10  # with fewer rows at the top, their share says nothing
+MIN_TOP_KEPT = 0.3  # the lowest of the tables with 1,000 rows kept aside was 0.45
+MIN_TOP_ROWS = 10  # the share of fewer rows would say nothing
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Agreement:
     rank_correlation : float
         Spearman's correlation of the scores.
     n_top, top_kept : int, float
-        Number of the teacher's highest scores, one in a hundred, and the fraction of them that
-        is among as many highest scores of the student.
+        Number of the teacher's highest scores, one in a hundred but at least ten, and the
+        fraction of them that is among as many highest scores of the student.
     decisions_kept : float
         Fraction of rows that both call outliers, or both do not.
     n_labelled : int
@@ -57,7 +57,7 @@ class Agreement:
         cls, teacher: Floats, student: Floats, labels: Labels, threshold: float
     ) -> Agreement:
         """Compare the scores of the same rows."""
-        n_top = ceil(TOP_FRACTION * len(teacher))
+        n_top = min(max(MIN_TOP_ROWS, ceil(TOP_FRACTION * len(teacher))), len(teacher))
         top = [set(np.argsort(-scores, kind="stable")[:n_top]) for scores in (teacher, student)]
         is_constant = np.ptp(teacher) == 0 or np.ptp(student) == 0
         known = labels != UNLABELLED
@@ -87,7 +87,7 @@ class Agreement:
                 f"rank correlation {self.rank_correlation:.2f}, at least "
                 f"{MIN_RANK_CORRELATION:g} is required. Use the model itself, or give more rows."
             )
-        if self.n_top >= MIN_TOP_ROWS and self.top_kept < MIN_TOP_KEPT:
+        if self.top_kept < MIN_TOP_KEPT:
             raise DistillationError(
                 f"The distilled model keeps {self.top_kept:.0%} of the highest {self.n_top:,} of "
                 f"{self.n_rows:,} scores, at least {MIN_TOP_KEPT:.0%} are required. Use the model "
@@ -97,8 +97,8 @@ class Agreement:
     def __str__(self) -> str:
         """Return the figures as one line."""
         text = (
-            f"rank correlation {self.rank_correlation:.3f}, {self.top_kept:.0%} of the top 1% "
-            f"kept, {self.decisions_kept:.2%} of decisions equal"
+            f"rank correlation {self.rank_correlation:.3f}, {self.top_kept:.0%} of the "
+            f"{self.n_top:,} highest scores kept, {self.decisions_kept:.2%} of decisions equal"
         )
         if np.isnan(self.auc_lost):
             return text

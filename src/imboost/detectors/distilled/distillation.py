@@ -27,7 +27,14 @@ N_DRAWN = 40_000  # drawn rows
 MAX_DRAWN_CELLS = 5_000_000  # cells of their input columns; bounds the time of the teacher
 REAL_ROW_WEIGHT = 2.0  # weight of a row of the table in the risk; a drawn row has 1
 MIN_PROBABILITY = 1e-5  # the teacher's probabilities are clipped, so that log-odds are finite
-KEPT = ("calibration_", "training_labels_", "out_of_fold_proba_", "_n_rows", "_fitted_labels")
+KEPT = (
+    "calibration_",
+    "training_labels_",
+    "out_of_fold_proba_",
+    "_n_rows",
+    "_fitted_labels",
+    "_weights",
+)
 """Attributes that a student has from its teacher."""
 
 

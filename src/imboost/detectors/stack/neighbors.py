@@ -62,8 +62,7 @@ class NeighborScores:
     ) -> NeighborScores:
         """Choose the pivots and measure the distances among the reference rows."""
         rows = reference.astype(np.float32)
-        n_pivots = n_candidates // CANDIDATES_PER_PIVOT if len(rows) > n_candidates else 1
-        pivots = sample_rows(len(rows), n_pivots, seed)
+        pivots = sample_rows(len(rows), n_candidates // CANDIDATES_PER_PIVOT, seed)
         distances = squared_distances(rows[pivots], rows)
         candidates = np.argsort(distances, axis=1, kind="stable")[:, :n_candidates]
         unmeasured = np.zeros(len(rows), dtype=np.float32)
@@ -101,8 +100,12 @@ class NeighborScores:
         """Return both scores of rows that share their candidates."""
         squared = squared_distances(rows, candidates)
         nearest, every = squared.argmin(axis=1), np.arange(len(rows))
-        rounding = 2 * SAME_ROW * np.square(rows).sum(axis=1)
+        rounding = 2 * SAME_ROW * np.square(rows).sum(axis=1) + NO_DISTANCE**2
         copies = squared[every, nearest] <= rounding
+        # In wide tables the errors are larger: measure near rows again.
+        near = np.flatnonzero(~copies & (squared[every, nearest] <= 1e3 * rounding))
+        offsets = rows[near] - candidates[nearest[near]]
+        copies[near] = np.square(offsets).sum(axis=1) <= rounding[near]
         squared[every[copies], nearest[copies]] = np.inf
         most = max(len(candidates) - 1, 1)
         found = _smallest(squared, min(max(*self.n_neighbors, LOF_NEIGHBORS), most))
