@@ -196,7 +196,7 @@ class TableDetector(Stateful, BaseEstimator):
         check_is_fitted(self)
         table = to_arrow(X)
         starts = range(0, max(table.num_rows, 1), CHUNK_ROWS)
-        n_jobs: int = getattr(self.detector_, "n_jobs", 1)
+        n_jobs: int = getattr(self.detector_, "n_jobs", -1)
         parts = map_in_threads(
             lambda start: self._encode(self.schema_.parse(table.slice(start, CHUNK_ROWS))),
             starts,
