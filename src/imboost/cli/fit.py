@@ -81,8 +81,8 @@ def fit(
         str,
         typer.Option(
             metavar="NAME",
-            help="stack, the most accurate; imboost, altbi or odim, which score many times faster "
-            "and explain rows too; trees, oc, sb or dsad.",
+            help="stack, the most accurate; imboost, altbi or odim, deep detectors that explain "
+            "rows too; trees, oc, sb or dsad.",
         ),
     ] = DEFAULT_DETECTOR,
     scaling: Annotated[
