@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from imboost.parallel import map_in_threads, one_thread
+from imboost.parallel import map_in_threads, without_threads
 
 
 def names_of_threads(n_jobs):
@@ -27,7 +27,7 @@ def test_a_thread_starts_no_further_threads():
         return set(map_in_threads(lambda _: threading.current_thread().name, range(8), 4))
 
     assert all(len(names) == 1 for names in map_in_threads(inner, range(4), 2))
-    with one_thread():
+    with without_threads():
         assert inner(0) == {threading.current_thread().name}
 
 

@@ -71,7 +71,7 @@ def use_one_core() -> None:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def without_threads() -> Iterator[None]:
     """Let `map_in_threads` start no threads in calls from this thread."""
     before = getattr(_thread, "is_worker", False)
     _thread.is_worker = True

@@ -115,5 +115,5 @@ def limit_to_one_core() -> Iterator[None]:
     from imboost.training import loop
 
     # The last is for scikit-learn's k-means.
-    with parallel.one_thread(), loop.one_thread(), threadpool_limits(limits=1):
+    with parallel.without_threads(), loop.one_thread(), threadpool_limits(limits=1):
         yield
