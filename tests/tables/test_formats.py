@@ -204,9 +204,10 @@ def test_a_view_of_a_duckdb_file_cannot_read_other_files(tmp_path):
     ("content", "ending"),
     [
         (b"a,b\n1,x\n2,y\n", "csv"),
-        (gzip.compress(b"a,b\n1,x\n2,y\n"), "gz"),
+        (gzip.compress(b"a,b\n1,x\n2,y\n", mtime=0), "gz"),
         (b'{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n', "jsonl"),
     ],
+    ids=["csv", "gz", "jsonl"],
 )
 def test_standard_input_is_read_in_the_format_that_it_has(monkeypatch, content, ending):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
