@@ -1,10 +1,29 @@
 """Threads of one core each."""
 
+import gc
 import threading
 
 import pytest
+import torch  # noqa: F401  its libraries have to be loaded before the limits are read
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from imboost.parallel import map_in_threads, without_threads
+from imboost import parallel
+from imboost.parallel import map_in_threads, scoring_threads, without_threads
+
+MANY = 3  # threads of numeric libraries outside of `map_in_threads`
+
+
+@pytest.fixture
+def many_threads(monkeypatch):
+    # Other tests may keep a pool of scoring threads, and with it a limit, in this process.
+    monkeypatch.setattr(parallel, "_blas_limit", parallel._BlasLimit())
+    with threadpool_limits(limits=MANY):
+        yield
+
+
+def library_threads(*apis):
+    """Return the numbers of threads that numeric libraries would start."""
+    return {found["num_threads"] for found in threadpool_info() if found["user_api"] in apis}
 
 
 def names_of_threads(n_jobs):
@@ -34,3 +53,60 @@ def test_a_thread_starts_no_further_threads():
 def test_an_error_of_a_thread_is_raised():
     with pytest.raises(ZeroDivisionError):
         map_in_threads(lambda item: 1 / item, [1, 0, 2], 2)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_numeric_libraries_start_no_threads_meanwhile(many_threads, n_jobs):
+    found = map_in_threads(lambda _: library_threads("blas", "openmp"), range(4), n_jobs)
+    assert found == [{1}] * 4
+    assert library_threads("blas", "openmp") == {MANY}
+
+
+def test_the_limit_of_blas_lasts_until_the_last_of_overlapping_threads_ends(many_threads):
+    first_runs, second_runs, first_ended = (threading.Event() for _ in range(3))
+    during = []
+
+    def compute_first(_):
+        first_runs.set()
+        assert second_runs.wait(30)
+
+    def compute_second(_):
+        second_runs.set()
+        assert first_ended.wait(30)
+        during.append(library_threads("blas"))
+
+    first = threading.Thread(target=map_in_threads, args=(compute_first, [0], 1))
+    second = threading.Thread(target=map_in_threads, args=(compute_second, [0], 1))
+    first.start()
+    assert first_runs.wait(30)
+    second.start()
+    first.join(30)
+    first_ended.set()
+    second.join(30)
+    assert during == [{1}]
+    assert library_threads("blas") == {MANY}
+
+
+def test_scoring_threads_limit_libraries_until_they_are_shut_down(many_threads):
+    with scoring_threads(2) as pool:
+        assert pool.submit(library_threads, "blas", "openmp").result() == {1}
+        map_in_threads(str, range(2), 2)
+        assert pool.submit(library_threads, "blas").result() == {1}
+    assert library_threads("blas") == {MANY}
+
+
+def test_scoring_threads_that_are_dropped_release_the_limit(many_threads):
+    pool = scoring_threads(2)
+    assert pool.submit(library_threads, "blas").result() == {1}
+    other = scoring_threads(1)
+    workers = list(pool._threads)
+    del pool
+    gc.collect()
+    for worker in workers:
+        worker.join(30)
+    assert library_threads("blas") == {1}  # the other pool still needs it
+    other.shutdown()
+    other.shutdown()
+    del other
+    gc.collect()
+    assert library_threads("blas") == {MANY}

@@ -7,13 +7,19 @@ import os
 import sys
 import threading
 import warnings
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import (
+    OpenBLASController,
+    ThreadpoolController,
+    get_cached_controller,
+    threadpool_limits,
+)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -46,10 +52,10 @@ def map_in_threads(
     if getattr(_thread, "is_worker", False):
         return [function(item) for item in waiting]
     _keep_memory()
-    with _thread_pools().limit(limits=1):
+    with limit_library_threads():
         if n_threads < 2:
             return [function(item) for item in waiting]
-        with ThreadPoolExecutor(n_threads, initializer=_mark_worker) as pool:
+        with ThreadPoolExecutor(n_threads, initializer=_start_worker) as pool:
             return list(pool.map(function, waiting))
 
 
@@ -58,16 +64,24 @@ def scoring_threads(n_threads: int) -> ThreadPoolExecutor:
     _keep_memory()
     if not isinstance(warnings.showwarning, _ShowWarning):
         warnings.showwarning = _ShowWarning(warnings.showwarning)
-    return ThreadPoolExecutor(n_threads, initializer=use_one_core)
+    return _ScoringThreads(n_threads)
 
 
 def use_one_core() -> None:
-    """Let neither `map_in_threads` nor numeric libraries start threads in this thread."""
-    import torch
-
-    _mark_worker()
-    torch.set_num_threads(1)
+    """Let this process, which has no other threads, compute on one core from now on."""
+    _start_scoring_worker()
     threadpool_limits(limits=1)
+
+
+@contextmanager
+def limit_library_threads() -> Iterator[None]:
+    """Let numeric libraries start no threads in calls from this thread.
+
+    OpenMP has a limit for each thread. BLAS has one for the whole process, which is in force
+    until the last of the threads that set it leaves this context.
+    """
+    with _blas_limit, _libraries("openmp").limit(limits=1):
+        yield
 
 
 @contextmanager
@@ -88,13 +102,66 @@ def n_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _mark_worker() -> None:
+def _start_worker() -> None:
     _thread.is_worker = True
+    _libraries("openmp").limit(limits=1)
 
 
-@cache
-def _thread_pools() -> ThreadpoolController:
-    return ThreadpoolController()
+def _start_scoring_worker() -> None:
+    import torch
+
+    _start_worker()
+    torch.set_num_threads(1)
+
+
+def _libraries(user_api: str) -> ThreadpoolController:
+    return get_cached_controller().select(user_api=user_api)
+
+
+class _BlasLimit:
+    """One thread for BLAS until every thread that entered this context has left it.
+
+    threadpoolctl lets one thread alone change the limit of OpenBLAS and ignores the others. Any
+    of our threads may be the last to leave, so that each takes over this right.
+    """
+
+    def __init__(self) -> None:
+        # Reentrant: a pool may be garbage-collected, and leave, while this thread holds the lock.
+        self._lock = threading.RLock()
+        self._n_entered = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_entered == 0:
+                OpenBLASController.clear_controlling_thread(force=True)
+                self._limit = _libraries("blas").limit(limits=1)
+            self._n_entered += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._n_entered -= 1
+            if self._n_entered == 0:
+                OpenBLASController.clear_controlling_thread(force=True)
+                self._limit.restore_original_limits()
+                OpenBLASController.clear_controlling_thread(force=True)
+
+
+_blas_limit = _BlasLimit()
+
+
+class _ScoringThreads(ThreadPoolExecutor):
+    """Threads that limit BLAS until the pool is shut down or garbage-collected."""
+
+    def __init__(self, n_threads: int) -> None:
+        super().__init__(n_threads, initializer=_start_scoring_worker)
+        _blas_limit.__enter__()
+        self._release = weakref.finalize(self, _blas_limit.__exit__)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Take no more work; see `ThreadPoolExecutor.shutdown`."""
+        super().shutdown(wait, cancel_futures=cancel_futures)
+        self._release()  # only the first call has an effect
 
 
 @cache

@@ -14,10 +14,10 @@ from scipy.special import expit
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from threadpoolctl import threadpool_limits
 
 from imboost.detectors.stack.forests import predict_forest
 from imboost.labels import Labels
+from imboost.parallel import limit_library_threads
 from imboost.stats.logistic import fit_map_logistic
 from imboost.stats.row_products import Singles, squared_distances
 
@@ -242,7 +242,7 @@ class GaussianProcessLearner:
         smallest = np.inf
         for length_scale in LENGTH_SCALES:
             candidate = 1 / (2 * median * length_scale**2)
-            with threadpool_limits(limits=1):  # one thread is quicker for small matrices
+            with limit_library_threads():  # one thread is quicker for small matrices
                 values, vectors = np.linalg.eigh(np.exp(-candidate * distances))
             for noise in NOISE_VARIANCES:
                 inverse = 1 / (values + noise)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.model_selection import KFold
-from threadpoolctl import threadpool_limits
 
 from imboost.detectors.stack.training_rows import NEW
+from imboost.parallel import limit_library_threads
 from imboost.stats.row_products import Singles, multiply_rows
 from imboost.stats.scaling import StandardScaling
 
@@ -43,7 +43,7 @@ class PrincipalComponents:
         # The covariance matrix is quicker to decompose where it is smaller than the data.
         solver = "covariance_eigh" if len(X) >= X.shape[1] else "full"
         # One thread is quicker for small matrices; the variance of a constant table is 0.
-        with threadpool_limits(limits=1), np.errstate(invalid="ignore"):
+        with limit_library_threads(), np.errstate(invalid="ignore"):
             pca = PCA(n_components, svd_solver=solver).fit(X)
         variances = pca.explained_variance_
         n_kept = max(1, int((variances > NEGLIGIBLE_VARIANCE * variances[0]).sum()))
