@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from imboost.decide import Calibration, Estimate, estimate_outcome
+from imboost.decide import Calibration, Estimate, estimate_outcome, estimates
 
 
 def table(n, seed):
@@ -93,3 +93,26 @@ def test_labelled_outliers_below_the_threshold_count_as_found():
     expected = 100 * expit(-1)
     assert outcome.n_missed.value == pytest.approx(expected, rel=0.05)
     assert outcome.recall.value == pytest.approx(5 / (5 + expected), rel=0.05)
+
+
+IDENTITY = Calibration(np.array([0.0, 1.0, 0.0]), np.zeros((3, 3)))  # log-odds are used unchanged
+
+
+def test_rows_of_a_pool_count_by_their_weights():
+    log_odds = np.array([9.0, 8.0, 7.0, 0.0, -1.0, -20.0])
+    labels = np.array([1, 0, -1, -1, 1, -1], dtype=np.int8)
+    weights = np.array([1.0, 3.0, 200.0, 4000.0, 2.0, 50_000.0])
+    outcome = estimate_outcome(log_odds, log_odds, labels, 0.5, IDENTITY, weights=weights)
+    assert (outcome.n_rows, outcome.n_predicted) == (54_206, 203)
+    assert outcome.n_labelled_outliers == 2
+    assert outcome.precision.value == pytest.approx((1 + 200 * expit(7)) / 204, rel=0.01)
+    assert outcome.n_missed.value == pytest.approx(2000, rel=0.05)
+    assert outcome.recall.value == pytest.approx(203 / 2203, rel=0.05)
+
+
+def test_rows_of_a_bin_count_by_their_weights(monkeypatch):
+    monkeypatch.setattr(estimates, "MAX_BINS", 1)
+    log_odds, labels = np.array([-7.0, -1.0]), np.full(2, -1, dtype=np.int8)
+    weights = np.array([100_000.0, 1.0])
+    outcome = estimate_outcome(log_odds, log_odds, labels, 0.0, IDENTITY, weights=weights)
+    assert outcome.n_missed.value == pytest.approx(100_000 * expit(-7), rel=0.1)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imboost.decide.threshold import (
+    choose_threshold,
     contamination_without_outliers,
     estimate_contamination,
     threshold_by_contamination,
@@ -97,3 +98,50 @@ def test_the_highest_precision_is_returned_if_none_suffices():
         scores, np.array([0.4, 0.1]), np.full(2, -1, dtype=np.int8), 0.9
     )
     assert reached == pytest.approx(0.4)
+
+
+def pool_scores():
+    """Scores of a sample of two clusters, and of rows chosen between them, with their weights."""
+    rng = np.random.default_rng(0)
+    sampled = np.concatenate([rng.normal(0, 1, 2000), rng.normal(8, 1, 100)])
+    chosen = rng.normal(4, 0.1, 1500)
+    return np.append(sampled, chosen), np.append(np.full(2100, 500.0), np.ones(1500))
+
+
+def test_clusters_of_a_pool_are_those_of_its_table():
+    scores, weights = pool_scores()
+    assert estimate_contamination(scores) == 0.01  # no two clusters among the rows of the pool
+    assert estimate_contamination(scores, weights=weights) == pytest.approx(0.047, abs=0.002)
+
+
+def test_the_upper_cluster_of_a_pool_counts_by_its_weights():
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([rng.normal(0, 1, 1000), rng.normal(9, 1, 500)])
+    weights = np.repeat([100.0, 10.0], [1000, 500])
+    assert estimate_contamination(scores) == 0.01  # the cluster is too large
+    found = estimate_contamination(scores, weights=weights)
+    assert found == pytest.approx(5000 / 105_000, abs=0.001)
+
+
+def test_the_smallest_contamination_of_a_pool_is_one_row_of_its_table():
+    assert estimate_contamination(np.zeros(50), weights=np.full(50, 100.0)) == 0.01
+
+
+def test_an_estimated_threshold_of_a_pool_is_chosen_for_its_table():
+    scores, weights = pool_scores()
+    labels = np.full(len(scores), -1, dtype=np.int8)
+    threshold, is_estimated = choose_threshold(
+        scores, np.zeros(len(scores)), labels, "auto", mixture_scores=scores, weights=weights
+    )
+    assert is_estimated
+    assert weights[scores > threshold].sum() / weights.sum() == pytest.approx(0.047, abs=0.002)
+
+
+def test_the_precision_of_a_threshold_counts_rows_by_their_weights():
+    scores, probability = np.array([3.0, 2.0, 1.0]), np.array([1.0, 0.4, 0.1])
+    unknown, weights = np.full(3, -1, dtype=np.int8), np.array([1.0, 9.0, 1.0])
+    assert threshold_by_precision(scores, probability, unknown, 0.6) == (1.5, pytest.approx(0.7))
+    found = threshold_by_precision(scores, probability, unknown, 0.6, weights)
+    assert found == (2.5, pytest.approx(1.0))
+    found = threshold_by_precision(scores, probability, unknown, 0.45, weights)
+    assert found == (1.5, pytest.approx(0.46))

@@ -50,6 +50,14 @@ def test_a_threshold_by_precision_reaches_it(planted, labels):
     assert more.labels_.sum() > called.sum()
 
 
+def test_a_threshold_by_precision_is_that_of_the_table_the_rows_were_sampled_from(planted, labels):
+    detector = make_quick("stack").fit(planted.X, labels).set_threshold(precision=0.6)
+    alone = detector.threshold_
+    is_likely = detector.predict_proba(planted.X)[:, 1] > 0.5
+    detector.calibrate(labels, weights=np.where(is_likely | (labels >= 0), 1.0, 1000.0))
+    assert detector.set_threshold(precision=0.6).threshold_ > alone
+
+
 def test_a_precision_out_of_reach_is_an_error_with_the_highest_one(planted):
     detector = make_quick("stack").fit(planted.X)
     with pytest.raises(

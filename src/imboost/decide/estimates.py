@@ -122,7 +122,7 @@ def _draw_counts(
         rows = np.flatnonzero(is_side)
         rows = rows[np.argsort(log_odds[rows])]
         bins = np.array_split(rows, min(MAX_BINS, len(rows))) if len(rows) else []
-        centres = np.array([log_odds[part].mean() for part in bins])
+        centres = np.array([np.average(log_odds[part], weights=weights[part]) for part in bins])
         sizes = np.array([round(weights[part].sum()) for part in bins], dtype=np.int64)
         curve_rng = np.random.default_rng(curve_seed)
         probability = calibration.sample_probabilities(centres, N_DRAWS, curve_rng)

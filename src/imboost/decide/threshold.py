@@ -64,7 +64,7 @@ def choose_threshold(
     estimate = estimate_contamination(mixture_scores, seed, weights)
     if OUTLIER not in labels:
         estimate = contamination_without_outliers(scores, estimate, labels, weights)
-    if estimate * (len(scores) if weights is None else weights.sum()) < 1:
+    if estimate * _n_rows(scores, weights) < 1:
         return float(scores.max()), True
     return threshold_by_contamination(scores, estimate, weights), True
 
@@ -73,10 +73,10 @@ def estimate_contamination(scores: Floats, seed: int = 0, weights: Floats | None
     """Return the fraction of rows in the upper of two clusters of scores.
 
     Without two clusters, or if the upper one is too large, it is `ASSUMED_CONTAMINATION`, but at
-    least one row.
+    least one row. With weights, clusters and rows are those of the larger table.
     """
-    assumed = max(ASSUMED_CONTAMINATION, 1 / len(scores))
-    mixture = fit_two_gaussians(scores, np.random.default_rng(seed))
+    assumed = max(ASSUMED_CONTAMINATION, 1 / _n_rows(scores, weights))
+    mixture = fit_two_gaussians(scores, np.random.default_rng(seed), weights)
     if mixture is None:
         return assumed
     if np.ptp(mixture.means) <= MIN_SEPARATION * np.sqrt(mixture.variances.mean()):
@@ -149,6 +149,11 @@ def threshold_by_precision(
     best = sufficient[-1] if len(sufficient) else precisions.argmax()
     threshold = _threshold_below(ranked[ends[best]], ranked[ends[best + 1 : best + 2]])
     return threshold, float(precisions[best])
+
+
+def _n_rows(scores: Floats, weights: Floats | None) -> float:
+    """Return the number of rows that the scores stand for."""
+    return len(scores) if weights is None else float(weights.sum())
 
 
 def _threshold_below(lowest: float, lower: Floats) -> float:

@@ -32,14 +32,20 @@ class TwoGaussians:
 
 
 def fit_two_gaussians(
-    scores: NDArray[np.floating], rng: np.random.Generator
+    scores: NDArray[np.floating],
+    rng: np.random.Generator,
+    weights: NDArray[np.float64] | None = None,
 ) -> TwoGaussians | None:
     """Fit a mixture of two Gaussians to `scores`; return None if all scores are equal.
 
     Scores are standardised for the fit, so that its regularisation does not depend on their scale.
+    With weights it is fitted to scores drawn in proportion to them, since scikit-learn's mixture
+    takes none.
     """
     values = np.asarray(scores, dtype=np.float64)
-    if len(values) > MAX_FIT_ROWS:
+    if weights is not None:
+        values = rng.choice(values, MAX_FIT_ROWS, p=weights / weights.sum())
+    elif len(values) > MAX_FIT_ROWS:
         values = values[rng.choice(len(values), MAX_FIT_ROWS, replace=False, shuffle=False)]
     centre, spread = values.mean(), values.std()
     standard = (values - centre) / spread if spread > 0 else values - centre
