@@ -126,10 +126,21 @@ def test_the_history_and_the_scores_of_a_session_name_rows_of_the_complete_table
     assert answered == set(rows)
 
 
+def test_sessions_in_one_folder_have_their_own_pools(data, tmp_path):
+    names = ("orders", "orders.db", "orders.sqlite")
+    for seed, name in enumerate(names):
+        Session.open(tmp_path / name, data, detector(), random_state=seed).close()
+    pools = {}
+    for name in names:
+        with Session.open(tmp_path / name) as session:
+            pools[name] = frozenset(session.row_numbers.tolist())
+    assert len(set(pools.values())) == 3
+
+
 def test_another_table_is_refused(data, tmp_path):
     url = tmp_path / "orders.session.db"
     Session.open(url, data, detector(), random_state=0).close()
-    pool = tmp_path / "orders.session.default.pool.parquet"
+    pool = tmp_path / "orders.session.db.default.pool.parquet"
     other = write(orders(N_ROWS + 1), tmp_path / "other.parquet")
     candidate_pool.save_pool(candidate_pool.read_or_draw(other, detector()), pool)
     with pytest.raises(SessionError, match=r"a table of 6,000 rows"):

@@ -89,6 +89,7 @@ def find_source(
             raise SettingError(f"{data} is a session itself: leave out --session.")
         return _stored_source(data, name)
     from imboost.scoring.candidate_pool import needs_pool
+    from imboost.session.opening import path_of_copy
     from imboost.tables.files import TableFiles, path_beside
     from imboost.tables.standard_input import STANDARD_STREAM
 
@@ -104,8 +105,7 @@ def find_source(
     else:
         url, shown = str(session), _without_password(str(session))
         exists = bool(_stored_settings(url, name))
-    beside = path.absolute() if in_file else data.resolve()
-    copied = path_beside(beside, f".{quote(name, safe='')}.parquet")
+    copied = path_of_copy(path if in_file else data, name, ".parquet")
     if exists and copied.is_file():
         return Source(copied, url, shown, exists)
     if not (is_piped or has_options):

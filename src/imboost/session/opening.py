@@ -89,11 +89,11 @@ def _prepare_pool(
     The pool is drawn for a new session, and kept beside it.
     """
     from imboost.scoring.candidate_pool import draw_pool, needs_pool, save_pool
-    from imboost.tables.files import TableFiles, path_beside
+    from imboost.tables.files import TableFiles
 
     store = str(url).removeprefix("sqlite:///")
     beside = table if "://" in store else Path(store)
-    path = path_beside(beside.resolve(), f".{quote(name, safe='')}.pool.parquet")
+    path = path_of_copy(beside, name, ".pool.parquet")
     if exists:  # older sessions on large tables have no pool
         return path if path.is_file() else table
     files = TableFiles.find(table)
@@ -102,6 +102,16 @@ def _prepare_pool(
     seed = random_state if isinstance(random_state, int) else 0
     save_pool(draw_pool(files, detector, seed=seed), path)
     return path
+
+
+def path_of_copy(beside: Path, name: str, ending: str) -> Path:
+    """Return the path of a session's own rows, beside its file or its table.
+
+    >>> path_of_copy(Path("/shop/orders.db"), "default", ".parquet").as_posix()
+    '/shop/orders.db.default.parquet'
+    """
+    beside = beside.resolve()
+    return beside.with_name(f"{beside.name}.{quote(name, safe='')}{ending}")
 
 
 def _default_detector(X: Any) -> Detector:
