@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -44,13 +43,22 @@ class RankTransform:
         starts = np.cumsum([0, *(len(column) for column in values)])
         return cls(np.concatenate(values), np.concatenate(ranks), starts)
 
-    def transform(self, X: NDArray[Any]) -> Floats:
-        """Return the rank of every value, above 0 and below 1."""
-        ranks = np.empty(X.shape)
-        for number, (start, stop) in enumerate(pairwise(self.starts)):
-            ranks[:, number] = np.interp(
-                X[:, number], self.values[start:stop], self.ranks[start:stop]
-            )
+    def transform(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the rank of every value, above 0 and below 1.
+
+        Columns with at most two values, such as one-hot columns, are computed all at once.
+        """
+        first, last = self.starts[:-1], self.starts[1:] - 1
+        low, high = self.values[first], self.values[last]
+        slope = (self.ranks[last] - self.ranks[first]) / np.where(high > low, high - low, 1.0)
+        precision = np.result_type(X, np.float32)
+        ranks: NDArray[Any] = np.clip(X, low.astype(precision), high.astype(precision))
+        ranks -= low.astype(precision)
+        ranks *= slope.astype(precision)
+        ranks += self.ranks[first].astype(precision)
+        for number in np.flatnonzero(last - first > 1):
+            knots = slice(self.starts[number], self.starts[number + 1])
+            ranks[:, number] = np.interp(X[:, number], self.values[knots], self.ranks[knots])
         return ranks
 
 

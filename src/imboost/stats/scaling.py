@@ -49,11 +49,10 @@ class MinMaxScaling:
         >>> MinMaxScaling.fit(np.array([[0.0], [10.0]])).transform([[5.0], [20.0]]).ravel()
         array([0.5, 2. ])
         """
-        scaled = np.array(table, dtype=np.float64)
         with np.errstate(over="ignore"):  # values that overflow are clipped below
-            scaled *= 0.5  # as in `scale_values`, without further arrays
-            scaled -= self.offset * 0.5
-            scaled *= self.factor * 2
+            scaled: NDArray[np.float64] = scale_values(
+                np.asarray(table, dtype=np.float64), self.offset, self.factor
+            )
         return np.clip(scaled, -self.limit, self.limit, out=scaled)
 
     def inverse_transform(self, scaled: NDArray[Any]) -> NDArray[np.float64]:
@@ -102,4 +101,7 @@ def scale_values(values: Any, offset: Any, factor: Any) -> Any:
     Halved before subtracting, as in `MinMaxScaling.fit`, since the difference may overflow;
     halving and doubling change no digit.
     """
-    return (values * 0.5 - offset * 0.5) * (factor * 2)
+    scaled = values * 0.5
+    scaled -= offset * 0.5  # in place, for less memory
+    scaled *= factor * 2
+    return scaled

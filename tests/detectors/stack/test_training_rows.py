@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from imboost.detectors.stack.training_rows import NEW, TrainingRows
+from imboost.detectors.stack.training_rows import GRID, NEW, TrainingRows
 
 
 @pytest.fixture
@@ -20,6 +20,13 @@ def test_training_rows_are_found_up_to_rounding_errors(rows, noise):
     found = find(rows, rows * (1 + noise))
     assert (found == np.arange(len(rows))).mean() > 0.999
     assert set(found[found != np.arange(len(rows))]) <= {NEW}
+
+
+@pytest.mark.parametrize("noise", [-1e-9, 1e-9])
+@pytest.mark.parametrize("position", [0.0, 0.5])
+def test_rounding_errors_at_the_bounds_of_one_grid_part_no_row(position, noise):
+    numbers = (np.arange(1, 901).reshape(300, 3) + position) * GRID
+    assert find(numbers, numbers * (1 + noise)).tolist() == list(range(300))
 
 
 def test_rows_that_differ_in_one_cell_are_new(rows):

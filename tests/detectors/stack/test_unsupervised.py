@@ -7,10 +7,15 @@ from scipy.stats import spearmanr
 from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier
 
-from imboost.detectors.stack.conditionals import NumberForest
+from imboost.detectors.stack.conditionals import (
+    MIN_PROBABILITY,
+    PRIOR_WEIGHT,
+    CategoryForest,
+    NumberForest,
+)
 from imboost.detectors.stack.forests import predict_forest
 from imboost.detectors.stack.isolation import IsolationScores
-from imboost.detectors.stack.neighbors import NeighborScores
+from imboost.detectors.stack.neighbors import LOF_NEIGHBORS, NeighborScores
 from imboost.detectors.stack.pca import CrossFittedPCA, PrincipalComponents
 from imboost.detectors.stack.priors import dimensionality_weight, score_weights
 from imboost.tables.layout import Feature, Kind, Layout
@@ -32,6 +37,18 @@ def test_a_row_beside_a_dense_cluster_has_a_large_local_outlier_factor():
     assert lof[64] > 5
     assert lof[:64].max() < 2
     np.testing.assert_allclose(lof[65:], 1.0)  # copies of one point
+
+
+def test_the_local_outlier_factor_compares_a_row_with_its_own_neighbours(rng):
+    # Four clusters of different density: the candidates of a pivot are some of all rows.
+    X = np.vstack([1000 * n + 3**n * rng.normal(size=(100, 2)) for n in range(4)])
+    scores = NeighborScores.fit(X, (5,), seed=0, n_candidates=160)
+    distances = cdist(X, X)
+    np.fill_diagonal(distances, np.inf)
+    nearest = np.argsort(distances, axis=1)[:, :LOF_NEIGHBORS]
+    mean_distances = np.take_along_axis(distances, nearest, axis=1).mean(axis=1)
+    expected = mean_distances / mean_distances[nearest].mean(axis=1)
+    np.testing.assert_allclose(scores(X)[1], expected, rtol=1e-3)
 
 
 def test_the_knn_score_averages_over_the_numbers_of_neighbours():
@@ -117,6 +134,31 @@ def test_out_of_bag_predictions_are_those_of_scikit_learn(rng):
     for never_seen in (slice(0, 10), slice(70, 80)):
         expected = forest.predict(X[never_seen])
         np.testing.assert_allclose(found[never_seen], expected, rtol=1e-5)
+
+
+def test_out_of_bag_predictions_of_categories_are_those_of_scikit_learn(rng):
+    X, category = rng.normal(size=(90, 3)).astype(np.float32), rng.integers(3, size=90)
+    forest = ExtraTreesClassifier(50, bootstrap=True, oob_score=True, random_state=0)
+    frequencies, rows = np.array([0.5, 0.3, 0.2]), np.arange(90)
+    fitted = CategoryForest(forest.fit(X, category), rows, frequencies)
+    expected = forest.oob_decision_function_
+    own = (1 - PRIOR_WEIGHT) * expected[rows, category] + PRIOR_WEIGHT * frequencies[category]
+    found = fitted.deviations(X, np.eye(3)[category], rows)[:, 0]
+    np.testing.assert_allclose(found, -np.log(own + MIN_PROBABILITY), rtol=1e-4)
+    is_clear = np.ptp(np.sort(expected, axis=1)[:, 1:], axis=1) > 0.01
+    np.testing.assert_array_equal(
+        fitted.expected(X, rows).argmax(axis=1)[is_clear], expected.argmax(axis=1)[is_clear]
+    )
+
+
+def test_a_category_that_the_forest_did_not_see_has_the_probability_of_its_frequency(rng):
+    X = rng.normal(size=(200, 1)).astype(np.float32)
+    own = np.eye(3)[np.where(X[:, 0] > 0, 2, 0)]  # never the second category
+    forest = CategoryForest.fit(X, own, np.arange(200), 0)
+    new = np.array([[-1.0], [1.0]], dtype=np.float32)
+    found = forest.deviations(new, np.eye(3)[[1, 1]], np.full(2, -1))
+    np.testing.assert_allclose(found, -np.log(MIN_PROBABILITY))
+    assert (forest.deviations(new, np.eye(3)[[0, 2]], np.full(2, -1)) < 0.5).all()
 
 
 def test_new_rows_are_predicted_by_all_trees(rng):

@@ -92,7 +92,7 @@ class FeatureExtractor:
 
     def gaussian_process(self, rows: ScoredRows) -> Singles:
         """Return normal scores of the columns: quantiles of their ranks."""
-        return self.normal_scores.transform(rows.X.take(self.columns, axis=1)).astype(np.float32)
+        return self.normal_scores.transform(rows.X.take(self.columns, axis=1))
 
     def _unsupervised(self, rows: ScoredRows) -> list[Floats]:
         found = [_stack_scores(rows, self.score_names), rows.lof[:, None]]
