@@ -574,6 +574,12 @@ def test_a_distilled_model_that_disagrees_is_not_written(model, data, tmp_path, 
     assert not out.exists()
 
 
+def test_an_unknown_label_column_of_a_small_table_is_not_accepted(model, data, tmp_path):
+    command = ("export", model, "--fast", "--data", data, "--out", tmp_path / "fast.model")
+    assert "Unknown column 'lable'" in refused(*command, "--label-column", "lable")
+    assert not (tmp_path / "fast.model").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -1,5 +1,6 @@
 """The exported graph scores as the detector does."""
 
+import logging
 import subprocess
 import sys
 
@@ -80,10 +81,11 @@ def test_a_distilled_model_takes_the_columns_of_a_table(scaling, orders, frame, 
     assert session.get_modelmeta().custom_metadata_map["model"] == "Distilled(Stack)"
 
 
-def test_a_distilled_model_takes_categories_alone(tmp_path):
+def test_a_distilled_model_takes_categories_alone(tmp_path, caplog):
     table = pa.table({"a": ["x", "y", "z", "x"] * 50, "b": ["u", "v"] * 100})
     student = TableDetector(make_quick("stack")).fit(table).distill(table, check=False)
     export_onnx(student, tmp_path / "model.onnx")
+    assert not [one for one in caplog.records if one.levelno >= logging.WARNING]
     assert_same(tmp_path / "model.onnx", student, table)
 
 
@@ -159,6 +161,7 @@ def test_numbers_are_scaled_as_by_the_encoder(name, training, values):
         (make_quick("stack"), "Stack cannot be exported to ONNX: .* Distill it first"),
         (make_quick("trees"), "Trees cannot be exported to ONNX: only IMBoost, ALTBI, ODIM and"),
         (make_quick("imboost", backbone="flow"), "IMBoost .*: its backbone is 'flow'"),
+        (make_quick("imboost", backbone="diffusion"), "IMBoost .*: its backbone is 'diffusion'"),
     ],
 )
 def test_detectors_that_cannot_be_exported_say_why(planted, detector, message, tmp_path):

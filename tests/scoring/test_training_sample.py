@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from imboost import persistence
 from imboost.errors import DataError, UnknownNameError
 from imboost.labels import unlabelled
 from imboost.scoring import training_sample
@@ -139,3 +140,20 @@ def test_a_model_of_a_large_table_calls_the_given_fraction_of_its_rows(tmp_path)
     assert "Labels: 150 outliers" in output
     [n_called] = re.findall(r"Estimated from the training rows: (\d+) of 3,000 rows", output)
     assert int(n_called) == pytest.approx(300, abs=15)
+
+
+@pytest.mark.usefixtures("small_samples")
+def test_a_model_of_a_large_table_is_distilled_on_its_training_rows(tmp_path, monkeypatch):
+    table = orders(3000)
+    labels = ["outlier" if row < 30 else "inlier" if row < 60 else None for row in range(3000)]
+    data = write(
+        table.append_column("label", pa.array(labels, pa.string())), tmp_path / "orders.parquet"
+    )
+    run_well("fit", data, "--seed", "3", "--label-column", "label")
+    monkeypatch.setattr(TableFiles, "read", None)  # it would read the complete table
+    command = ("export", tmp_path / "orders.model", "--fast", "--data", data)
+    output = run_well(*command, "--label-column", "label").text
+    assert "Read 3,000 rows, used 400." in output
+    assert "AUC" in output  # it knows the labels, so these are the training rows
+    student = persistence.load(tmp_path / "orders.fast.model")
+    assert len(student.decision_scores_) == 400

@@ -8,15 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from imboost.cli.console import say
-from imboost.cli.inputs import check_model_output, load_model
-from imboost.cli.options import Encoding, Header, Model, Sheet, Sql, read_options
+from imboost.cli.inputs import check_model_output, load_model, read_training_rows
+from imboost.cli.options import (
+    Encoding,
+    Engine,
+    EngineChoice,
+    Header,
+    Model,
+    RayAddress,
+    Sheet,
+    Sql,
+    read_options,
+)
 from imboost.cli.progress import stage
 from imboost.errors import SettingError
+from imboost.reporting.formatting import count
 
 if TYPE_CHECKING:
     from imboost.detectors import BaseDetector
     from imboost.detectors.table_detector import TableDetector
-    from imboost.tables.read_options import ReadOptions
+    from imboost.scoring.table_sample import TableSample
 
 
 def export(
@@ -37,6 +48,14 @@ def export(
             help="Table for --fast, best the training table: a saved model does not contain it.",
         ),
     ] = None,
+    label_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Column with labels that 'imboost fit' was given: if the table has too many "
+            "rows, labelled rows are used first.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -45,6 +64,8 @@ def export(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+    engine: Engine = EngineChoice.LOCAL,
+    ray_address: RayAddress = None,
     encoding: Encoding = None,
     header: Header = None,
     sheet: Sheet = None,
@@ -64,8 +85,16 @@ def export(
     if not fast:
         if onnx is None:
             raise SettingError("Nothing to write: give --onnx FILE, or --fast with --data DATA.")
-        for name, value in (("--data", data), ("--out", out), ("--force", force or None)):
-            if value is not None:
+        unused = {
+            "--data": data is not None,
+            "--label-column": label_column is not None,
+            "--out": out is not None,
+            "--force": force,
+            "--engine": engine != EngineChoice.LOCAL,
+            "--ray-address": ray_address is not None,
+        }
+        for name, is_given in unused.items():
+            if is_given:
                 raise SettingError(f"{name} needs --fast.")
         _write_onnx(persistence.load(model), onnx)
         return
@@ -76,7 +105,11 @@ def export(
     name = model.resolve().name.removesuffix(".model")
     out = out or model.resolve().with_name(f"{name}.fast.model")
     check_model_output(out, force)
-    student = _distill(load_model(model), data, options)
+    teacher = load_model(model)
+    # The seed of the training draws the training rows again, if the table is the same.
+    seed = teacher.random_state if isinstance(teacher.random_state, int) else 0
+    sample = read_training_rows(data, options, seed, label_column, engine, ray_address)
+    student = _distill(teacher, sample)
     with stage(f"writing {out}"):
         persistence.save(student, out)
     say(f"Model: {out}")
@@ -84,14 +117,14 @@ def export(
         _write_onnx(student, onnx)
 
 
-def _distill(detector: TableDetector, data: Path, options: ReadOptions) -> TableDetector:
+def _distill(detector: TableDetector, sample: TableSample) -> TableDetector:
     """Return the distilled model, and print how it agrees with the model."""
-    from imboost.tables.files import TableFiles
+    from imboost.detectors.distilled.distillation import MAX_ROWS
 
-    with stage(f"reading {data}"):
-        table = TableFiles.find(data, options).read()
     with stage("distilling"):
-        student = detector.distill(table)
+        student = detector.distill(sample.table)
+    n_used = min(sample.table.num_rows, MAX_ROWS)
+    say(f"Read {count(sample.n_rows, 'row')}, used {n_used:,}.")
     agreement = student.detector_.agreement_
     say(f"Agreement on {agreement.n_rows:,} rows kept aside: {agreement}.")
     if detector.rules_ is not None and detector.rules_.columns:

@@ -12,7 +12,7 @@ from rich.table import Table as PrintedTable
 from rich.text import Text
 
 from imboost.cli.console import outlier_count, say
-from imboost.cli.inputs import check_model_output, default_output
+from imboost.cli.inputs import check_model_output, default_output, read_training_rows
 from imboost.cli.options import (
     DEFAULT_DETECTOR,
     Encoding,
@@ -28,7 +28,6 @@ from imboost.cli.options import (
     read_options,
 )
 from imboost.cli.progress import is_shown, stage, timed_stage
-from imboost.cli.ray_commands import check_local, check_ray_options, sample_on_ray
 from imboost.cli.training_time import estimate_seconds
 from imboost.errors import DataError, SettingError, UnknownNameError
 from imboost.reporting.formatting import count, printable
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
 
     from imboost.detectors import BaseDetector
     from imboost.labels import Labels
-    from imboost.scoring.table_sample import TableSample
-    from imboost.tables.read_options import ReadOptions
     from imboost.tables.schema import Schema
 
 MAX_COLUMNS = 100  # columns listed one by one
@@ -132,12 +129,7 @@ def fit(
     fitted.check_settings()
     out = out or default_output(data, ".model")
     check_model_output(out, force)
-    if engine == EngineChoice.RAY:
-        check_ray_options(options.given)
-        sample = sample_on_ray(data, seed, label_column, ray_address)
-    else:
-        check_local(ray_address)
-        sample = _read_sample(data, options, seed, label_column)
+    sample = read_training_rows(data, options, seed, label_column, engine, ray_address)
     table, n_rows = sample.table, sample.n_rows
     if n_rows == 1:
         raise DataError(f"{data} has one row; training needs at least two rows.")
@@ -181,21 +173,6 @@ def fit(
         f"Next: imboost score {out} {data}",
         f"      imboost report {out} {data}",
     )
-
-
-def _read_sample(
-    data: Path, options: ReadOptions, seed: int, label_column: str | None
-) -> TableSample:
-    """Read the table and return its training rows."""
-    from imboost.scoring.streaming import check_row_counts
-    from imboost.scoring.training_sample import draw_sample
-    from imboost.tables.files import TableFiles
-
-    with stage(f"reading {data}"):
-        files = TableFiles.find(data, options)
-        sample = draw_sample(files, seed, label_column)
-    check_row_counts(files.n_rows, sample.n_rows, "loaded")
-    return sample
 
 
 def given_roles(file: Path | None, texts: Iterable[str] | None) -> dict[str, str]:
@@ -271,8 +248,6 @@ def _read_labels(table: pa.Table, column: str | None, outlier_label: str | None)
 
     if column is None:
         return unlabelled(table.num_rows)
-    if column not in table.column_names:
-        raise UnknownNameError("column", column, table.column_names)
     values = to_text(table.column(column)).to_pylist()
     try:
         labels = from_text(values, outlier_label)

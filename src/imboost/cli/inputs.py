@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from imboost.cli.options import EngineChoice
 from imboost.cli.progress import row_bar, stage
-from imboost.errors import PersistenceError, SettingError
+from imboost.cli.ray_commands import check_local, check_ray_options, sample_on_ray
+from imboost.errors import PersistenceError, SettingError, UnknownNameError
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
     from imboost.scoring.streaming import ScoredBatch
+    from imboost.scoring.table_sample import TableSample
     from imboost.tables.files import TableFiles
     from imboost.tables.read_options import ReadOptions
 
@@ -41,6 +44,34 @@ def open_inputs(model: Path, data: Path, options: ReadOptions) -> tuple[TableDet
         raise SettingError(f"The model comes first, then the table: give {data} {model}.")
     files = TableFiles.find(data, options)
     return load_model(model), files
+
+
+def read_training_rows(
+    data: Path,
+    options: ReadOptions,
+    seed: int,
+    label_column: str | None,
+    engine: EngineChoice,
+    ray_address: str | None,
+) -> TableSample:
+    """Read a table of any size and return its training rows; raise without the label column."""
+    from imboost.scoring.streaming import check_row_counts
+    from imboost.scoring.training_sample import draw_sample
+    from imboost.tables.files import TableFiles
+
+    if engine == EngineChoice.RAY:
+        check_ray_options(options.given)
+        sample = sample_on_ray(data, seed, label_column, ray_address)
+    else:
+        check_local(ray_address)
+        with stage(f"reading {data}"):
+            files = TableFiles.find(data, options)
+            sample = draw_sample(files, seed, label_column)
+        check_row_counts(files.n_rows, sample.n_rows, "loaded")
+    names = sample.table.column_names
+    if label_column is not None and label_column not in names:
+        raise UnknownNameError("column", label_column, names)
+    return sample
 
 
 def default_output(data: Path, ending: str, option: str = "--out") -> Path:

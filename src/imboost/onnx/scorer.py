@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 import torch
@@ -77,7 +78,9 @@ class PerceptronScorer(MatrixScorer):
         """
         first = self.network.first
         n_before = self.network.n_features - sum(widths)
-        weights = torch.split(first.weight, [n_before, *widths], dim=1)
+        # Slices of a constant are computed in advance; onnxscript warns that it cannot split one.
+        bounds = pairwise(accumulate(widths, initial=n_before))
+        weights = [first.weight[:, start:stop] for start, stop in [(0, n_before), *bounds]]
         hidden: Tensor = first.bias
         if numbers:
             scaled = self.network.scale(torch.cat(numbers, 1))

@@ -11,6 +11,7 @@ from imboost import TableDetector, persistence
 from imboost.datasets.orders import mixed_table
 from imboost.detectors import Distilled
 from imboost.detectors.distilled import Agreement
+from imboost.detectors.distilled.distillation import _split_rows
 from imboost.detectors.distilled.drawing import UNSEEN, draw_rows
 from imboost.errors import DataError, DistillationError, SettingError
 from imboost.tables.layout import Kind, Layout
@@ -64,6 +65,30 @@ def test_the_agreement_is_that_of_rows_kept_aside(orders, teacher, student):
     assert agreement.n_rows == 180
     assert 0 < agreement.n_labelled < 180
     assert "rank correlation 0." in str(agreement)
+
+
+def test_labelled_rows_are_used_first_and_shared_by_class(orders, teacher, monkeypatch):
+    monkeypatch.setattr("imboost.detectors.distilled.distillation.MAX_ROWS", 100)
+    labels = np.full(900, -1)
+    labels[::15] = np.arange(60) < 10
+    agreement = teacher.distill(orders.table, labels, check=False).detector_.agreement_
+    assert (agreement.n_rows, agreement.n_labelled) == (20, 12)
+    assert np.isfinite(agreement.auc_lost)
+
+
+@pytest.mark.parametrize("n_labelled", [0, 100, 5000])
+def test_one_row_in_five_of_every_class_is_kept_aside(n_labelled, monkeypatch):
+    monkeypatch.setattr("imboost.detectors.distilled.distillation.MAX_ROWS", 1000)
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.where(np.arange(5000) < n_labelled, 0, -1))
+    labels[rng.permutation(np.flatnonzero(labels == 0))[: n_labelled // 10]] = 1
+    held_out, training = _split_rows(labels.astype(np.int8), rng)
+    assert (len(held_out), len(training)) == (200, 800)
+    assert len({*held_out, *training}) == 1000
+    assert (labels[held_out] >= 0).sum() == min(n_labelled, 1000) // 5
+    n_outliers = (labels[held_out] == 1).sum()
+    assert (n_outliers > 0) == (n_labelled > 0)
+    assert (labels[training] == 1).sum() == pytest.approx(4 * n_outliers, abs=4)
 
 
 def test_scores_do_not_depend_on_batches_order_or_time(planted, matrix_teacher, matrix_student):

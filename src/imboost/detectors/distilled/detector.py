@@ -101,11 +101,11 @@ class Distilled(BaseDetector):
 @torch.inference_mode()
 def predict_log_odds(network: Perceptron, X: NDArray[Any]) -> NDArray[np.float64]:
     """Return the output of the network for every row of an encoded matrix."""
-    rows = torch.from_numpy(np.ascontiguousarray(X, dtype=np.float64))
     found = np.empty(len(X))
     with one_thread():  # the chunks are too small for several
         for start in range(0, len(X), CHUNK_ROWS):
-            chunk = network.scale(rows[start : start + CHUNK_ROWS])
+            rows = np.ascontiguousarray(X[start : start + CHUNK_ROWS], dtype=np.float64)
+            chunk = network.scale(torch.from_numpy(rows))
             n_rows = len(chunk)
             if n_rows < CHUNK_ROWS:
                 chunk = F.pad(chunk, (0, 0, 0, CHUNK_ROWS - n_rows))

@@ -13,7 +13,7 @@ from imboost.detectors.distilled.agreement import Agreement
 from imboost.detectors.distilled.detector import Distilled
 from imboost.detectors.distilled.drawing import Cells, Encode, draw_rows, take_rows
 from imboost.errors import DataError
-from imboost.labels import check_labels
+from imboost.labels import UNLABELLED, Labels, check_labels
 from imboost.models.perceptron import Perceptron, standard_scaling
 from imboost.tables.layout import Kind, Layout
 from imboost.training.distillation import fit_student
@@ -21,8 +21,8 @@ from imboost.training.distillation import fit_student
 Floats = NDArray[np.float64]
 
 MIN_ROWS = 10
-MAX_ROWS = 25_000  # rows of the table that are used, drawn at random
-HELD_OUT = 0.2  # fraction of these rows that the student is compared on
+MAX_ROWS = 25_000  # rows of the table that are used: labelled rows, then others, at random
+HELD_OUT = 5  # one of so many of these rows is kept aside, to compare the student on
 N_DRAWN = 40_000  # drawn rows
 MAX_DRAWN_CELLS = 5_000_000  # cells of their input columns; bounds the time of the teacher
 REAL_ROW_WEIGHT = 2.0  # weight of a row of the table in the risk; a drawn row has 1
@@ -67,12 +67,11 @@ def distill(
     )
     layout = teacher._layout or Layout.of_numbers([str(n) for n in range(X.shape[1])])
     rng = np.random.default_rng(teacher._seed)
-    used = rng.permutation(len(X))[:MAX_ROWS]
+    held_out, training = _split_rows(labels, rng)
+    used, n_held_out = np.concatenate([held_out, training]), len(held_out)
     scores = (
         teacher.decision_scores_[used] if is_training_table else teacher.decision_function(X[used])
     )
-    n_held_out = max(2, round(HELD_OUT * len(used)))
-    held_out, training = used[:n_held_out], used[n_held_out:]
     drawn = draw_rows(
         take_rows(cells, training),
         encode,
@@ -109,6 +108,20 @@ def distill(
     if check:
         student.agreement_.check()
     return student
+
+
+def _split_rows(
+    labels: Labels, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw at most `MAX_ROWS` rows, labelled rows first, and keep one in `HELD_OUT` aside.
+
+    Rows kept aside and training rows have the same fractions of outliers and inliers.
+    """
+    rows = rng.permutation(len(labels))
+    used = rows[np.argsort(labels[rows] == UNLABELLED, kind="stable")][:MAX_ROWS]
+    by_label = used[np.argsort(-labels[used], kind="stable")]
+    is_held_out = np.arange(len(used)) % HELD_OUT == 0
+    return by_label[is_held_out], by_label[~is_held_out]
 
 
 def _train(

@@ -18,7 +18,7 @@ Encode = Callable[[Cells], NDArray[Any]]
 """Returns the matrix of a table."""
 
 MAX_REPLACED = 0.5  # largest probability with which a cell is taken from another row
-MAX_SHIFT = 0.5  # largest part of the way to another row
+MAX_SHIFT = 0.5  # largest weight of the other row in an interpolation
 NOISE = (0.01, 0.3)  # range of the noise, in standard deviations of a column
 MAX_EXCESS = 1.0  # how far random numbers exceed the range of a column, in its width
 N_RANDOM_CELLS = 2  # expected number of random cells of a row that has any
@@ -37,7 +37,7 @@ def draw_rows(
     """Return the matrix of new rows.
 
     A quarter each are rows with cells of another row, rows with a few random cells, rows with
-    noise, and rows on the way to another row. The cells of the first two are drawn before they
+    noise, and interpolations between two rows. The cells of the first two are drawn before they
     are encoded, so that they may break rules. The others differ from a row of the table in their
     numbers alone and keep its flags of broken rules: numbers that satisfy a sum exactly no longer
     do so after the smallest change.
@@ -106,13 +106,13 @@ def _with_random_cells(
 
 
 def _move_numbers(rows: Floats, others: Floats, n_numeric: int, rng: np.random.Generator) -> None:
-    """Add noise to the numbers of half of the encoded rows, and move the rest towards others."""
+    """Add noise to the numbers of half of the encoded rows, and interpolate the rest."""
     n_rows = len(rows)
     numbers = rows[:, :n_numeric]
     deviations = np.ma.masked_invalid(others[:, :n_numeric]).std(axis=0).filled(0.0)
     low, high = np.log(NOISE)
     size = np.exp(rng.uniform(low, high, size=(n_rows, 1))) * deviations
     noise = size * rng.normal(size=numbers.shape)
-    way = rng.uniform(0, MAX_SHIFT, size=(n_rows, 1)) * (others[:, :n_numeric] - numbers)
+    shift = rng.uniform(0, MAX_SHIFT, size=(n_rows, 1)) * (others[:, :n_numeric] - numbers)
     is_noisy = np.arange(n_rows)[:, None] < n_rows // 2
-    numbers += np.where(is_noisy, noise, np.nan_to_num(way))
+    numbers += np.where(is_noisy, noise, np.nan_to_num(shift))
