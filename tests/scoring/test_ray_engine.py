@@ -186,6 +186,18 @@ def test_parts_that_others_wrote_and_the_table_itself_are_no_output(shop, cluste
     assert sorted((shop / "orders").iterdir()) == before
 
 
+def test_a_table_that_changes_while_it_is_scored_gets_no_manifest(shop, tmp_path):
+    data = write(orders(600), tmp_path / "some.parquet")
+    scores = RayScores(shop / "orders.model", data, tmp_path / "out")
+    scores.folder.prepare()
+    for part in scores.folder.table.parts:
+        scores.folder.score(scores.detector, part)
+    os.utime(data, (0, 0))  # as if another program had written it
+    with pytest.raises(DataError, match="has changed while it was scored"):
+        scores.folder.finish()
+    assert not (tmp_path / "out" / MANIFEST).exists()
+
+
 def test_an_error_of_a_worker_is_one_line(shop, cluster, tmp_path):
     table = orders(1000)
     data = write(table.drop_columns(["amount"]), tmp_path / "short.parquet")
@@ -214,6 +226,9 @@ def test_the_commands_fit_and_score_on_ray(shop, cluster, tmp_path):
     assert output.endswith("Read 600 rows, wrote 600 scores.")
     table = pa.concat_tables(map(pq.read_table, (tmp_path / "some.scores").glob("part-*")))
     assert np.array_equal(table.column("score").to_numpy(), one.decision_function(data))
+    again = run_well("score", tmp_path / "ray.model", data, "--engine", "ray").text
+    assert "All parts existed: no row was left to score." in again
+    assert "rows per second" not in again
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,11 @@ def score(
         others = {"reasons": reasons is not None, "escape-formulas": escape_formulas}
         check_ray_options([*options.given, *(name for name in others if others[name])])
         scores = score_on_ray(model, data, out, ray_address)
-        say(*_summary(scores), f"Scores: {scores.folder.location}", describe_rows(scores))
+        say(
+            *_summary(scores, scores.n_continued),
+            f"Scores: {scores.folder.location}",
+            describe_rows(scores),
+        )
         return
     check_local(ray_address)
     if out is None and data == STANDARD_STREAM:
@@ -183,14 +187,21 @@ class _Scoring:
         self.other_seconds += batch.reading_seconds + found.encoding_seconds
 
 
-def _summary(done: _Scoring | RayScores) -> Iterator[str]:
-    """Say how long the scoring took and what is notable about the scores and the table."""
+def _summary(done: _Scoring | RayScores, n_continued: int = 0) -> Iterator[str]:
+    """Say how long the scoring took and what is notable about the scores and the table.
+
+    An earlier run has scored `n_continued` of the rows.
+    """
     n_read, detector = done.n_read, done.detector
+    n_scored = n_read - n_continued
     share_in_model = done.model_seconds / ((done.model_seconds + done.other_seconds) or 1.0)
-    yield (
-        f"{count(n_read, 'row')} in {done.seconds:,.1f} s: {n_read / done.seconds:,.0f} rows per "
-        f"second, {percent(share_in_model)} of the computing time in the model."
-    )
+    if n_continued and not n_scored:
+        yield "All parts existed: no row was left to score."
+    else:
+        yield (
+            f"{count(n_scored, 'row')} in {done.seconds:,.1f} s: {n_scored / done.seconds:,.0f} "
+            f"rows per second, {percent(share_in_model)} of the computing time in the model."
+        )
     yield f"Scored by {detector.model_name}."
     yield outlier_count(done.n_outliers, n_read, detector.threshold_)
     yield from _outlier_warnings(done.n_outliers, n_read, detector)
