@@ -135,7 +135,14 @@ QuestionBudget = Annotated[
 TimeLimit = Annotated[
     float | None, typer.Option(help="Seconds after which a run is stopped and skipped.")
 ]
-Jobs = Annotated[int, typer.Option(min=1, help="Worker processes, one core each.")]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Worker processes, one core each. On a GPU they take turns unless NVIDIA's "
+        "Multi-Process Service runs: nvidia-cuda-mps-control -d.",
+    ),
+]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 
 
