@@ -117,7 +117,9 @@ def test_an_unknown_name_without_a_near_one_lists_what_there_is():
         (2.5, {"whole": True}, "must be an integer, got 2.5"),
         (0, {"minimum": 1}, "must be at least 1, got 0"),
         (0, {"above": 0, "maximum": 2}, "must be above 0 and at most 2, got 0"),
-        (float("nan"), {"minimum": 0}, "must be at least 0, got nan"),
+        (float("nan"), {"minimum": 0}, "must be at least 0 and finite, got nan"),
+        (float("inf"), {"minimum": 0}, "must be at least 0 and finite, got inf"),
+        (float("inf"), {}, "must be finite, got inf"),
     ],
 )
 def test_a_number_out_of_range_is_named(value, limits, message):

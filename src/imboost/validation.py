@@ -33,8 +33,10 @@ def check_number(
         for text, (holds, bound) in limits.items()
         if bound is not None
     }
-    if not (math.isfinite(number) and all(given.values())):
-        raise SettingError(f"{name} must be {' and '.join(given) or 'finite'}, got {value!r}.")
+    if not math.isfinite(number):
+        given["finite"] = False
+    if not all(given.values()):
+        raise SettingError(f"{name} must be {' and '.join(given)}, got {value!r}.")
 
 
 def check_numbers(name: str, values: Any, **limits: Any) -> None:
