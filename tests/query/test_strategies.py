@@ -124,9 +124,9 @@ def test_mix_takes_uncertain_rows_from_the_middle_of_the_range_not_at_the_median
     assert chosen[:2].tolist() == [10, 7]  # 49 is nearest to 50, the median is 25
 
 
-def test_only_two_strategies_are_adaptive():
+def test_only_these_strategies_are_adaptive():
     adaptive = {name for name in STRATEGIES if isinstance(make_strategy(name), AdaptiveStrategy)}
-    assert adaptive == {"ab", "spread"}
+    assert adaptive == {"ab", "rd-mm", "spread"}
 
 
 @pytest.mark.parametrize(

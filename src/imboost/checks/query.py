@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.labels import UNLABELLED
+
 
 def check_query_strategy(make: Callable[[], Any]) -> None:
     """Check that a strategy selects distinct candidates, as many as asked, reproducibly.
@@ -58,11 +60,30 @@ def _check_selection(
 def _select(
     strategy: Any, scores: NDArray[np.float64], candidates: NDArray[np.int64], n: int
 ) -> NDArray[Any]:
-    """Select rows, with an embedding and after two updates if the strategy takes them."""
+    """Select rows; give the strategy embedding, updates and detector where it takes them."""
     if hasattr(strategy, "set_embedding"):
         strategy.set_embedding(np.random.default_rng(2).normal(size=(len(scores), 3)).round(1))
     if hasattr(strategy, "update"):
         labels = np.array([1, 1, 0], dtype=np.int8)
         strategy.update(labels, labels)
         strategy.update(labels[:0], labels)  # a round with only unsure answers
+    if hasattr(strategy, "set_detector"):
+        strategy.set_detector(_Detector(scores, candidates), scores[:, None])
     return np.asarray(strategy.select(scores, candidates, n, np.random.default_rng(1)))
+
+
+class _Detector:
+    """What `FittedDetector` asks for, with random members and labels of all other rows."""
+
+    def __init__(self, scores: NDArray[np.float64], candidates: NDArray[np.int64]) -> None:
+        self.decision_scores_ = scores
+        self.training_labels_ = np.arange(len(scores), dtype=np.int8) % 2
+        self.training_labels_[candidates] = UNLABELLED
+        self.out_of_fold_proba_ = np.full(len(scores), np.nan)
+
+    def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        outlier = scores.argsort(kind="stable").argsort(kind="stable") / len(scores)
+        return np.column_stack([1 - outlier, outlier])
+
+    def member_proba(self, X: Any) -> NDArray[np.float64]:
+        return np.random.default_rng(3).random((4, len(X))).round(1)

@@ -7,6 +7,7 @@ their labels, and is independent of oracles and query strategies.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
@@ -343,6 +344,36 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         Missing values are replaced by the median of their column in `X`.
         """
         return impute(self._check_table(X).astype(np.float64))
+
+    def member_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return each member's outlier probability of the training rows, (members, rows).
+
+        Members are the models whose scores the detector averages: the networks of a deep detector
+        with `n_members`, groups of trees of `Trees` and the base learners of `Stack`; of the last
+        two, the unsupervised scores until labels of both classes are known. They share the
+        calibration.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The rows given to `fit`.
+
+        Raises
+        ------
+        SettingError
+            If the detector has fewer than two members.
+        """
+        log_odds = self._member_log_odds(self._check_table(X))
+        if len(log_odds) < 2:
+            raise SettingError(
+                f"{type(self).__name__} has no members whose predictions could be compared; use "
+                "stack, trees or imboost with n_members of at least 2."
+            )
+        return np.stack([self.calibration_.probability(own) for own in log_odds])
+
+    def _member_log_odds(self, X: NDArray[Any]) -> Sequence[NDArray[np.float64]]:
+        """Return each member's log-odds of the training rows; nothing without members."""
+        return ()
 
     def fit_predict(
         self, X: Any, y: Any = None, *, layout: Layout | None = None, is_audit: Mask | None = None

@@ -89,3 +89,6 @@ class Detector(Protocol):
 
     def embed(self, X: Any) -> NDArray[np.float64]:
         """Return rows as points without missing values."""
+
+    def member_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return each member's outlier probability of the training rows: (members, rows)."""

@@ -223,6 +223,10 @@ class TableDetector(Stateful, BaseEstimator):
         """Return rows as points without missing values, see `BaseDetector.embed`."""
         return self._fitted.embed(self.encode(X))
 
+    def member_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return each member's outlier probabilities, see `BaseDetector.member_proba`."""
+        return self._fitted.member_proba(self.encode(X))
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the outlier score of every row; higher is more outlying."""
         return self._fitted.decision_function(self.encode(X))

@@ -10,29 +10,47 @@ from typing import Any
 
 from imboost.errors import UnknownNameError
 from imboost.query.adaptive_boundary import AdaptiveBoundary
+from imboost.query.batch_bald import BatchBALD
 from imboost.query.confidence_poles import ConfidencePoles
+from imboost.query.core_set import CoreSet
 from imboost.query.decision_boundary import DecisionBoundary
 from imboost.query.highest_scores import HighestScores
+from imboost.query.learning_loss import LearningLoss
 from imboost.query.mix import Mix
 from imboost.query.mixture_boundary import MixtureBoundary
 from imboost.query.random_rows import RandomRows
 from imboost.query.spread import Spread
-from imboost.query.strategy import AdaptiveStrategy, EmbeddingStrategy, QueryStrategy
+from imboost.query.strategy import (
+    AdaptiveStrategy,
+    DetectorStrategy,
+    EmbeddingStrategy,
+    FittedDetector,
+    QueryStrategy,
+)
+from imboost.query.switch import Switch, needs_embedding
 
 __all__ = [
     "STRATEGIES",
     "AdaptiveBoundary",
     "AdaptiveStrategy",
+    "BatchBALD",
     "ConfidencePoles",
+    "CoreSet",
     "DecisionBoundary",
+    "DetectorStrategy",
     "EmbeddingStrategy",
+    "FittedDetector",
     "HighestScores",
+    "LearningLoss",
     "Mix",
     "MixtureBoundary",
     "QueryStrategy",
     "RandomRows",
     "Spread",
+    "Switch",
+    "as_strategy",
     "make_strategy",
+    "needs_embedding",
 ]
 
 STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
@@ -42,8 +60,12 @@ STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
     "hc": HighestScores,
     "db": DecisionBoundary,
     "ab": AdaptiveBoundary,
+    "rd-mm": Switch,
     "mix": Mix,
     "spread": Spread,
+    "core-set": CoreSet,
+    "batch-bald": BatchBALD,
+    "learning-loss": LearningLoss,
 }
 """Query strategies by name."""
 
@@ -57,3 +79,12 @@ def make_strategy(name: str, **settings: Any) -> QueryStrategy:
     for setting in settings.keys() - known.keys():
         raise UnknownNameError(f"setting of {name}", setting, known)
     return make(**settings)
+
+
+def as_strategy(setting: str, value: str | QueryStrategy) -> QueryStrategy:
+    """Return the strategy that a setting names or is; raise if it is neither."""
+    if isinstance(value, str):
+        return make_strategy(value)
+    if isinstance(value, type) or not isinstance(value, QueryStrategy):
+        raise TypeError(f"{setting} must be a query strategy or the name of one, got {value!r}.")
+    return value

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from imboost.labels import INLIER, OUTLIER, Labels
+from imboost.query.embedding import distances_to_nearest, queried_rows, standardise
 from imboost.query.strategy import Indices, Scores
-from imboost.stats.scaling import MinMaxScaling, StandardScaling
 from imboost.validation import check_number
 
 Floats = NDArray[np.float64]
@@ -78,8 +77,7 @@ class Spread:
 
     def set_embedding(self, points: Floats) -> None:
         """Standardise and keep the points between which distances are measured."""
-        scaled = MinMaxScaling.fit(points).transform(points)
-        self._points = StandardScaling.fit(scaled).transform(scaled)
+        self._points = standardise(points)
 
     def update(self, round_labels: Labels, all_labels: Labels) -> None:
         """Count the answers of each class."""
@@ -95,9 +93,9 @@ class Spread:
         if self._points is None:  # no distances are known
             return rng.choice(candidates, n, replace=False, p=weights / weights.sum())
         kept, weights = _subsample(weights, max(self.max_candidates, 2 * n), rng)
-        queried = np.setdiff1d(np.arange(len(scores)), candidates, assume_unique=True)
+        queried = queried_rows(len(scores), candidates)
         points = self._points[candidates[kept]]
-        distances = _distances_to_nearest(points, self._points[queried])
+        distances = distances_to_nearest(points, self._points[queried])
         return candidates[kept[_draw(points, weights, distances, n, rng)]]
 
     def _weights(self, scores: Scores, candidates: Indices) -> Floats:
@@ -156,11 +154,3 @@ def _subsample(weights: Floats, size: int, rng: np.random.Generator) -> tuple[In
     ends = np.concatenate([[0.0], np.cumsum(probability)]) + rng.random()
     kept = np.flatnonzero(np.diff(np.floor(ends)))
     return kept, weights[kept] / probability[kept]
-
-
-def _distances_to_nearest(points: Floats, queried: Floats) -> Floats:
-    """Return the distance of every point to the nearest queried one; infinite without any."""
-    if len(queried) == 0:
-        return np.full(len(points), np.inf)
-    distances, _ = NearestNeighbors(n_neighbors=1).fit(queried).kneighbors(points)
-    return np.asarray(distances[:, 0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,11 @@ from imboost.labels import Labels
 
 Indices = NDArray[np.int64]
 Scores = NDArray[np.float64]
+Points = NDArray[np.float64]
 Rng = np.random.Generator
 
 
+@runtime_checkable
 class QueryStrategy(Protocol):
     """Selects the rows to ask about next."""
 
@@ -53,5 +55,27 @@ class AdaptiveStrategy(QueryStrategy, Protocol):
 class EmbeddingStrategy(QueryStrategy, Protocol):
     """A strategy that uses distances between rows, not only their scores."""
 
-    def set_embedding(self, points: NDArray[np.float64]) -> None:
+    def set_embedding(self, points: Points) -> None:
         """Set the rows as points, of shape (n_rows, n_dimensions), before the first selection."""
+
+
+class FittedDetector(Protocol):
+    """What strategies use of a fitted detector besides its scores."""
+
+    training_labels_: Labels
+    out_of_fold_proba_: NDArray[np.float64]
+    decision_scores_: NDArray[np.float64]
+
+    def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probabilities of being an inlier and an outlier, as two columns."""
+
+    def member_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return each member's outlier probability of the training rows: (members, rows)."""
+
+
+@runtime_checkable
+class DetectorStrategy(QueryStrategy, Protocol):
+    """A strategy that uses more of the detector than `query_scores_`."""
+
+    def set_detector(self, detector: FittedDetector, X: Any) -> None:
+        """Set the present detector and its training table, before every selection."""

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from imboost.detectors.protocol import Detector
-from imboost.query import AdaptiveStrategy, EmbeddingStrategy, QueryStrategy, make_strategy
+from imboost.query import (
+    AdaptiveStrategy,
+    DetectorStrategy,
+    EmbeddingStrategy,
+    QueryStrategy,
+    as_strategy,
+    needs_embedding,
+)
 from imboost.session.state import AUDIT, TrainingSet
 from imboost.validation import check_number
 
@@ -39,7 +47,7 @@ class RowSelection:
 
     def __init__(self, query: str | QueryStrategy, audit_share: float) -> None:
         check_number("audit_share", audit_share, minimum=0.0, maximum=1.0)
-        self.strategy = make_strategy(query) if isinstance(query, str) else deepcopy(query)
+        self.strategy = deepcopy(as_strategy("query", query))
         self.name = query if isinstance(query, str) else type(query).__name__
         self.audit_share = audit_share
         self.seed = self.n_updates = 0
@@ -48,7 +56,7 @@ class RowSelection:
     @property
     def needs_embedding(self) -> bool:
         """Whether the strategy uses distances between rows."""
-        return isinstance(self.strategy, EmbeddingStrategy)
+        return needs_embedding(self.strategy)
 
     def set_embedding(self, points: NDArray[np.float64]) -> None:
         """Pass the rows as points to a strategy that uses distances."""
@@ -56,7 +64,7 @@ class RowSelection:
             self.strategy.set_embedding(points)
 
     def select(
-        self, candidates: Rows, detector: Detector, n: int, *, n_rounds: int, n_asked: int
+        self, candidates: Rows, detector: Detector, X: Any, n: int, *, n_rounds: int, n_asked: int
     ) -> list[tuple[int, str]]:
         """Return up to `n` rows to ask about, each with the strategy's name or "audit".
 
@@ -66,6 +74,8 @@ class RowSelection:
             Rows that can be asked about.
         detector : Detector
             The present model.
+        X : table or array
+            The rows that it was trained on.
         n : int
         n_rounds, n_asked : int
             Number of trainings and of questions so far, from which the randomness follows.
@@ -77,6 +87,8 @@ class RowSelection:
         others = np.setdiff1d(candidates, audit, assume_unique=True)
         n_others = min(n - len(audit), len(others))
         scores = detector.query_scores_
+        if isinstance(self.strategy, DetectorStrategy):
+            self.strategy.set_detector(detector, X)
         selected = self.strategy.select(scores, others, n_others, rng) if n_others else audit[:0]
         return [(int(row), self.name) for row in selected] + [(int(row), AUDIT) for row in audit]
 

@@ -34,7 +34,7 @@ from imboost.validation import check_number
 if TYPE_CHECKING:
     from imboost.session.notebook import ShownRows
 
-Told = TypeVar("Told", Asked, Answered)
+RowEntry = TypeVar("RowEntry", Asked, Answered)
 
 
 class Session:
@@ -363,7 +363,7 @@ class Session:
             progress = {"n_rounds": self.round, "n_asked": self._state.n_asked}
         if n_more <= 0:
             return
-        selected = self._selection.select(candidates, detector, n_more, **progress)
+        selected = self._selection.select(candidates, detector, self.X, n_more, **progress)
         facts = self._scores_and_ranks([row for row, _ in selected])
         with self._journal.lock:
             free = set(self._state.candidates().tolist())  # others may have answered meanwhile
@@ -601,7 +601,7 @@ class Session:
     def _position(self, row: int) -> int:
         return row if self._ids is None else self._ids.position(row)
 
-    def _with_id(self, entry: Told) -> Told:
+    def _with_id(self, entry: RowEntry) -> RowEntry:
         return entry if self._ids is None else replace(entry, row=self._ids.id(entry.row))
 
     def _catch_up(self) -> None:

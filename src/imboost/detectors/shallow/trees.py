@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,10 @@ from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
 from imboost.detectors.base import COUNT, TWO_OR_MORE
 from imboost.detectors.shallow.base import Floats, ScoreFeatureClassifier
 from imboost.detectors.shallow.neighbor_distances import NeighborDistances
+from imboost.stats.log_odds import rank_log_odds
 from imboost.stats.sampling import sample_rows
+
+MAX_MEMBERS = 20  # groups of trees whose predictions `member_proba` returns
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -75,6 +79,21 @@ class Trees(ScoreFeatureClassifier):
     def _combine(self, probability: Floats, mean_rank: Floats) -> Floats:
         # The rank only breaks ties: the vote of one tree weighs more.
         return np.asarray(probability + mean_rank / self.n_trees)
+
+    def _member_log_odds(self, X: NDArray[Any]) -> list[Floats]:
+        table = self._preprocess(X)
+        scores = self._unsupervised_scores(table)
+        if self._classifier is None:
+            return [rank_log_odds(own, own) for own in scores.T]
+        features = np.hstack([table, scores]).astype(np.float32)  # the precision of trees
+        trees = self._classifier.estimators_
+        groups = np.array_split(np.arange(len(trees)), min(len(trees), MAX_MEMBERS))
+        votes = [
+            np.mean([trees[at].predict_proba(features)[:, 1] for at in group], axis=0)
+            for group in groups
+        ]
+        mean_rank = np.asarray(self._ranks.transform(scores).mean(axis=1))
+        return [self.log_odds(self._combine(vote, mean_rank)) for vote in votes]
 
     def _unsupervised_scores(self, table: Floats) -> NDArray[np.float64]:
         """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -31,7 +31,7 @@ from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, occlusion_attributions
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
 from imboost.parallel import map_in_threads
-from imboost.stats.log_odds import logit
+from imboost.stats.log_odds import logit, rank_log_odds
 from imboost.stats.row_products import Singles
 from imboost.stats.sampling import sample_rows
 from imboost.stats.scaling import MinMaxScaling
@@ -172,8 +172,7 @@ class Stack(BaseDetector):
         rows = self._training_rows[sample]
         high = dimensionality_weight(rows.X, layout)
         self._score_names = [name for name in rows.scores if name in self.unsupervised_scores]
-        has_cells = "cells" in self._score_names
-        self._learner_prior = learner_weights(high, has_cells=has_cells)
+        self._learner_prior = learner_weights(high, has_cells=self._uses_cell_score)
         prior = np.array([score_weights(high)[name] for name in self._score_names])
         self._score_prior = prior / prior.sum()
         self._extractor = FeatureExtractor.fit(
@@ -181,11 +180,16 @@ class Stack(BaseDetector):
         )
         self._prior_intercept = (
             prior_intercept(self._extractor.scores(rows), self._score_prior)
-            if has_cells
+            if self._uses_cell_score
             else PRIOR_INTERCEPT
         )
-        self._n_background = N_BACKGROUND if has_cells else 0
+        self._n_background = N_BACKGROUND if self._uses_cell_score else 0
         self._fit_labels(labels)
+
+    @property
+    def _uses_cell_score(self) -> bool:
+        """Whether the score of the worst cell is one of the scores in use."""
+        return "cells" in self._score_names
 
     def _refine(self, X: NDArray[Any], labels: Labels) -> None:
         self._fit_labels(labels)
@@ -279,8 +283,7 @@ class Stack(BaseDetector):
         return logit(scores)
 
     def _scores_for_mixture(self) -> Floats | None:
-        has_cells = "cells" in self._score_names
-        return None if has_cells else self.log_odds(self.decision_scores_)
+        return None if self._uses_cell_score else self.log_odds(self.decision_scores_)
 
     def _out_of_fold_log_odds(self, labels: Labels) -> Floats:
         scores = self.decision_scores_.copy()
@@ -342,10 +345,28 @@ class Stack(BaseDetector):
         if not self.learner_weights_:
             return score_proba
         total = np.zeros(len(score_proba))
-        for name, learner in self._learners.items():
-            proba = learner.predict(self._features(name, rows), score_proba)
+        for name, proba in self._predict_learners(rows, score_proba):
             total += self.learner_weights_[name] * proba
         return total
+
+    def _predict_learners(
+        self, rows: ScoredRows, score_proba: Floats
+    ) -> Iterator[tuple[str, Floats]]:
+        for name, learner in self._learners.items():
+            yield name, learner.predict(self._features(name, rows), score_proba)
+
+    def _member_log_odds(self, X: NDArray[Any]) -> list[Floats]:
+        self._check_can_train()
+        scores = self._extractor.scores(self._training_rows)
+        if not self._learners:
+            return [rank_log_odds(own, own) for own in scores.T]
+        proba = self._map_chunks(self._predict_members, self._training_rows, PREDICTED_ROWS)
+        return [logit(own) for own in np.concatenate(proba, axis=1)]
+
+    def _predict_members(self, rows: ScoredRows) -> Floats:
+        """Return the probabilities of each learner, (learners, rows)."""
+        score_proba = self._score_model.predict(self._extractor.scores(rows))
+        return np.stack([proba for _, proba in self._predict_learners(rows, score_proba)])
 
     def _features(self, learner: str, rows: ScoredRows) -> NDArray[Any]:
         """Return the features of a base learner."""
