@@ -89,7 +89,8 @@ def test_a_plain_matrix_is_explained_column_by_column(planted):
     assert abs(found.expected[0, 2]) < 25.0
 
 
-def test_a_flow_cannot_explain_and_says_what_can(planted):
-    detector = make_quick("imboost", backbone="flow").fit(planted.X)
-    with pytest.raises(SettingError, match=r"'flow' cannot explain its scores; use .*'vae'"):
+@pytest.mark.parametrize("backbone", ["flow", "diffusion"])
+def test_other_backbones_cannot_explain_and_say_what_can(planted, backbone):
+    detector = make_quick("imboost", backbone=backbone).fit(planted.X)
+    with pytest.raises(SettingError, match=rf"'{backbone}' cannot explain .*; use .*'vae'"):
         detector.attribute(planted.X)

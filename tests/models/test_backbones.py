@@ -2,14 +2,26 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
+from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from imboost import IMBoost
 from imboost.datasets import planted_outliers
+from imboost.errors import SettingError
 from imboost.labels import UNLABELLED, unlabelled
-from imboost.models import BACKBONES, MLPVAE, NormalisingFlow, Widths, concatenate_members, iwae
+from imboost.models import (
+    BACKBONES,
+    MLPVAE,
+    DiffusionModel,
+    NormalisingFlow,
+    Widths,
+    concatenate_members,
+    iwae,
+)
+from imboost.tables.layout import Feature, Kind, Layout
 
 
 def build(name, n_features=4, **settings):
@@ -87,6 +99,28 @@ def test_it_trains_and_ranks_planted_outliers(name):
     unknown = labels == UNLABELLED
     assert roc_auc_score(data.y, before) > 0.7
     assert roc_auc_score(data.y[unknown], detector.decision_scores_[unknown]) > 0.85
+
+
+def test_padding_does_not_change_the_other_rows(name):
+    x = torch.rand(4, 12)
+    weights = torch.tensor([1 / 9] * 9 + [0.0] * 3)
+    models = [build(name) for _ in range(2)]
+    noise = models[0].draw_noise(12, torch.Generator().manual_seed(1))
+    padded = models[0].log_weights(x, noise, batch_statistics=True, row_weights=weights)
+    alone = models[1].log_weights(x[:, :9], noise[..., :9], batch_statistics=True)
+    torch.testing.assert_close(padded[..., :9], alone, rtol=1e-3, atol=1e-3)
+    states = [model.state_dict() for model in models]
+    for key, value in states[0].items():
+        torch.testing.assert_close(value, states[1][key], rtol=1e-3, atol=1e-3)
+
+
+def test_a_row_scores_the_same_in_any_batch(name):
+    model = build(name).double()
+    x = torch.rand(4, 30, dtype=torch.float64)
+    noise = model.draw_noise(1, torch.Generator().manual_seed(1)).double()
+    together = losses_of(model, x, noise)
+    apart = torch.cat([losses_of(model, x[:, part], noise) for part in ([7], [3, 7, 9])], dim=1)
+    torch.testing.assert_close(apart, together[:, [7, 3, 7, 9]])
 
 
 @pytest.mark.parametrize(
@@ -174,3 +208,119 @@ def test_the_flow_bounds_the_loss_of_any_row():
     noise = model.draw_noise(1, torch.Generator())
     log_w = model.log_weights(torch.rand(2, 200), noise, batch_statistics=False)
     assert log_w.min() >= math.log(1e-3) - 0.25 - math.log(2 * math.pi) - 1e-4
+
+
+@pytest.mark.parametrize(("decoder_batch_norm", "n_updates"), [("joint", 1), ("per-sample", 2)])
+def test_the_decoder_normalises_the_samples_together_or_one_by_one(decoder_batch_norm, n_updates):
+    model = MLPVAE(3, torch.Generator().manual_seed(0), decoder_batch_norm=decoder_batch_norm)
+    layer = model.decoder[0]
+    normalise, sizes = layer._normalise, []
+    layer._normalise = lambda hidden: (sizes.append(hidden.shape[-1]), normalise(hidden))[1]
+    x = torch.rand(3, 50)
+    noise = model.draw_noise(50, torch.Generator().manual_seed(1))  # two samples
+    model.log_weights(x, noise, batch_statistics=True)
+    assert sizes == [100 // n_updates] * n_updates
+
+
+def test_per_sample_normalisation_does_not_depend_on_the_other_sample():
+    model = MLPVAE(3, torch.Generator().manual_seed(0), decoder_batch_norm="per-sample")
+    x = torch.rand(3, 50)
+    noise = model.draw_noise(50, torch.Generator().manual_seed(1))
+    both = model.log_weights(x, noise, batch_statistics=True)
+    for number in range(2):
+        one = model.log_weights(x, noise[:, :, [number]], batch_statistics=True)
+        torch.testing.assert_close(both[:, [number]], one)
+
+
+def test_scoring_uses_running_averages_however_samples_are_normalised_in_training():
+    x = torch.rand(3, 50)
+    scores = []
+    for decoder_batch_norm in ("joint", "per-sample"):
+        model = MLPVAE(3, torch.Generator().manual_seed(0), decoder_batch_norm=decoder_batch_norm)
+        noise = model.draw_noise(50, torch.Generator().manual_seed(1))
+        before = {name: value.clone() for name, value in model.named_buffers()}
+        scores.append(model.log_weights(x, noise, batch_statistics=False))
+        assert all(torch.equal(value, before[name]) for name, value in model.named_buffers())
+    torch.testing.assert_close(*scores)
+
+
+@pytest.mark.parametrize(("factor", "low", "high"), [(0.0, 0.99, 1.01), (30.0, 0.1, 0.95)])
+def test_the_diffusion_bound_is_that_of_a_density(factor, low, high):
+    """It integrates to 1 if all rows are predicted alike, by a narrow Gaussian; else to less."""
+    model = DiffusionModel(1, torch.Generator().manual_seed(0)).double()
+    model.head.weight.data.mul_(factor)
+    model.head.bias.data.fill_(-6.0)
+    grid = torch.linspace(-7, 8, 3001, dtype=torch.float64)[None]
+    noise = model.draw_noise(1, torch.Generator().manual_seed(1), 400).double()
+    bound = model.log_weights(grid, noise, batch_statistics=False)[0].mean(0)
+    assert low < torch.trapezoid(bound.exp(), grid[0]).item() < high
+
+
+def test_the_diffusion_model_learns_where_rows_are():
+    data = torch.randn(2, 2000, generator=torch.Generator().manual_seed(0)) * 0.1 + 0.5
+    data[1] = 1 - data[0]  # a line
+    generator = torch.Generator().manual_seed(1)
+    model = DiffusionModel(2, generator)
+    optimiser = torch.optim.Adam(model.parameters(), 1e-2)
+    for _ in range(200):
+        noise = model.draw_noise(2000, generator)
+        loss = -iwae(model.log_weights(data, noise, batch_statistics=True)).mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    rows = torch.tensor([[0.4, 0.4], [0.6, 0.4]])  # on the line, and off it
+    noise = model.draw_noise(1, generator, 16)
+    on_line, off_line = losses_of(model, rows, noise)[0].tolist()
+    assert on_line + 3 < off_line
+    independent = -2 * math.log(0.1 * math.sqrt(2 * math.pi)) - 1  # columns without the line
+    assert loss.item() < -independent
+
+
+def test_a_missing_cell_has_no_gradient_and_does_not_make_a_row_outlying():
+    model = DiffusionModel(3, torch.Generator().manual_seed(0))
+    rows = torch.full((3, 4), 0.5)
+    rows[0, 1] = torch.nan
+    rows[:, 2] = torch.nan
+    rows[0, 3] = 1.0  # a cell far from its column's mean
+    noise = model.draw_noise(4, torch.Generator().manual_seed(1), 16)
+    log_w = model.log_weights(rows, noise, batch_statistics=False)
+    losses = -iwae(log_w)[0]
+    assert losses[1].item() < losses[3].item()
+    log_w[..., 2].sum().backward()
+    assert all(not parameter.grad.any() for parameter in model.parameters())
+
+
+def test_the_diffusion_model_bounds_the_loss_of_any_row():
+    model = DiffusionModel(2, torch.Generator().manual_seed(0))
+    model.head.weight.data.mul_(1000)
+    noise = model.draw_noise(1, torch.Generator())
+    log_w = model.log_weights(torch.rand(2, 200), noise, batch_statistics=False)
+    assert log_w.min() >= math.log(1e-3) - 0.25 - math.log(2 * math.pi) - 1e-4
+
+
+def test_scoring_noise_comes_in_opposite_pairs():
+    model = build("diffusion")
+    noise = model.draw_noise(5, torch.Generator().manual_seed(1), 6)
+    assert noise.shape == (3, 4, 6, 5)
+    torch.testing.assert_close(noise.sum(2), torch.zeros(3, 4, 5))
+    assert model.draw_noise(5, torch.Generator(), 3).shape == (3, 4, 3, 5)
+
+
+@pytest.mark.parametrize("backbone", ["flow", "diffusion"])
+def test_categories_need_the_autoencoder(backbone):
+    layout = Layout((Feature("a", Kind.NUMERIC, 0, 1), Feature("b", Kind.CATEGORICAL, 1, 4)))
+    with pytest.raises(SettingError, match=f"The {backbone} backbone takes only numeric columns"):
+        build(backbone, layout=layout)
+
+
+def test_a_trained_diffusion_model_scores_rows_with_gaps_like_others():
+    correlations = []
+    for n_factors in (2, 8):
+        rng = np.random.default_rng(n_factors)
+        factors = rng.normal(size=(600, n_factors))
+        table = factors @ rng.normal(size=(n_factors, 8)) + 0.2 * rng.normal(size=(600, 8))
+        is_missing = (rng.random(table.shape) < 0.4) & (rng.random((600, 1)) < 0.3)
+        table[is_missing] = np.nan
+        scores = IMBoost(backbone="diffusion", random_state=0).fit(table).decision_scores_
+        correlations.append(spearmanr(scores, is_missing.sum(axis=1)).statistic)
+    assert abs(np.mean(correlations)) < 0.2

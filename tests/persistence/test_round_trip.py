@@ -146,10 +146,11 @@ def test_every_detector_that_can_be_saved_keeps_its_scores(name, answered, plant
         loaded.refine(X, planted.y)
 
 
+@pytest.mark.parametrize("backbone", ["flow", "diffusion"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_flow_is_saved_too(planted, tmp_path, dtype):
+def test_other_backbones_are_saved_too(planted, tmp_path, dtype, backbone):
     X = planted.X.astype(dtype)
-    detector = make_quick("imboost", backbone="flow", n_members=2).fit(X)
+    detector = make_quick("imboost", backbone=backbone, n_members=2).fit(X)
     persistence.save(detector, tmp_path / "model")
     assert_same(persistence.load(tmp_path / "model"), detector, X)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from imboost.detectors import IMBoost
 from imboost.labels import INLIER, OUTLIER, unlabelled
 from imboost.models import MLPVAE
 from imboost.stats.scaling import MinMaxScaling
@@ -13,14 +14,21 @@ from imboost.training.batches import Schedule
 from imboost.training.loop import make_optimiser, train
 from imboost.training.polarization import (
     adaptive_threshold,
-    labelled_risks,
+    labelled_losses,
+    loss_bounds,
     polarization_steps,
     polarized_risk,
     weight_factor,
 )
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.scoring import mean_losses
-from imboost.training.warmup import loss_quantile, plain_risk, trimmed_risk, warmup_steps
+from imboost.training.warmup import (
+    iwae_losses,
+    loss_quantile,
+    plain_risk,
+    trimmed_risk,
+    warmup_steps,
+)
 
 
 def test_eq_1_is_the_mean_of_the_batch():
@@ -164,15 +172,99 @@ def test_labelled_rows_leave_the_pool(world):
     assert all((step.rows >= 150).all() for step in steps)
 
 
-def test_labelled_risks_are_zero_without_rows_and_leave_running_averages_alone(world):
+def test_labelled_losses_leave_running_averages_alone(world):
     rows, model = world
     state = {name: value.clone() for name, value in model.state_dict().items()}
     noise = model.draw_noise(5, torch.Generator())
-    inlier, outlier = labelled_risks(model, rows.take(np.arange(5)), 5, noise)
-    assert inlier.shape == outlier.shape == (2,)
-    assert not outlier.any()
-    assert inlier.all()
+    inlier, outlier = labelled_losses(model, rows.take(np.arange(5)), 5, noise)
+    assert inlier.shape == (2, 5)
+    assert outlier.shape == (2, 0)
     assert all(torch.equal(state[name], value) for name, value in model.state_dict().items())
+
+
+def risks_seen(world, monkeypatch, labels, **settings):
+    """Return the risks of inliers and outliers in every update of an epoch of polarization."""
+    rows, model = world
+    seen = []
+
+    def spy(unlabelled_risk, inlier_risk, outlier_risk, *weights):
+        seen.append((inlier_risk.detach(), outlier_risk.detach()))
+        return polarized_risk(unlabelled_risk, inlier_risk, outlier_risk, *weights)
+
+    monkeypatch.setattr("imboost.training.polarization.polarized_risk", spy)
+    rng, generator = np.random.default_rng(0), torch.Generator().manual_seed(0)
+    steps = polarization_steps(Schedule(), range(60, 61), rows, labels, rng, **settings)
+    for _ in train(model, make_optimiser(model, 1e-3, 0.0), rows, steps, generator):
+        pass
+    return seen
+
+
+def test_the_risk_of_a_class_without_labels_is_zero(world, monkeypatch):
+    labels = unlabelled(200)
+    labels[:5] = INLIER
+    for inlier_risk, outlier_risk in risks_seen(world, monkeypatch, labels):
+        assert inlier_risk.all()
+        assert not outlier_risk.any()
+
+
+def test_the_hinge_bounds_lie_at_the_median_and_above_the_quantile():
+    low, high = loss_bounds(torch.tensor([1.0, 0.0]), torch.tensor([3.0, 5.0]), 2.0)
+    assert (low.tolist(), high.tolist()) == ([1.0, 0.0], [7.0, 15.0])
+
+
+def test_the_bounds_are_computed_from_median_and_quantile_of_unlabelled_rows(world, monkeypatch):
+    losses, bounds = [], []
+
+    def spy_losses(*arguments):
+        losses.append(iwae_losses(*arguments))
+        return losses[-1]
+
+    def spy_bounds(*arguments):
+        bounds.append(arguments)
+        return loss_bounds(*arguments)
+
+    monkeypatch.setattr("imboost.training.polarization.iwae_losses", spy_losses)
+    monkeypatch.setattr("imboost.training.polarization.loss_bounds", spy_bounds)
+    labels = unlabelled(200)
+    labels[:10], labels[100:130] = OUTLIER, INLIER
+    risks_seen(world, monkeypatch, labels, hinge_margin=2.0)
+    for found, (median, quantile, margin) in zip(losses, bounds, strict=True):
+        for fraction, bound in ((0.5, median), (0.92, quantile)):
+            below = (found <= bound.unsqueeze(-1)).double().mean(-1)
+            assert below.tolist() == pytest.approx([fraction] * 2, abs=0.01)
+        assert margin == 2.0
+    assert bounds
+
+
+def test_labelled_rows_beyond_their_bounds_are_not_trained(world, monkeypatch):
+    labels = unlabelled(200)
+    labels[:10], labels[100:130] = OUTLIER, INLIER
+    low, high = torch.tensor([-1e6, 1e6]), torch.tensor([-1e6, 1e6])
+    monkeypatch.setattr("imboost.training.polarization.loss_bounds", lambda *_: (low, high))
+    for inlier_risk, outlier_risk in risks_seen(world, monkeypatch, labels, hinge_margin=1.0):
+        # Inliers of the first member and outliers of the second are within the bounds.
+        assert inlier_risk[0] > low[0]
+        assert inlier_risk[1] == high[1]
+        assert outlier_risk[0] == low[0]
+        assert outlier_risk[1] < high[1]
+
+
+def test_a_bounded_loss_of_outliers_does_not_grow_without_limit():
+    table, labels = planted_table_and_labels()
+    scores = {}
+    for margin in (None, 1.0):
+        detector = IMBoost(hinge_margin=margin, label_rounds=20, random_state=0)
+        scores[margin] = detector.fit(table, labels).decision_scores_[:5].mean()
+    assert scores[1.0] < 0.5 * scores[None]
+
+
+def planted_table_and_labels():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(150, 40))
+    table[:15] += 2.0
+    labels = unlabelled(150)
+    labels[:5], labels[20:25] = OUTLIER, INLIER
+    return table, labels
 
 
 class TwoWeights:
@@ -190,9 +282,9 @@ class TwoWeights:
 def test_labelled_inliers_have_the_iwae_bound_and_labelled_outliers_the_cubo_bound(world):
     rows, _ = world
     labelled, noise = rows.take(np.arange(12)), torch.zeros(1, 1, 2, 12)
-    inlier_risk, outlier_risk = labelled_risks(TwoWeights(), labelled, 5, noise)
-    assert inlier_risk.item() == pytest.approx(-np.log((1 + 3) / 2))
-    assert outlier_risk.item() == pytest.approx(-np.log((1 + 9) / 2) / 2)
+    inliers, outliers = labelled_losses(TwoWeights(), labelled, 5, noise)
+    assert inliers.ravel().tolist() == pytest.approx([-np.log((1 + 3) / 2)] * 5)
+    assert outliers.ravel().tolist() == pytest.approx([-np.log((1 + 9) / 2) / 2] * 7)
 
 
 @pytest.mark.parametrize(("n_labelled", "expected"), [(100, 100), (417, 417), (900, 417)])
@@ -205,9 +297,9 @@ def test_more_labelled_rows_than_a_batch_are_sampled(n_labelled, expected, monke
 
     def spy(model, x, n_inliers, noise):
         seen.append((x[0].tolist(), n_inliers))
-        return labelled_risks(model, x, n_inliers, noise)
+        return labelled_losses(model, x, n_inliers, noise)
 
-    monkeypatch.setattr("imboost.training.polarization.labelled_risks", spy)
+    monkeypatch.setattr("imboost.training.polarization.labelled_losses", spy)
     model = MLPVAE(2, torch.Generator().manual_seed(0))
     steps = polarization_steps(Schedule(), range(50, 51), rows, labels, np.random.default_rng(0))
     generator = torch.Generator()

@@ -80,6 +80,7 @@ def test_threads_capture_and_replay_at_the_same_time():
     [
         ("imboost", QUICK),
         ("imboost", {**QUICK, "backbone": "flow"}),
+        ("imboost", {**QUICK, "backbone": "diffusion"}),
         ("imboost", {**QUICK, "decay_weights": True, "n_members": 3}),
         ("altbi", {"plain_epochs": 2, "trimmed_epochs": 4, "averaged_epochs": 2}),
         ("odim", {"max_updates": 60}),

@@ -5,16 +5,19 @@ A new backbone is one file with a class like `MLPVAE` (see `Backbone`) and one l
 
 from imboost.models.backbone import Backbone, BackboneFactory, CellBackbone, concatenate_members
 from imboost.models.bounds import cubo, iwae
+from imboost.models.diffusion import DiffusionModel
 from imboost.models.flow import NormalisingFlow
 from imboost.models.likelihood import gaussian_log_density
-from imboost.models.mlp_vae import MLPVAE, Widths
+from imboost.models.mlp_vae import DECODER_BATCH_NORMS, MLPVAE, Widths
 
 __all__ = [
     "BACKBONES",
+    "DECODER_BATCH_NORMS",
     "MLPVAE",
     "Backbone",
     "BackboneFactory",
     "CellBackbone",
+    "DiffusionModel",
     "NormalisingFlow",
     "Widths",
     "concatenate_members",
@@ -23,5 +26,9 @@ __all__ = [
     "iwae",
 ]
 
-BACKBONES: dict[str, BackboneFactory] = {"vae": MLPVAE, "flow": NormalisingFlow}
+BACKBONES: dict[str, BackboneFactory] = {
+    "vae": MLPVAE,
+    "flow": NormalisingFlow,
+    "diffusion": DiffusionModel,
+}
 """Backbones by name."""

@@ -10,12 +10,17 @@ the same batch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
+from imboost.errors import SettingError
+from imboost.models.ensemble_layers import with_weights
 from imboost.models.likelihood import CellDensity
+from imboost.tables.layout import Kind, Layout
+
+Module = TypeVar("Module", bound=nn.Module)
 
 
 class Backbone(Protocol):
@@ -88,3 +93,24 @@ BackboneFactory = Callable[..., Any]
 def concatenate_members(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     """Concatenate states along the member dimension: snapshots become one larger ensemble."""
     return {name: torch.cat([state[name] for state in states]) for name in states[0]}
+
+
+def check_only_numeric(backbone: str, layout: Layout | None, n_features: int) -> None:
+    """Raise if a column is not numeric; without a layout, all are."""
+    if layout is not None and layout.n_of_kind(Kind.NUMERIC) < n_features:
+        raise SettingError(
+            f"The {backbone} backbone takes only numeric columns, no categories and no "
+            "missing-value indicators; use the backbone 'vae'."
+        )
+
+
+def expand_fill_values(fill_values: Tensor | None, n_features: int, n_members: int) -> Tensor:
+    """Return the fill values of all members, (members, features, 1); 0.5 if there are none."""
+    filling = torch.full((n_features,), 0.5) if fill_values is None else fill_values.float()
+    return filling.reshape(1, -1, 1).repeat(n_members, 1, 1)
+
+
+def restore(backbone: Callable[..., Module], state: Mapping[str, Any]) -> Module:
+    """Return a backbone that has been saved, for scoring; see its `state`."""
+    settings = {name: value for name, value in state.items() if name != "weights"}
+    return with_weights(backbone(generator=torch.Generator(), **settings), state["weights"])

@@ -11,24 +11,22 @@ from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from imboost.errors import DataError, SettingError
-from imboost.models.ensemble_layers import with_weights
-from imboost.tables.layout import Kind, Layout
+from imboost.models.backbone import check_only_numeric, restore
+from imboost.models.likelihood import with_floor
+from imboost.tables.layout import Layout
 
 N_TRANSFORMS = 3
 HIDDEN_FEATURES = (64, 64)
 CENTRE, STRETCH = 0.5, 4.0
 """Maps the unit interval to [-2, 2], where a standard normal has most of its mass."""
-FLOOR_WEIGHT = 1e-3
-"""Weight of the broad Gaussian in the density. It bounds the loss of a row from above, so that
-maximising the loss of outliers stays stable."""
 
 
 class NormalisingFlow(nn.Module):
     """An ensemble of masked autoregressive flows (zuko's MAF) with a broad Gaussian floor.
 
-    Parameters are those of `MLPVAE`. All columns must be numeric. `n_samples`, `logvar_weight` and
-    `fill_values` are ignored: a flow has no latent code, gives the exact density and takes no
-    missing values.
+    Parameters are those of `MLPVAE`. All columns must be numeric. `n_samples`, `logvar_weight`,
+    `fill_values` and `decoder_batch_norm` are ignored: a flow has no latent code, gives the exact
+    density, takes no missing values and has no decoder.
     """
 
     def __init__(
@@ -41,12 +39,10 @@ class NormalisingFlow(nn.Module):
         logvar_weight: float = 0.5,
         layout: Layout | None = None,
         fill_values: Tensor | None = None,
+        decoder_batch_norm: str = "joint",
     ) -> None:
         super().__init__()
-        if layout is not None and layout.n_of_kind(Kind.NUMERIC) < n_features:
-            raise SettingError(
-                "The flow backbone takes only numeric columns; use the backbone 'vae'."
-            )
+        check_only_numeric("flow", layout, n_features)
         self.n_features = n_features
         self.n_members = n_members
         with torch.random.fork_rng(devices=[]):
@@ -70,8 +66,7 @@ class NormalisingFlow(nn.Module):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> NormalisingFlow:
         """Return a model that has been saved, for scoring."""
-        model = cls(state["n_features"], torch.Generator(), n_members=state["n_members"])
-        return with_weights(model, state["weights"])
+        return restore(cls, state)
 
     def draw_noise(
         self, n_rows: int, generator: torch.Generator, n_samples: int | None = None
@@ -124,8 +119,7 @@ class _MemberDensity(nn.Module):
         centred = rows - CENTRE
         n_features = rows.shape[-1]
         exact = self.flow().log_prob(STRETCH * centred) + n_features * math.log(STRETCH)
-        floor = -0.5 * (centred.square().sum(-1) + n_features * math.log(2 * math.pi))
-        return torch.logaddexp(exact + math.log1p(-FLOOR_WEIGHT), floor + math.log(FLOOR_WEIGHT))
+        return with_floor(exact, centred.square().sum(-1), n_features)
 
 
 def _without_dots(name: str) -> str:

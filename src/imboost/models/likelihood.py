@@ -13,6 +13,8 @@ from imboost.tables.layout import Kind, Layout
 EXACT_LOGVAR_WEIGHT = 0.5
 """The weight of the log-variance in a true Gaussian density."""
 LOG_TWO_PI = math.log(2 * math.pi)
+FLOOR_WEIGHT = 1e-3
+"""Weight of the broad Gaussian in a density with a floor."""
 
 
 def gaussian_log_density(
@@ -32,6 +34,24 @@ def gaussian_log_density(
     squared = (x - mean).square() * (-logvar).exp()
     # One multiply-add: this is the largest tensor of the whole computation.
     return torch.add(squared, logvar, alpha=2 * logvar_weight).add(LOG_TWO_PI).mul(-0.5)
+
+
+def with_floor(log_density: Tensor, squared_distance: Tensor, n_features: int) -> Tensor:
+    """Return the log-density of a mixture with a broad Gaussian of standard deviation 1.
+
+    It bounds the loss of a row near the training range from above, so that maximising the loss of
+    outliers stays stable.
+
+    Parameters
+    ----------
+    log_density : Tensor
+        Log-densities of rows scaled to the unit interval, or a bound of them.
+    squared_distance : Tensor
+        Squared distances of the rows from the mean of the Gaussian.
+    n_features : int
+    """
+    floor = -0.5 * (squared_distance + n_features * LOG_TWO_PI)
+    return torch.logaddexp(log_density + math.log1p(-FLOOR_WEIGHT), floor + math.log(FLOOR_WEIGHT))
 
 
 def can_branch(values: Tensor) -> bool:

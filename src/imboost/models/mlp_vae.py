@@ -8,9 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from imboost.models.ensemble_layers import GaussianHead, HiddenLayer, with_weights
+from imboost.models.backbone import expand_fill_values, restore
+from imboost.models.ensemble_layers import GaussianHead, HiddenLayer
 from imboost.models.likelihood import CellDensity, can_branch
 from imboost.tables.layout import Layout
+
+DECODER_BATCH_NORMS = ("joint", "per-sample")
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,9 @@ class MLPVAE(nn.Module):
     fill_values : Tensor of shape (features,), optional
         Values that replace missing values in the encoder; 0.5, the middle of the range, if not
         given.
+    decoder_batch_norm : {"joint", "per-sample"}
+        In training, normalise the decoder's units over all samples of all rows, or over the rows
+        for each sample by itself, which updates the running averages `n_samples` times.
     """
 
     fill_values: Tensor
@@ -72,15 +78,17 @@ class MLPVAE(nn.Module):
         logvar_weight: float = 1.0,
         layout: Layout | None = None,
         fill_values: Tensor | None = None,
+        decoder_batch_norm: str = DECODER_BATCH_NORMS[0],
     ) -> None:
         super().__init__()
+        self._joins_samples = decoder_batch_norm == "joint"
         self.n_members = n_members
         self.n_samples = n_samples
         self.logvar_weight = logvar_weight
         self.layout = layout
         self.log_density = CellDensity(layout, logvar_weight)
-        filling = torch.full((n_features,), 0.5) if fill_values is None else fill_values.float()
-        self.register_buffer("fill_values", filling.reshape(1, -1, 1).repeat(n_members, 1, 1))
+        filling = expand_fill_values(fill_values, n_features, n_members)
+        self.register_buffer("fill_values", filling)
         width = Widths.for_features(n_features)
         self.n_latent = width.latent
         self.encoder = nn.ModuleList(
@@ -112,8 +120,7 @@ class MLPVAE(nn.Module):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> MLPVAE:
         """Return a model that has been saved, for scoring."""
-        settings = {name: value for name, value in state.items() if name != "weights"}
-        return with_weights(cls(generator=torch.Generator(), **settings), state["weights"])
+        return restore(cls, state)
 
     def draw_noise(
         self, n_rows: int, generator: torch.Generator, n_samples: int | None = None
@@ -190,17 +197,23 @@ class MLPVAE(nn.Module):
     def decode(
         self, z: Tensor, *, batch_statistics: bool, row_weights: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Return output and log-variance of the cells, each (members, features, samples, rows).
-
-        All samples of all rows pass through the decoder as one batch.
-        """
+        """Return output and log-variance of the cells, each (members, features, samples, rows)."""
         n_members, _, n_samples, n_rows = z.shape
-        hidden = z.flatten(2)  # (members, latent, samples * rows)
-        row_weights = (
-            None if row_weights is None else row_weights.repeat(n_samples) / n_samples
-        )  # (samples * rows,)
-        for layer in self.decoder:
-            hidden = layer(hidden, batch_statistics, row_weights)
-        output, logvar = self.output_head(hidden)
+        if self._joins_samples or not batch_statistics:
+            if row_weights is not None:
+                row_weights = row_weights.repeat(n_samples) / n_samples  # (samples * rows,)
+            hidden = self._decode(z.flatten(2), batch_statistics, row_weights)
+        else:
+            samples = [self._decode(one, True, row_weights) for one in z.unbind(2)]
+            hidden = torch.cat(samples, dim=-1)
+        output, logvar = self.output_head(hidden)  # (members, features, samples * rows)
         shape = (n_members, -1, n_samples, n_rows)
         return output.reshape(shape), logvar.reshape(shape)
+
+    def _decode(
+        self, hidden: Tensor, batch_statistics: bool, row_weights: Tensor | None
+    ) -> Tensor:
+        """Apply the hidden layers of the decoder to (members, latent, rows)."""
+        for layer in self.decoder:
+            hidden = layer(hidden, batch_statistics, row_weights)
+        return hidden

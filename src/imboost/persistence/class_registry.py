@@ -28,7 +28,7 @@ from imboost.detectors.stack.training_rows import TrainingRows
 from imboost.detectors.stack.unsupervised import UnsupervisedScores
 from imboost.detectors.table_detector import TableDetector
 from imboost.explain.reference_values import ReferenceCategories, ReferenceNumbers, ReferenceTimes
-from imboost.models import MLPVAE, NormalisingFlow
+from imboost.models import MLPVAE, DiffusionModel, NormalisingFlow
 from imboost.models.hypersphere import Hypersphere
 from imboost.models.perceptron import Perceptron
 from imboost.relations import (
@@ -67,7 +67,7 @@ _PARTS = (
     CellModel, ForestConditional, PCAConditional, NumberForest, CategoryForest,
     FeatureExtractor, ScoreModel,
     ScoreLearner, ForestLearner, LinearLearner, GaussianProcessLearner,
-    MLPVAE, NormalisingFlow, Hypersphere, Perceptron, Agreement,
+    MLPVAE, NormalisingFlow, DiffusionModel, Hypersphere, Perceptron, Agreement,
     Rules, RepeatedRows, SpellingRelation,
     LinearRelation, ProductRelation, OrderRelation, DependencyRelation, FormatRelation,
 )

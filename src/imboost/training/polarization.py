@@ -54,6 +54,7 @@ def polarization_steps(
     threshold_mix: float = 0.4,
     trim_quantile: float = 0.92,
     decay: bool = False,
+    hinge_margin: float | None = None,
     trim: Trim = trimmed_risk,
 ) -> Iterator[Step[Backbone]]:
     """Return the steps of phase 2 over `epochs` with the current labels.
@@ -61,7 +62,8 @@ def polarization_steps(
     Labelled rows leave the unlabelled pool. Without labelled inliers the threshold is the
     quantile alone; a term without rows is 0. With `decay`, both weights are divided by gamma in
     every epoch, as the theory assumes (proposition 2); in the paper's experiments they are
-    constant. See `IMBoost` for the other settings.
+    constant. With `hinge_margin`, the losses of labelled rows are bounded, see `loss_bounds`. See
+    `IMBoost` for the other settings.
     """
     pool = np.flatnonzero(labels == UNLABELLED)
     if len(pool) < MIN_POOL:
@@ -92,18 +94,28 @@ def polarization_steps(
             is_row: Tensor | None,
         ) -> Tensor:
             labelled_x = rows.take(labelled)  # (features, rows), inliers first
-            inlier_risk, outlier_risk = labelled_risks(
+            inlier_losses, outlier_losses = labelled_losses(
                 model, labelled_x, n_inliers, labelled_noise
             )
-            unlabelled_risk = torch.zeros_like(inlier_risk)
-            if x.shape[-1]:
-                losses = iwae_losses(model, x, noise, is_row)
-                threshold = loss_quantile(losses, trim_quantile, is_row)
-                if len(inliers):
-                    reached = inlier_risk.detach()
-                    threshold = adaptive_threshold(threshold, reached, threshold_mix)
-                unlabelled_risk = trim(losses, threshold)
-            return polarized_risk(unlabelled_risk, inlier_risk, outlier_risk, *weights)
+            if not x.shape[-1]:
+                nothing = torch.zeros(model.n_members, device=x.device)
+                return polarized_risk(
+                    nothing, _risk(inlier_losses), _risk(outlier_losses), *weights
+                )
+            losses = iwae_losses(model, x, noise, is_row)
+            threshold = loss_quantile(losses, trim_quantile, is_row)
+            if hinge_margin is not None:
+                low, high = loss_bounds(
+                    loss_quantile(losses, 0.5, is_row), threshold, hinge_margin
+                )
+                inlier_losses = torch.maximum(inlier_losses, low.unsqueeze(-1))
+                outlier_losses = torch.minimum(outlier_losses, high.unsqueeze(-1))
+            inlier_risk = _risk(inlier_losses)
+            if len(inliers):
+                threshold = adaptive_threshold(threshold, inlier_risk.detach(), threshold_mix)
+            return polarized_risk(
+                trim(losses, threshold), inlier_risk, _risk(outlier_losses), *weights
+            )
 
         return Objective(draw, risk)
 
@@ -115,22 +127,34 @@ def polarization_steps(
     return epoch_steps(schedule, epochs, pool, rng, objective_at)
 
 
-def labelled_risks(
+def loss_bounds(median: Tensor, quantile: Tensor, margin: float) -> tuple[Tensor, Tensor]:
+    """Bounds of the labelled inliers' losses from below and of the outliers' from above.
+
+    They are computed from the median and the rho-quantile of the unlabelled losses, (members,). A
+    labelled inlier as typical as the median row, or an outlier clearly above the quantile, needs
+    no further training. Without bounds, the loss of a few labelled outliers can grow without
+    limit, and the model no longer fits the other rows.
+    """
+    return median, quantile + margin * (quantile - median)
+
+
+def labelled_losses(
     model: Backbone, x: Tensor, n_inliers: int, noise: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Risks R^i (IWAE) and R^o (CUBO) of labelled rows, each (members,), 0 without rows.
+    """Losses of labelled inliers (IWAE) and outliers (CUBO), each (members, rows).
 
     Both come from one forward pass, normalised by the running averages: labelled rows are few and
     not typical, so their own batch statistics would hide how they differ. `x` (features, rows)
     holds `n_inliers` labelled inliers, then the labelled outliers.
     """
-    n_outliers = x.shape[-1] - n_inliers
-    if n_inliers + n_outliers == 0:
-        nothing = torch.zeros(model.n_members, device=x.device)
+    if x.shape[-1] == 0:
+        nothing = torch.zeros(model.n_members, 0, device=x.device)
         return nothing, nothing
     log_w = model.log_weights(x, noise, batch_statistics=False)  # (members, samples, rows)
-    inlier_w, outlier_w = log_w[..., :n_inliers], log_w[..., n_inliers:]
+    return -iwae(log_w[..., :n_inliers]), -cubo(log_w[..., n_inliers:])
+
+
+def _risk(losses: Tensor) -> Tensor:
+    """Mean loss (members,) of labelled rows, R^i or R^o; 0 without rows."""
     # Summed, not averaged: the sum over no rows is the wanted 0.
-    inlier_risk = -iwae(inlier_w).sum(-1) / max(n_inliers, 1)
-    outlier_risk = -cubo(outlier_w).sum(-1) / max(n_outliers, 1)
-    return inlier_risk, outlier_risk
+    return losses.sum(-1) / max(losses.shape[-1], 1)

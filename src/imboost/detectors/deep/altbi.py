@@ -24,7 +24,8 @@ class ALTBI(WarmupDetector):
     ----------
     averaged_epochs : int
         Number of last epochs that the score averages.
-    backbone, n_members, n_samples, n_score_samples, logvar_weight, learning_rate, weight_decay, \
+    backbone, n_members, n_samples, n_score_samples, logvar_weight, decoder_batch_norm, \
+    learning_rate, weight_decay, \
     batch_size, batch_growth, max_batch_size, plain_epochs, trimmed_epochs, updates_per_epoch, \
     trim_quantile, contamination, random_state, device, verbose
         As in `IMBoost`.

@@ -18,12 +18,18 @@ from imboost.detectors.deep.network import NetworkDetector
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, reference_rows
 from imboost.labels import Labels
-from imboost.models import BACKBONES, CellBackbone, concatenate_members
+from imboost.models import (
+    BACKBONES,
+    DECODER_BATCH_NORMS,
+    CellBackbone,
+    concatenate_members,
+)
+from imboost.stats.log_odds import rank_log_odds
 from imboost.tables.layout import Layout
 from imboost.training.cell_losses import cell_losses, conditional_means
 from imboost.training.loop import make_optimiser
 from imboost.training.scaled_rows import ScaledRows
-from imboost.training.scoring import mean_losses
+from imboost.training.scoring import mean_losses, member_losses
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -39,11 +45,16 @@ class GenerativeDetector(NetworkDetector):
     n_samples: int = field(default=2, metadata=COUNT)
     n_score_samples: int = field(default=16, metadata=COUNT)
     logvar_weight: float = field(default=1.0, metadata=NOT_NEGATIVE)
+    decoder_batch_norm: str = DECODER_BATCH_NORMS[0]
 
     def _check_settings(self) -> None:
         super()._check_settings()
         if self.backbone not in BACKBONES:
             raise UnknownNameError("backbone", str(self.backbone), BACKBONES)
+        if self.decoder_batch_norm not in DECODER_BATCH_NORMS:
+            raise UnknownNameError(
+                "decoder_batch_norm", str(self.decoder_batch_norm), DECODER_BATCH_NORMS
+            )
 
     def _start(self, X: NDArray[Any]) -> ScaledRows:
         """Create model, optimiser and scoring noise; return the training rows."""
@@ -66,6 +77,7 @@ class GenerativeDetector(NetworkDetector):
             logvar_weight=self.logvar_weight,
             layout=self._layout,
             fill_values=self._fill_values,
+            decoder_batch_norm=self.decoder_batch_norm,
         )
 
     def _snapshot(self) -> dict[str, Tensor]:
@@ -89,6 +101,11 @@ class GenerativeDetector(NetworkDetector):
     def _score_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
         losses = mean_losses(self._scorer, self._rows(X), self._noise, torch.float64)
         return losses.astype(np.float64)
+
+    def _member_log_odds(self, X: NDArray[Any]) -> list[NDArray[np.float64]]:
+        parts = member_losses(self._scorer, self._rows(X), self._noise, torch.float64)
+        losses = torch.cat([part for _, part in parts], dim=1).cpu().numpy()
+        return [rank_log_odds(own, own) for own in losses]
 
     def attribute(self, X: Any) -> Attributions:
         """Return the contribution of each column to the scores; `expected` is in units of `X`.

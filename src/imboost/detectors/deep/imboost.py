@@ -17,6 +17,7 @@ from imboost.training.loop import Step, train
 from imboost.training.polarization import polarization_steps
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.scoring import ensembled_loss
+from imboost.validation import check_number
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -30,8 +31,9 @@ class IMBoost(WarmupDetector):
 
     Parameters
     ----------
-    backbone : {"vae", "flow"}
-        The generative model: the paper's variational autoencoder, or a normalising flow.
+    backbone : {"vae", "flow", "diffusion"}
+        The generative model: the paper's variational autoencoder, a normalising flow or a
+        diffusion model.
     n_members : int
         Models trained together from different initial weights; their scores are averaged.
     n_samples : int
@@ -42,6 +44,9 @@ class IMBoost(WarmupDetector):
     logvar_weight : float
         Weight of the decoder's log-variance; one half is the Gaussian density, 1 reproduces
         the paper's figures.
+    decoder_batch_norm : {"joint", "per-sample"}
+        Whether batch normalisation in the decoder takes the K samples of all rows as one batch,
+        or each sample as a batch of its own.
     learning_rate, weight_decay : float
         Settings of Adam.
     batch_size : int
@@ -69,6 +74,11 @@ class IMBoost(WarmupDetector):
         lambda_1 and lambda_2, weights of the labelled rows' risks (eq. 3).
     decay_weights : bool
         Divide both weights by gamma in every epoch of polarization, as in the theory.
+    hinge_margin : float, optional
+        Train labelled inliers only while their loss is above the median m of the unlabelled rows,
+        and labelled outliers only while it is below ``q + hinge_margin * (q - m)``, where q is the
+        rho-quantile. Without it, as in the paper, a few answers can outweigh the table. 1 is a
+        good value, best with several members.
     contamination : float or "auto"
         Fraction of the training rows called outliers. With "auto" it is estimated from two
         clusters of scores; once labels of both classes are known, the rows with a probability of
@@ -127,6 +137,12 @@ class IMBoost(WarmupDetector):
     inlier_weight: float = field(default=2.0, metadata=NOT_NEGATIVE)
     outlier_weight: float = field(default=1.0, metadata=NOT_NEGATIVE)
     decay_weights: bool = False
+    hinge_margin: float | None = None
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.hinge_margin is not None:
+            check_number("hinge_margin", self.hinge_margin, minimum=0.0)
 
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         rows = self._start(X)
@@ -156,6 +172,7 @@ class IMBoost(WarmupDetector):
             threshold_mix=self.threshold_mix,
             trim_quantile=self.trim_quantile,
             decay=self.decay_weights,
+            hinge_margin=self.hinge_margin,
             trim=self._trim,
         )
         known = int((labels != UNLABELLED).sum())

@@ -41,7 +41,8 @@ class ODIM(GenerativeDetector):
         have stopped.
     max_updates : int
         Maximum number of updates.
-    backbone, n_members, n_samples, n_score_samples, logvar_weight, learning_rate, weight_decay, \
+    backbone, n_members, n_samples, n_score_samples, logvar_weight, decoder_batch_norm, \
+    learning_rate, weight_decay, \
     batch_size, contamination, random_state, device, verbose
         As in `IMBoost`.
 

@@ -16,6 +16,7 @@ from imboost.detectors.base import COUNT, COUNT_OR_ZERO, POSITIVE
 from imboost.detectors.deep.network import NetworkDetector
 from imboost.labels import Labels
 from imboost.models.hypersphere import Hypersphere, MLPAutoencoder, away_from_zero
+from imboost.stats.log_odds import rank_log_odds
 from imboost.training.batches import MiniBatches
 from imboost.training.loop import Step, make_optimiser, one_thread, train
 from imboost.training.one_class import reconstruction_steps
@@ -87,11 +88,18 @@ class OneClassDetector(NetworkDetector):
         # Double precision, rounded to single: the last digits depend on the batch of a row.
         self._scorer = copy.deepcopy(self._model).double().requires_grad_(False)
 
-    @torch.inference_mode()
     def _score_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        rows = self._rows(X)
-        scores = np.empty(len(rows), dtype=np.float32)
-        for part, x in rows.chunks(self.n_members, torch.float64):
-            distances = self._scorer.distances(x, batch_statistics=False)  # (members, rows)
+        scores = np.empty(len(X), dtype=np.float32)
+        for part, distances in self._member_distances(X):
             scores[part] = distances.mean(0).cpu().numpy()
         return scores.astype(np.float64)
+
+    def _member_log_odds(self, X: NDArray[Any]) -> list[NDArray[np.float64]]:
+        parts = [distances for _, distances in self._member_distances(X)]
+        return [rank_log_odds(own, own) for own in torch.cat(parts, dim=1).cpu().numpy()]
+
+    @torch.inference_mode()
+    def _member_distances(self, X: NDArray[Any]) -> Iterator[tuple[slice, torch.Tensor]]:
+        """Yield slices of the rows and each member's distances of them, (members, rows)."""
+        for part, x in self._rows(X).chunks(self.n_members, torch.float64):
+            yield part, self._scorer.distances(x, batch_statistics=False)
