@@ -45,6 +45,10 @@ class DataError(IMBoostError):
     """A data file that is missing, damaged or not of the expected layout."""
 
 
+class OneClassSplitError(DataError):
+    """A random split whose training or test rows are all inliers or all outliers."""
+
+
 class DistillationError(IMBoostError):
     """A distilled model whose scores differ too much from those of its teacher."""
 

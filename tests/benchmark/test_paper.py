@@ -3,6 +3,10 @@ import pytest
 from imboost.benchmark.analysis.aggregate import EMBEDDING_GROUPS, METRICS
 from imboost.benchmark.paper import (
     METHODS,
+    OTHER_DATA,
+    OUTLIER_SHARES,
+    PARTS,
+    paper_datasets,
     paper_figures,
     paper_rounds,
 )
@@ -63,6 +67,11 @@ def test_deviations_of_the_last_round_are_those_of_table_c6():
     assert last == {"rd": 0.040, "cp": 0.035, "mm": 0.031}
 
 
+def test_the_paper_gives_only_the_last_round_of_random_first_then_mm():
+    assert paper_rounds("rd-mm") == {5: 0.840}
+    assert paper_rounds("rd-mm", "std") == {}
+
+
 def test_a_query_the_paper_did_not_try_has_no_rounds():
     assert paper_rounds("hc") == {}
     assert paper_rounds("hc", "std") == {}
@@ -71,3 +80,17 @@ def test_a_query_the_paper_did_not_try_has_no_rounds():
 def test_the_last_round_of_mm_is_the_average_of_the_main_table():
     figures = paper_figures("test_auc", METHODS["imboost", "mm"])
     assert paper_rounds("mm")[5] == pytest.approx(sum(figures.values()) / 57, abs=0.001)
+
+
+def test_table_c1_describes_the_data_sets_of_the_other_tables():
+    facts = paper_datasets()
+    assert facts.keys() == paper_figures("test_auc", "IMBoost").keys()
+    for own in facts.values():
+        assert own.share == pytest.approx(own.outliers / own.rows, abs=2e-4)
+
+
+def test_facts_about_data_sets_are_about_those_of_the_paper():
+    names = {name.lower() for name in (*OTHER_DATA, *OUTLIER_SHARES, *PARTS)}
+    assert names <= paper_datasets().keys()
+    for name, share in OUTLIER_SHARES.items():
+        assert share < paper_datasets()[name.lower()].share

@@ -147,3 +147,22 @@ def test_an_ablation_runs_every_value_and_its_table_follows(one_set):
     ]
     assert invoke("bench", "report", out).exit_code == 0
     assert (out / "tables" / "c11_alpha.csv").is_file()
+
+
+def test_the_papers_splits_and_shares_are_written_down(one_set):
+    data, out = one_set
+    options = ("--seed", 1, "--rounds", 0, "--outlier-share", "0.050", "--split", "random")
+    assert invoke("bench", "run", "--data", data, "--out", out, *options).exit_code == 0
+    [line] = results_of(out)
+    assert (line["outlier_share"], line["split"], line["status"]) == ("0.05", "random", "ok")
+    assert line["n_train"] == "52"  # 72 inliers and 3 outliers, of which 30% are test rows
+
+
+def test_an_option_has_precedence_over_the_suite(one_set, monkeypatch):
+    data, out = one_set
+    plans = []
+    monkeypatch.setattr("imboost.cli.bench_run.run_benchmark", lambda plan, _: plans.append(plan))
+    for options in ((), ("--split", "stratified")):
+        invoke("bench", "run", "--data", data, "--out", out, "--suite", "paper-protocol", *options)
+    rows = [{(spec.outlier_share, spec.split) for spec in plan.specs} for plan in plans]
+    assert rows == [{("paper", "random")}, {("paper", "stratified")}]

@@ -56,8 +56,10 @@ def run_python(code, *arguments):
         (("bench", "run"), ("--seed", "--rounds", "--jobs", "--device")),
         (("bench", "run"), ("--suite", "--set", "--large-seed", "--time-limit")),
         (("bench", "run"), ("--budget", "20rows", "--oracle-noise")),
+        (("bench", "run"), ("--outlier-share", "--split", "paper-protocol")),
+        (("bench", "datasets"), ("--data", "C.1")),
         (("bench", "ablate"), ("lambda1", "--data", "--out", "--dataset", "--seed")),
-        (("bench", "report"), ("out", "results.csv", "--against")),
+        (("bench", "report"), ("out", "results.csv", "--against", "--data")),
         (("bench", "trace"), ("dataset", "--data", "--out", "--seed", "--query", "--rounds")),
     ],
     ids=lambda part: " ".join(part),
@@ -100,6 +102,8 @@ def test_the_version_is_that_of_the_package(program):
         (("--set", "n_treees=9"), "Did you mean 'n_trees'?"),
         (("--set", "query__max_candidates=0"), "max_candidates must be at least 1"),
         (("--time-limit", "0"), "time_limit must be above 0"),
+        (("--split", "randon"), "Unknown split 'randon'. Did you mean 'random'?"),
+        (("--outlier-share", "half"), "outlier_share must be 'all', 'paper' or a fraction"),
     ],
 )
 def test_a_wrong_name_ends_with_one_line_and_code_2(program, tmp_path, wrong, message):

@@ -17,9 +17,13 @@ def report(
             "stack with its own query strategy. Default: imboost/mm."
         ),
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder with ADBench files; adds table C.1, their sizes."),
+    ] = None,
 ) -> None:
     """Write the tables and figures of a benchmark next to the paper's values."""
     from imboost.benchmark.report import write_report
 
-    for path in write_report(out, against):
+    for path in write_report(out, against, data):
         typer.echo(f"wrote {path}")

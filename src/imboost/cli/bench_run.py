@@ -33,7 +33,8 @@ def run(
         str | None,
         typer.Option(
             help="Run a named list of methods instead of --detector: paper (the 19 methods of the "
-            "paper's tables), queries, peers, all (paper, queries and peers), leaders (stack and "
+            "paper's tables), paper-protocol (the same, with the paper's splits and numbers of "
+            "outliers), queries, peers, all (paper, queries and peers), leaders (stack and "
             "the strongest others), stack-ablation (stack with one component removed at a time)."
         ),
     ] = None,
@@ -55,6 +56,21 @@ def run(
     oracle_noise: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Fraction of rows answered wrongly.")
     ] = 0.0,
+    outlier_share: Annotated[
+        str | None,
+        typer.Option(
+            help="Outliers are removed at random until they are at most this fraction of the "
+            "rows: a fraction such as 0.05, paper (the paper's fraction for each data set), or "
+            "all (keep them). Default: all."
+        ),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="stratified (the same fraction of outliers in training and test rows) or random, "
+            "as in the paper. Default: stratified."
+        ),
+    ] = None,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = 1,
     device: options.Device = "auto",
@@ -65,15 +81,17 @@ def run(
     """
     from imboost.benchmark import Budget, Method, Settings, make_plan
     from imboost.benchmark.run.plan import SEEDS
-    from imboost.benchmark.run.suites import find_suite
+    from imboost.benchmark.run.suites import Suite, find_suite
 
+    chosen = Suite(())
     if suite is None:
         name = detector or options.DEFAULT_DETECTOR
         methods = [Method.named(name, query, Settings.parse(setting or ()))]
     elif detector or query or setting:
         raise SettingError("--suite names its own methods: leave out --detector, --query, --set.")
     else:
-        methods = find_suite(suite)
+        chosen = find_suite(suite)
+        methods = chosen.make_methods()
     plan = make_plan(
         data,
         methods=methods,
@@ -83,6 +101,8 @@ def run(
         rounds=rounds,
         budget=Budget.parse(budget),
         oracle_noise=oracle_noise,
+        outlier_share=outlier_share or chosen.outlier_share,
+        split=split or chosen.split,
         time_limit=time_limit,
         jobs=jobs,
         device=device,

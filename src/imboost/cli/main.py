@@ -13,6 +13,7 @@ import typer
 
 from imboost.cli.bench_ablate import ablate
 from imboost.cli.bench_cells import cells
+from imboost.cli.bench_datasets import datasets
 from imboost.cli.bench_decisions import decisions
 from imboost.cli.bench_report import report as bench_report
 from imboost.cli.bench_run import run
@@ -44,7 +45,7 @@ bench = typer.Typer(
 app.add_typer(bench, name="bench")
 for command in (demo, label, log, check, fit, score, explain, report, export, serve):
     app.command()(command)
-for bench_command in (run, ablate, bench_report, cells, decisions, trace):
+for bench_command in (run, ablate, bench_report, cells, datasets, decisions, trace):
     bench.command()(bench_command)
 
 

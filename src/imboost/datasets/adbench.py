@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.datasets.dataset import Dataset
+from imboost.datasets.dataset import Dataset, check_labels
 from imboost.errors import DataError, UnknownNameError
+from imboost.labels import OUTLIER
 
 WHERE_TO_GET = (
     "ADBench's files come with its repository, Minqi824/ADBench on GitHub, in "
@@ -80,15 +81,55 @@ def count_rows(file: ADBenchFile) -> int:
         return 0
 
 
+@dataclass(frozen=True)
+class DatasetSize:
+    """Numbers of rows, columns and outliers."""
+
+    rows: int
+    columns: int
+    outliers: int
+
+
+def read_size(file: ADBenchFile) -> DatasetSize:
+    """Read the size of a data set, checked like the data set; the table itself is not read."""
+    shape, dtype = _read_header(file)
+    y = _read_labels(file, dtype)
+    check_labels(file.name, shape, y)
+    n_rows, n_columns = shape
+    return DatasetSize(n_rows, n_columns, int((y == OUTLIER).sum()))
+
+
 def read_dataset(file: ADBenchFile) -> Dataset:
     """Read one file; nothing in it is executed."""
-    X, y = _read_array(file, "X"), _read_array(file, "y").reshape(-1)
-    if X.dtype.kind not in _REAL_KINDS or y.dtype.kind not in _REAL_KINDS:
-        raise DataError(f"{file.path}: X and y must be numbers, got {X.dtype} and {y.dtype}.")
+    X = _read_array(file, "X")
+    y = _read_labels(file, X.dtype)
+    floats = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    return Dataset(file.name, file.group, floats, y)
+
+
+def _read_labels(file: ADBenchFile, dtype: np.dtype[Any]) -> NDArray[np.int8]:
+    """Read `y`; `dtype` is that of `X`, which has to hold numbers as well."""
+    y = _read_array(file, "y").reshape(-1)
+    if dtype.kind not in _REAL_KINDS or y.dtype.kind not in _REAL_KINDS:
+        raise DataError(f"{file.path}: X and y must be numbers, got {dtype} and {y.dtype}.")
     if not np.isin(y, (0, 1)).all():
         raise DataError(f"{file.path}: y must hold only 0 (inlier) and 1 (outlier).")
-    floats = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-    return Dataset(file.name, file.group, floats, y.astype(np.int8))
+    return y.astype(np.int8)
+
+
+def _read_header(file: ADBenchFile) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Read the shape and the type of `X`."""
+    try:
+        with zipfile.ZipFile(file.path) as archive, archive.open("X.npy") as array:
+            is_first = np.lib.format.read_magic(array) == (1, 0)
+            formats = np.lib.format
+            read = formats.read_array_header_1_0 if is_first else formats.read_array_header_2_0
+            shape, _, dtype = read(array)
+    except (*_UNREADABLE, KeyError) as error:
+        raise DataError(
+            f"{file.path}: not an .npz file with a table X ({error}). {WHERE_TO_GET}."
+        ) from None
+    return shape, dtype
 
 
 def _read_array(file: ADBenchFile, key: str) -> NDArray[Any]:

@@ -95,7 +95,9 @@ def critical_difference_diagram(
     depth = first + step * half
     figure, [axes] = new_figure(8.4, depth + 0.75)
     figure.set_layout_engine("none")
-    axes.set_position((0.2, 0, 0.6, 1))
+    longest = max(map(len, ranks)) + 5  # characters of a name with its rank
+    margin = min(max(0.2, longest * 0.062 / 8.4), 0.4)  # 0.062 inches per character
+    axes.set_position((margin, 0, 1 - 2 * margin, 1))
     axes.axis("off")
     axes.set_xlim(lowest, highest)
     axes.set_ylim(-depth, 0.75)

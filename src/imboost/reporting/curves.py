@@ -113,7 +113,7 @@ def update_curves(
     linear_up_to : float
         End of the linear part of a "symlog" scale.
     """
-    figure, [axes] = new_figure(8.0, 3.6)
+    figure, [axes] = new_figure(6.8, 3.4)
     for number, (name, curve) in enumerate(curves.items()):
         axes.plot(
             list(curve),
@@ -140,7 +140,8 @@ def update_curves(
     axes.set_xlabel("update")
     axes.set_ylabel(label)
     if len(curves) > 1:
-        figure.legend(frameon=False, loc="outside lower center", ncols=4, handlelength=3)
+        n_columns = len(curves) if len(curves) <= 3 else 2  # four names are wider than the figure
+        figure.legend(frameon=False, loc="outside lower center", ncols=n_columns, handlelength=3)
     return to_svg(figure)
 
 

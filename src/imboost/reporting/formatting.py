@@ -7,9 +7,11 @@ import re
 from typing import Literal
 
 Value = str | float | None
-Kind = Literal["text", "prose", "count", "figure", "signed", "margin", "number", "ratio"]
+Kind = Literal[
+    "text", "prose", "count", "figure", "signed", "margin", "number", "ratio", "percent"
+]
 """Format of a column: 0.123 (figure), +0.123 (signed), ± 0.123 (margin), 1.2 (number),
-1.23 × (ratio). Text stays on one line; prose may wrap."""
+1.23 × (ratio), 12% (percent). Text stays on one line; prose may wrap."""
 
 MISSING = "\N{EN DASH}"
 
@@ -32,6 +34,10 @@ def format_value(value: Value, kind: Kind) -> str:
     if kind == "signed":
         rounded = round(value, 3) or 0.0  # no sign before a zero
         return (f"{rounded:+.3f}" if rounded else "0.000").replace("-", "\N{MINUS SIGN}")
+    if kind == "percent":
+        return percent(value)
+    if kind == "count":
+        return f"{value:,.0f}"
     formats = {"figure": "{:.3f}", "margin": "± {:.3f}", "number": "{:,.1f}", "ratio": "{:,.2f} ×"}
     return formats.get(kind, "{:g}").format(value)
 

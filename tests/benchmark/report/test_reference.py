@@ -33,16 +33,23 @@ def test_methods_are_compared_with_the_one_that_is_named(tmp_path):
     ("against", "others", "name"),
     [
         ("trees", {}, "trees/mix"),
-        ("oc/rd", {"budget": "20rows"}, "oc/rd · budget 20rows"),
+        ("oc/rd", {"budget": "20rows"}, "oc/rd"),
         ("oc/rd · epochs=5", {"settings": "epochs=5"}, "oc/rd · epochs=5"),
         (None, {}, "imboost/mm"),
-        (None, {"budget": "20rows"}, "imboost/mm · budget 20rows"),
+        (None, {"budget": "20rows"}, "imboost/mm"),
     ],
 )
 def test_the_reference_is_found_by_its_short_name_too(against, others, name):
     methods = ("trees/mix", "oc/rd", "imboost/mm")
     lines = [line for m in methods for line in run_lines("wine", 1, 0.9, method=m, **others)]
     assert ResultSet(lines, against).reference == name
+
+
+def test_the_protocol_is_in_the_names_only_if_runs_differ_in_it():
+    twenty = run_lines("wine", 1, 0.9, method="oc/rd", budget="20rows")
+    assert set(ResultSet(twenty).keys) == {"oc/rd"}
+    both = [*twenty, *run_lines("wine", 1, 0.9, method="oc/rd")]
+    assert set(ResultSet(both).keys) == {"oc/rd", "oc/rd · budget 20rows"}
 
 
 @pytest.mark.parametrize(

@@ -149,23 +149,25 @@ def test_a_setting_without_name_or_value_is_refused(text):
 
 def test_the_papers_suite_is_its_nineteen_columns():
     assert len(METHODS) == 19
-    assert [(m.detector, m.query) for m in find_suite("paper")] == list(METHODS)
+    assert [(m.detector, m.query) for m in find_suite("paper").make_methods()] == list(METHODS)
     columns = {column: paper_figures("test_auc", column) for column in METHODS.values()}
     assert all(len(figures) == 57 for figures in columns.values())
 
 
 def test_every_suite_names_methods_that_exist():
     for suite in SUITES:
-        for method in find_suite(suite):
+        for method in find_suite(suite).make_methods():
             make_detector(method.detector)
             make_strategy(method.query)
-    assert {"aad", "pine", "trees"} == {method.detector for method in find_suite("peers")}
+    assert {"aad", "pine", "trees"} == {
+        method.detector for method in find_suite("peers").make_methods()
+    }
     with pytest.raises(UnknownNameError, match="Did you mean 'peers'"):
         find_suite("pears")
 
 
 def test_every_component_is_removed_once_and_the_others_stay():
-    whole, *parts, questions = find_suite("stack-ablation")
+    whole, *parts, questions = find_suite("stack-ablation").make_methods()
     assert not whole.settings.values
     assert (questions.detector, questions.query, questions.settings) == ("stack", "rd", Settings())
     assert len({str(part.settings) for part in parts}) == len(parts)

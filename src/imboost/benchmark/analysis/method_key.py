@@ -8,6 +8,8 @@ from typing import NamedTuple
 from imboost.benchmark.paper import METHODS, PAPER_ROUNDS
 from imboost.benchmark.run.budget import PAPER
 from imboost.benchmark.run.protocol import RunLine
+from imboost.benchmark.run.sampling import ALL_OUTLIERS, PAPER_SHARE, describe_sampling
+from imboost.datasets.dataset import RANDOM, STRATIFIED
 
 FAMILIES = {
     "imboost": "IMBoost",
@@ -25,14 +27,20 @@ FAMILY_ORDER = [*dict.fromkeys(FAMILIES.values()), "others"]
 
 
 class QueryProtocol(NamedTuple):
-    """Rounds, questions per round and oracle noise; methods are compared under one protocol."""
+    """Rounds, questions per round, oracle noise and rows; methods are compared under one."""
 
     rounds: int = PAPER_ROUNDS
     budget: str = PAPER
     oracle_noise: float = 0.0
+    outlier_share: str = ALL_OUTLIERS
+    split: str = STRATIFIED
 
 
 PAPER_PROTOCOL = QueryProtocol()
+"""The paper's questions, on the whole files and with stratified splits."""
+
+LIKE_FOR_LIKE = QueryProtocol(outlier_share=PAPER_SHARE, split=RANDOM)
+"""The paper's questions, with its splits and its numbers of outliers."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +59,18 @@ class MethodKey:
     @classmethod
     def of(cls, line: RunLine) -> MethodKey:
         """Return the method of a line of the results."""
-        protocol = QueryProtocol(line.rounds, line.budget, line.oracle_noise)
+        protocol = QueryProtocol(*(getattr(line, name) for name in QueryProtocol._fields))
         return cls(line.detector, line.query, protocol, line.settings)
 
     @property
     def name(self) -> str:
         """Name of the method in tables and figures."""
-        rounds, budget, noise = self.protocol
+        rounds, budget, noise, *rows = self.protocol
         parts = [f"{self.detector}/{self.query}"]
         parts += [] if rounds == PAPER_ROUNDS else [f"{rounds} rounds"]
         parts += [] if budget == PAPER else [f"budget {budget}"]
         parts += [f"noise {noise:g}"] if noise else []
+        parts += describe_sampling(*rows)
         parts += [self.settings] if self.settings else []
         return " · ".join(parts)
 
@@ -72,8 +81,8 @@ class MethodKey:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it has the paper's protocol and default settings."""
-        return self == MethodKey(self.detector, self.query)
+        """Whether it has the paper's questions and default settings."""
+        return self.protocol in (PAPER_PROTOCOL, LIKE_FOR_LIKE) and not self.settings
 
     @property
     def paper_column(self) -> str | None:

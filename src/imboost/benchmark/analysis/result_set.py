@@ -12,6 +12,7 @@ from imboost.benchmark.analysis.ablations import AblationTable, ablation_tables,
 from imboost.benchmark.analysis.aggregate import METRICS, mean_over_seeds, of_metric, reading_order
 from imboost.benchmark.analysis.comparison import Ranking, paired_intervals, time_ratios
 from imboost.benchmark.analysis.coverage import Coverage, find_coverage
+from imboost.benchmark.analysis.like_for_like import rows_unlike_paper
 from imboost.benchmark.analysis.method_key import IMBOOST, PAPER_PROTOCOL, MethodKey, QueryProtocol
 from imboost.benchmark.paper import paper_figures
 from imboost.benchmark.run.protocol import RoundResult
@@ -45,7 +46,7 @@ class ResultSet:
         """All lines, with the name of the method in a column."""
         import pandas as pd
 
-        names = [MethodKey.of(line).name for line in self.lines]
+        names = [self._name(MethodKey.of(line)) for line in self.lines]
         return pd.DataFrame([vars(line) for line in self.lines]).assign(method=names)
 
     @cached_property
@@ -68,8 +69,16 @@ class ResultSet:
     @cached_property
     def keys(self) -> dict[str, MethodKey]:
         """The methods with a successful run, by name."""
-        keys = {key.name: key for key in map(MethodKey.of, self.lines)}
+        keys = {self._name(key): key for key in map(MethodKey.of, self.lines)}
         return {name: keys[name] for name in self.runs["method"].unique()}
+
+    def _name(self, key: MethodKey) -> str:
+        """Return the name of a method, without the protocol if all runs have the same."""
+        return (replace(key, protocol=PAPER_PROTOCOL) if self._has_one_protocol else key).name
+
+    @cached_property
+    def _has_one_protocol(self) -> bool:
+        return len({MethodKey.of(line).protocol for line in self.lines}) == 1
 
     @cached_property
     def figures(self) -> DataFrame:
@@ -102,6 +111,16 @@ class ResultSet:
         """The protocol under which methods are compared."""
         counts = Counter(self.keys[name].protocol for name in self.runs["method"])
         return PAPER_PROTOCOL if PAPER_PROTOCOL in counts else counts.most_common(1)[0][0]
+
+    @cached_property
+    def unlike_paper(self) -> dict[str, str]:
+        """Data sets whose rows differ from the paper's in the compared runs, and how."""
+        n_parts = self.figures["n_parts"].groupby("group").max()
+        reasons = {
+            group: rows_unlike_paper(group, self.protocol.outlier_share, n_parts[group])
+            for group in self.groups
+        }
+        return {group: reason for group, reason in reasons.items() if reason}
 
     @cached_property
     def coverage(self) -> Coverage:

@@ -64,13 +64,18 @@ def tidy_table(results: ResultSet) -> Table:
 
 
 def row_names(results: ResultSet, groups: Sequence[str]) -> list[str]:
-    """Name data sets with the number of their parts, and a star if not all methods have them."""
+    """Name data sets with the number of their parts and marks.
+
+    A star marks a data set that not all methods have, a dagger one with other rows in the paper.
+    """
     n_parts = results.figures["n_parts"].groupby("group").agg(["min", "max"])
     names = []
     for group in groups:
         low, high = n_parts.loc[group]
         parts = f" ({high if low == high else f'{low} to {high}'} parts)" if high > 1 else ""
-        names.append(group + parts + ("" if group in results.shared else " *"))
+        marks = ["*"] if group not in results.shared else []
+        marks += ["†"] if group in results.unlike_paper else []
+        names.append(" ".join([group + parts, *marks]))
     return names
 
 

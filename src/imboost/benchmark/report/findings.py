@@ -59,7 +59,13 @@ def _paper(results: ResultSet) -> str:
     on = "On the same data sets"
     if len(known) < len(results.shared):
         on = f"On the {count(len(known), 'data set')} of these that the paper uses"
-    return f"{on}, {name} has a mean test AUC of {mean}; the paper reports {paper}."
+    sentence = f"{on}, {name} has a mean test AUC of {mean}; the paper reports {paper}."
+    like = known.drop(index=[group for group in results.unlike_paper if group in known.index])
+    if 0 < len(like) < len(known):
+        mean, paper = (format_value(like[name].mean(), "figure") for name in ("mean", "paper"))
+        same = count(len(like), "data set")
+        sentence += f" On the {same} of these with the same rows as in the paper: {mean}, {paper}."
+    return sentence
 
 
 def _differences(results: ResultSet) -> str:

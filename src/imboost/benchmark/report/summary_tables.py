@@ -124,20 +124,23 @@ def reference_table(results: ResultSet) -> Table:
 
 def protocol_table(results: ResultSet) -> Table:
     """Return the methods run under other protocols, and their differences to the main one."""
-    means = results.means("test_auc", list(results.figures.index.unique("group")))["mean"]
+    means = results.means("test_auc", list(results.figures.index.unique("group")))
     rows = []
     for name, key in results.keys.items():
         if key.protocol == results.protocol:
             continue
-        row = {"method": name, "test AUC": means[name]}
+        row = {"method": name, "test AUC": means.loc[name, "mean"]}
+        row["paper AUC"] = means.loc[name, "paper"]
         main = replace(key, protocol=results.protocol).name
         if main in results.keys:
             runs = results.runs[results.runs["method"].isin([name, main])]
             gains = paired_intervals(runs, main, "test_auc")
             row |= gains.rename(columns=INTERVAL_NAMES | {"mean": TO_MAIN}).loc[name].to_dict()
         rows.append(row)
-    columns = ["method", "test AUC", "data sets", TO_MAIN, CI_LOW, CI_HIGH]
-    return Table(pd.DataFrame(rows, columns=columns), KINDS)
+    columns = ["method", "test AUC", "paper AUC", "data sets", TO_MAIN, CI_LOW, CI_HIGH]
+    table = pd.DataFrame(rows, columns=columns)
+    has_paper = table["paper AUC"].notna().any()
+    return Table(table if has_paper else table.drop(columns="paper AUC"), KINDS)
 
 
 def missing_table(results: ResultSet) -> Table:

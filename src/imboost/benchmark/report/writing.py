@@ -7,6 +7,7 @@ from pathlib import Path
 
 from imboost.benchmark.analysis.method_key import PAPER_PROTOCOL
 from imboost.benchmark.analysis.result_set import ResultSet
+from imboost.benchmark.data_sets import data_set_table
 from imboost.benchmark.report import summary_tables
 from imboost.benchmark.report.data_set_tables import (
     PAPER_TABLES,
@@ -25,7 +26,7 @@ from imboost.reporting import Matrix, Table, render
 from imboost.reporting.formatting import count
 
 
-def write_report(folder: Path, against: str | None = None) -> list[Path]:
+def write_report(folder: Path, against: str | None = None, data: Path | None = None) -> list[Path]:
     """Read ``results.csv`` in `folder` and write a report next to it.
 
     Parameters
@@ -33,6 +34,8 @@ def write_report(folder: Path, against: str | None = None) -> list[Path]:
     folder : Path
     against : str, optional
         The reference method, see `ResultSet`.
+    data : Path, optional
+        Folder with ADBench files, described in table C.1.
 
     Returns
     -------
@@ -48,6 +51,8 @@ def write_report(folder: Path, against: str | None = None) -> list[Path]:
         raise ResultsError(f"{folder / 'results.csv'} has no finished run.{failures}")
     tables = {name: table(results) for name, table in summary_tables.TABLES.items()}
     tables |= round_tables(results)
+    if data is not None:
+        tables["C.1_data_sets"] = data_set_table(data)
     ablations = [(own, summary_tables.ablation_table(own)) for own in results.ablations]
     figures = {metric: figure_matrix(results, metric) for metric in PAPER_TABLES}
     differences = {metric: difference_matrix(results, metric) for metric in PAPER_TABLES}

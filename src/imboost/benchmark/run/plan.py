@@ -9,8 +9,10 @@ from pathlib import Path
 from imboost.benchmark.run.budget import Budget
 from imboost.benchmark.run.preprocessing import Preprocessing
 from imboost.benchmark.run.protocol import RunSpec
+from imboost.benchmark.run.sampling import ALL_OUTLIERS, parse_outlier_share
 from imboost.benchmark.run.settings import Settings
 from imboost.datasets.adbench import ADBenchFile, count_rows, find_datasets
+from imboost.datasets.dataset import SPLITS, STRATIFIED
 from imboost.detectors import make_detector
 from imboost.detectors.device import resolve_device
 from imboost.errors import SettingError, UnknownNameError
@@ -84,6 +86,8 @@ def make_plan(
     rounds: int = 5,
     budget: Budget | None = None,
     oracle_noise: float = 0.0,
+    outlier_share: str = ALL_OUTLIERS,
+    split: str = STRATIFIED,
     device: str = "cpu",
     jobs: int = 1,
     time_limit: float | None = None,
@@ -100,7 +104,7 @@ def make_plan(
         Names of data sets, or of groups such as "MVTec-AD"; all in `data` if empty.
     large_seeds : sequence of int, optional
         Seeds for the data sets of more than `large_rows` rows; `seeds` if not given.
-    seeds, rounds, budget, oracle_noise
+    seeds, rounds, budget, oracle_noise, outlier_share, split
         As in `RunSpec`.
     device, jobs, time_limit
         As in `Plan`.
@@ -109,6 +113,9 @@ def make_plan(
     budget.check()
     check_number("rounds", rounds, minimum=0, whole=True)
     check_number("oracle_noise", oracle_noise, minimum=0.0, maximum=1.0)
+    outlier_share = parse_outlier_share(outlier_share)
+    if split not in SPLITS:
+        raise UnknownNameError("split", split, SPLITS)
     check_number("jobs", jobs, minimum=1, whole=True)
     if time_limit is not None:
         check_number("time_limit", time_limit, above=0.0)
@@ -125,7 +132,11 @@ def make_plan(
         if large_seeds is not None and count_rows(files[name]) > large_rows:
             own_seeds = large_seeds
         specs += [
-            RunSpec(one.detector, one.query, name, seed, rounds, budget, noise, one.settings)
+            RunSpec(
+                *(one.detector, one.query, name, seed, rounds, budget, noise, one.settings),
+                outlier_share=outlier_share,
+                split=split,
+            )
             for seed in dict.fromkeys(own_seeds)
             for one in methods
         ]

@@ -14,8 +14,9 @@ from imboost.benchmark.paper import PAPER_ROUNDS
 from imboost.benchmark.run.budget import Budget
 from imboost.benchmark.run.metrics import auc_and_ap
 from imboost.benchmark.run.preprocessing import Preprocessing
+from imboost.benchmark.run.sampling import ALL_OUTLIERS, describe_sampling, split_for
 from imboost.benchmark.run.settings import Settings
-from imboost.datasets.dataset import Dataset, Split, split_dataset
+from imboost.datasets.dataset import STRATIFIED, Dataset, Split
 from imboost.detectors import make_detector
 from imboost.detectors.device import resolve_device
 from imboost.labels import OUTLIER, UNLABELLED
@@ -41,6 +42,11 @@ class RunSpec:
         Fraction of the rows that the oracle labels wrongly.
     settings : Settings
         Settings of detector, strategy and table that differ from the defaults.
+    outlier_share : str
+        Outliers are removed at random until they are at most this fraction of the rows: "all"
+        keeps them, "paper" is the paper's fraction for the data set, "0.05" a fraction for all.
+    split : {"stratified", "random"}
+        Whether training and test rows have the same fraction of outliers. The paper's are random.
     """
 
     detector: str
@@ -51,9 +57,11 @@ class RunSpec:
     budget: Budget = field(default_factory=Budget)
     oracle_noise: float = 0.0
     settings: Settings = field(default_factory=Settings)
+    outlier_share: str = ALL_OUTLIERS
+    split: str = STRATIFIED
 
     def seed_of(self, part: str) -> int:
-        """Return the seed of the "detector", the "strategy", the "oracle" or the "table".
+        """Return the seed of "detector", "strategy", "oracle", "table" or kept "outliers".
 
         It is a hash of the data set, the seed and, for a strategy, its name. Methods compared
         on a data set and a seed thus share the split, the wrong answers, the warm-up of a
@@ -69,6 +77,7 @@ class RunSpec:
         parts += [] if self.budget == Budget() else [f"budget {self.budget}"]
         parts += [f"oracle noise {self.oracle_noise:g}"] if self.oracle_noise else []
         parts += [str(self.settings)] if self.settings.values else []
+        parts += describe_sampling(self.outlier_share, self.split)
         return ", ".join(parts)
 
 
@@ -81,7 +90,7 @@ class RunLine:
 
     Round 0 is before any answer. A run without a result is one line with round -1, status
     "failed" or "skipped" and the reason; `seconds` of a skipped run is the time limit it
-    exceeded.
+    exceeded, or infinite if no time limit would help.
     """
 
     detector: str
@@ -95,6 +104,8 @@ class RunLine:
     settings: str
     round: int
     _: KW_ONLY
+    outlier_share: str = ALL_OUTLIERS
+    split: str = STRATIFIED
     seconds: float = 0.0
     device: str = ""
     host: str = ""
@@ -150,7 +161,7 @@ def open_session(
     `params` are further parameters of the detector.
     """
     preprocessing = Preprocessing(**spec.settings.of_table)  # type: ignore[arg-type]
-    split = preprocessing.remove_cells(split_dataset(dataset, spec.seed), spec.seed_of("table"))
+    split = preprocessing.remove_cells(split_for(spec, dataset), spec.seed_of("table"))
     detector = make_detector(spec.detector, **spec.settings.of_detector)
     detector.set_params(random_state=spec.seed_of("detector"), device=device, **params)
     session = Session(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import threading
@@ -16,6 +17,7 @@ from imboost.benchmark.run.protocol import RunSpec
 from imboost.benchmark.run.results import Line, ResultFile
 from imboost.datasets.adbench import ADBenchFile, read_dataset
 from imboost.datasets.dataset import Dataset
+from imboost.errors import OneClassSplitError
 
 Experiment = Callable[[RunSpec, Dataset, str], Iterable[Line]]
 """Runs a specification on a data set and a device and returns its lines, such as `run`."""
@@ -102,6 +104,8 @@ def _run_one(
     try:
         with limit_to_one_core():
             return list(experiment(spec, read_dataset(file), device))
+    except OneClassSplitError as error:
+        return {"status": "skipped", "reason": str(error), "seconds": math.inf}
     except Exception as error:
         return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
 
@@ -109,11 +113,9 @@ def _run_one(
 @contextmanager
 def limit_to_one_core() -> Iterator[None]:
     """Compute on one core: the models are small, and running times stay comparable."""
-    from threadpoolctl import threadpool_limits
-
     from imboost import parallel
     from imboost.training import loop
 
     # The last is for scikit-learn's k-means.
-    with parallel.without_threads(), loop.one_thread(), threadpool_limits(limits=1):
+    with parallel.without_threads(), loop.one_thread(), parallel.limit_library_threads():
         yield

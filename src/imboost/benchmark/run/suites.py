@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from imboost.benchmark.paper import METHODS
 from imboost.benchmark.run.plan import Method
+from imboost.benchmark.run.sampling import ALL_OUTLIERS, PAPER_SHARE
 from imboost.benchmark.run.settings import Settings
+from imboost.datasets.dataset import RANDOM, STRATIFIED
 from imboost.errors import UnknownNameError
 
 # Active detectors that the paper does not compare, with their typical query strategies.
 PEERS = (("aad", "rd"), ("aad", "hc"), ("pine", "rd"), ("pine", "hc"), ("trees", "mix"))
 
-# The paper's comparison of query strategies (tables C.6 and C.7).
-QUERIES = (("imboost", "rd"), ("imboost", "cp"), ("imboost", "mm"))
+# The paper's comparison of query strategies (tables C.6 and C.7; rd-mm in its text).
+QUERIES = (("imboost", "rd"), ("imboost", "cp"), ("imboost", "mm"), ("imboost", "rd-mm"))
 
 # `stack`, the paper's method and the strongest other methods.
 LEADERS = (
@@ -36,26 +40,51 @@ STACK_SETTINGS = (
     "query__uncertainty_power=0",
 )
 
-SUITES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "paper": tuple(METHODS),
-    "queries": QUERIES,
-    "peers": PEERS,
-    "all": tuple(dict.fromkeys([*METHODS, *QUERIES, *PEERS])),
-    "leaders": LEADERS,
-    "stack-ablation": (
-        ("stack", "spread"),
-        *(("stack", "spread", setting) for setting in STACK_SETTINGS),
-        ("stack", "rd"),  # random questions
+
+@dataclass(frozen=True)
+class Suite:
+    """Methods that are compared, and the rows on which they are.
+
+    Parameters
+    ----------
+    methods : tuple of tuple of str
+        Detector, query strategy and settings of every method.
+    outlier_share, split : str
+        As in `RunSpec`.
+    """
+
+    methods: tuple[tuple[str, ...], ...]
+    outlier_share: str = ALL_OUTLIERS
+    split: str = STRATIFIED
+
+    def make_methods(self) -> list[Method]:
+        """Check names and settings and return the methods."""
+        return [
+            Method.named(detector, query, Settings.parse(settings))
+            for detector, query, *settings in self.methods
+        ]
+
+
+SUITES: dict[str, Suite] = {
+    "paper": Suite(tuple(METHODS)),
+    "paper-protocol": Suite(tuple(METHODS), outlier_share=PAPER_SHARE, split=RANDOM),
+    "queries": Suite(QUERIES),
+    "peers": Suite(PEERS),
+    "all": Suite(tuple(dict.fromkeys([*METHODS, *QUERIES, *PEERS]))),
+    "leaders": Suite(LEADERS),
+    "stack-ablation": Suite(
+        (
+            ("stack", "spread"),
+            *(("stack", "spread", setting) for setting in STACK_SETTINGS),
+            ("stack", "rd"),  # random questions
+        )
     ),
 }
-"""Detector, query strategy and settings of every method, by suite."""
+"""All suites by name."""
 
 
-def find_suite(name: str) -> list[Method]:
-    """Return the methods of the suite called `name`."""
+def find_suite(name: str) -> Suite:
+    """Return the suite called `name`."""
     if name not in SUITES:
         raise UnknownNameError("suite", name, SUITES)
-    return [
-        Method.named(detector, query, Settings.parse(settings))
-        for detector, query, *settings in SUITES[name]
-    ]
+    return SUITES[name]
