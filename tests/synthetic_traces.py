@@ -23,6 +23,14 @@ START = Update(
     inner_product=-2.0,
     inlier_gradient_norm=1.0,
     outlier_gradient_norm=4.0,
+    loss_low=-30.0,
+    loss_high=50.0,
+    outliers_below=0.0,
+    inlier_sqrt=0.0,
+    largest_gradient=5.0,
+    step_norm=0.1,
+    inlier_gradient_change=0.2,
+    outlier_gradient_change=0.3,
 )
 STAGES = (PhaseKind.PLAIN, PhaseKind.TRIMMED, PhaseKind.POLARIZATION, PhaseKind.POLARIZATION)
 STAGE_SIZE = 8
@@ -32,7 +40,8 @@ def synthetic_trace(change=lambda update: {}):
     """Return a trace in which every claim holds, changed update by update.
 
     Two stages of warm-up and two rounds, eight updates each: the inlier risk falls by 1 and,
-    from the first round on, the outlier risk rises by 2 with every update.
+    from the first round on, the outlier risk rises by 2 with every update. Losses range from -30
+    to 50, and a sixth of the answers are outliers.
     """
     updates = []
     for number in range(1, len(STAGES) * STAGE_SIZE + 1):
@@ -53,6 +62,7 @@ def synthetic_trace(change=lambda update: {}):
             inlier_median=11.0 - number,
             outlier_risk=11.0 + 2 * n_polarized,
             outlier_median=11.0 + 2 * n_polarized,
+            inlier_sqrt=0.9 * ((41.0 - number) / 80.0) ** 0.5,
         )
         updates.append(replace(update, **change(update)))
     return Trace(RunSpec("imboost", "mm", "synthetic", 1, rounds=2), 900, 100, tuple(updates))

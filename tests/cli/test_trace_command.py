@@ -8,7 +8,7 @@ from adbench_folder import write_planted
 from imboost.cli import main as cli
 from page_reading import outside_addresses
 
-N_UPDATES = 50 * 5 + 10 * 5  # the default warm-up and one round
+N_UPDATES = 2 * (50 * 5 + 10 * 5)  # the default warm-up and one round, of two variants
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,12 @@ def test_a_trace_writes_a_table_and_a_page(traced):
 
 def test_a_trace_prints_its_findings_and_the_files_written(traced):
     out, result = traced
-    for source in ("Assumption 1", "Proposition 1", "Lemma 4", "Proposition 2", "Assumption 4"):
-        assert source in result.stdout
+    sources = [f"Assumption {number}" for number in ("1", "2.1", "2.2", "2.3", "3", "4")]
+    sources += [f"Lemma {number}" for number in range(1, 6)]
+    for source in (*sources, "Proposition 1", "Proposition 2"):
+        assert f"{source}: " in result.stdout
+    for variant in ("constant weights", "decaying weights", "losses with K = 16"):
+        assert variant in result.stdout
     assert f"wrote {out / 'trace_ash.html'}" in result.stdout
     assert f"{N_UPDATES}/{N_UPDATES}" in result.stderr
     assert f"{N_UPDATES}/{N_UPDATES}" not in result.stdout
@@ -54,6 +58,7 @@ def test_a_trace_prints_its_findings_and_the_files_written(traced):
     [
         (("ahs",), "Unknown data set 'ahs'. Did you mean 'ash'?"),
         (("ash", "--query", "mmm"), "Unknown query strategy 'mmm'. Did you mean"),
+        (("ash", "--query", "batch-bald"), "several, but a trace follows a single one."),
         (("ash", "--device", "abacus"), "device must be 'auto', 'cpu' or"),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",

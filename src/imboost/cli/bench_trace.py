@@ -1,7 +1,8 @@
-"""`imboost bench trace`: record one run of IMBoost update by update."""
+"""`imboost bench trace`: record runs of IMBoost update by update."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,9 +12,10 @@ from rich.table import Table
 
 from imboost.cli import options
 from imboost.cli.progress import progress_bar
+from imboost.errors import SettingError
 
 if TYPE_CHECKING:
-    from imboost.benchmark.trace.findings import Finding
+    from imboost.benchmark.trace.finding import Finding
     from imboost.benchmark.trace.recording import Trace
 
 
@@ -26,41 +28,56 @@ def trace(
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of questions.")] = 5,
     device: options.Device = "cpu",
 ) -> None:
-    """Record every update of IMBoost and check the paper's propositions."""
+    """Record every update of IMBoost and check the paper's theory.
+
+    One run has constant weights, as in the paper's experiments, and one decaying weights, as in
+    proposition 2.
+    """
     from imboost.benchmark import RunSpec
     from imboost.benchmark.run.runner import limit_to_one_core
     from imboost.benchmark.trace.findings import check_claims
-    from imboost.benchmark.trace.recording import trace
-    from imboost.benchmark.trace.report import write_trace
+    from imboost.benchmark.trace.recording import trace_variants
+    from imboost.benchmark.trace.report import write_traces
     from imboost.datasets.adbench import load_dataset
     from imboost.detectors.device import resolve_device
-    from imboost.query import make_strategy
+    from imboost.query import BatchBALD, make_strategy
 
-    make_strategy(query)
+    if isinstance(make_strategy(query), BatchBALD):
+        raise SettingError(
+            f"--query {query} compares the networks of a detector with several, but a trace "
+            "follows a single one. Use another query strategy, such as mm."
+        )
     resolve_device(device)
     table = load_dataset(data, dataset)
     out.mkdir(parents=True, exist_ok=True)
     with progress_bar() as progress, limit_to_one_core():
         task = progress.add_task("updates", total=None)
-        result = trace(
+        traces = trace_variants(
             RunSpec("imboost", query, dataset, seed, rounds),
             table,
             device,
             lambda done, total: progress.update(task, completed=done, total=total),
         )
-    findings = check_claims(result)
-    _print(result, findings, write_trace(result, findings, out))
+    findings = {name: check_claims(own) for name, own in traces.items()}
+    _print(traces, findings, write_traces(traces, findings, out))
 
 
-def _print(result: Trace, findings: list[Finding], paths: list[Path]) -> None:
+def _print(
+    traces: Mapping[str, Trace], findings: Mapping[str, Sequence[Finding]], paths: list[Path]
+) -> None:
     console = Console()
-    table = Table(title=str(result.spec), title_justify="left")
+    first = next(iter(traces.values()))
+    title = f"{first.spec}; losses with K = {first.detector.n_score_samples}"
+    table = Table(title=title, title_justify="left")
     table.add_column("claim")
-    table.add_column("outcome", no_wrap=True)
-    table.add_column("figures")
-    for finding in findings:
-        claim = f"{finding.source}: {finding.claim}"
-        table.add_row(claim, str(finding.outcome), finding.figures)
+    table.add_column("losses", max_width=9)
+    for name in traces:
+        table.add_column(name)
+    claim = ""
+    for row in zip(*findings.values(), strict=True):
+        previous, claim = claim, f"{row[0].source}: {row[0].claim}"
+        outcomes = (f"{finding.outcome}\n{finding.figures}" for finding in row)
+        table.add_row("" if claim == previous else claim, row[0].losses or "either", *outcomes)
     console.print(table, highlight=False)
     for path in paths:
         console.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)

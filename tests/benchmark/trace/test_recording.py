@@ -5,12 +5,16 @@ import torch
 from imboost import IMBoost
 from imboost.benchmark import RunSpec, run
 from imboost.benchmark.trace.recording import (
+    GRADIENT_ROWS,
     MAX_MEASURED_ROWS,
+    VARIANTS,
     PhaseKind,
     TracedIMBoost,
+    largest_gradient,
     losses_and_gradient,
     sample_of_kind,
     trace,
+    trace_variants,
 )
 from imboost.datasets import planted_outliers
 from imboost.labels import INLIER, OUTLIER
@@ -118,6 +122,45 @@ def test_the_last_risks_are_the_mean_and_median_scores_of_each_kind(data, traced
     assert last.outlier_median == pytest.approx(np.median(outliers), rel=1e-4)
 
 
+def test_extremes_margin_and_outliers_below_are_those_of_the_scores(data, traced):
+    last, scores = traced.updates[-1], traced.decision_scores_
+    inliers, outliers = scores[data.y == INLIER], scores[data.y == OUTLIER]
+    assert last.loss_low == pytest.approx(scores.min(), rel=1e-4)
+    assert last.loss_high == pytest.approx(scores.max(), rel=1e-4)
+    assert last.outliers_below == pytest.approx((outliers <= inliers.mean()).mean())
+    scaled = (inliers - scores.min()) / (scores.max() - scores.min())
+    assert last.inlier_sqrt == pytest.approx(np.sqrt(scaled).mean(), rel=1e-3)
+    assert last.inlier_sqrt < np.sqrt(scaled.mean())  # Jensen's inequality
+
+
+def test_steps_are_measured_from_the_second_update_on(traced):
+    first, *others = traced.updates
+    assert np.isnan([first.step_norm, first.inlier_gradient_change]).all()
+    assert all(update.step_norm > 0 for update in others)
+    for update in others:  # the triangle inequality
+        before = traced.updates[update.update - 2]
+        norms = update.outlier_gradient_norm, before.outlier_gradient_norm
+        assert abs(norms[0] - norms[1]) <= update.outlier_gradient_change * (1 + 1e-9)
+        assert update.outlier_gradient_change <= sum(norms) * (1 + 1e-9)
+
+
+def test_a_risks_gradient_is_no_longer_than_the_largest_of_a_row(traced):
+    for update in traced.updates:
+        assert update.outlier_gradient_norm <= update.largest_gradient * (1 + 1e-5)
+
+
+def test_variants_share_the_warm_up_and_differ_in_the_decay_of_the_weights(data):
+    spec = RunSpec("imboost", "mm", "planted", 5, rounds=1)
+    seen = []
+    traces = trace_variants(spec, data, on_update=lambda *progress: seen.append(progress))
+    constant, decaying = (traces[name] for name in VARIANTS)
+    assert (constant.detector.decay_weights, decaying.detector.decay_weights) == (False, True)
+    assert repr(constant.updates[:250]) == repr(decaying.updates[:250])
+    assert constant.updates[-1] != decaying.updates[-1]
+    assert seen[-1] == (600, 600)
+    assert [done for done, _ in seen] == list(range(1, 601))
+
+
 def test_a_traced_run_is_the_benchmarks_own(data):
     spec = RunSpec("imboost", "mm", "planted", 5, rounds=1)
     seen = []
@@ -165,6 +208,20 @@ def test_gradients_agree_with_a_direct_computation(small, monkeypatch):
     norm = sum(slope.square().sum() for slope in direct[0][1]).sqrt()
     assert float(first @ second) == pytest.approx(float(product), rel=1e-4)
     assert float(first.norm()) == pytest.approx(float(norm), rel=1e-4)
+
+
+def test_the_largest_gradient_of_a_row_is_that_of_the_rows_one_by_one(small):
+    model, parts, noise = small
+    norms, losses = [], []
+    for row in range(len(parts[0])):
+        x = parts[0].take(np.array([row]))
+        loss = -iwae(model.log_weights(x, noise, batch_statistics=False)).sum()
+        slopes = torch.autograd.grad(loss, list(model.parameters()))
+        norms.append(float(torch.cat([slope.flatten() for slope in slopes]).norm()))
+        losses.append(loss.item())
+    highest = np.argsort(losses)[-GRADIENT_ROWS:]
+    found = largest_gradient(model, parts[0], np.array(losses), noise)
+    assert found == pytest.approx(max(norms[row] for row in highest), rel=1e-4)
 
 
 def test_looking_leaves_nothing_behind_in_the_model(small):

@@ -1,4 +1,4 @@
-"""The phases of a trace: the plain warm-up, the trimmed warm-up and every round."""
+"""A trace as a table, with losses as they are or scaled to [0, 1], and its phases."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from imboost.benchmark.trace.recording import PhaseKind, Trace
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
+
+AS_THEY_ARE, SCALED = "as they are", "scaled to [0, 1]"
 
 
 @dataclass(frozen=True)
@@ -34,16 +36,93 @@ class Phase:
         return self.updates.iloc[-1]
 
 
-def trace_frame(trace: Trace) -> DataFrame:
+@dataclass(frozen=True)
+class Reading:
+    """A trace as a table with losses in one scale, and its phases.
+
+    Parameters
+    ----------
+    trace : Trace
+    losses : {"as they are", "scaled to [0, 1]"}
+    frame : DataFrame
+        See `trace_frame`.
+    phases : list of Phase
+    """
+
+    trace: Trace
+    losses: str
+    frame: DataFrame
+    phases: list[Phase]
+
+    @classmethod
+    def of(cls, trace: Trace, losses: str = AS_THEY_ARE) -> Reading:
+        """Read a trace."""
+        frame = trace_frame(trace, losses)
+        return cls(trace, losses, frame, phases_of(frame))
+
+    @property
+    def memorized(self) -> DataFrame:
+        """The updates to models whose outlier risk is above the inlier risk (assumption 1)."""
+        return self.frame[self.frame["outlier_risk_is_higher"]]
+
+    @property
+    def trimmed(self) -> Phase:
+        """The trimmed warm-up."""
+        return next(p for p in self.phases if p.first["phase"] == PhaseKind.TRIMMED)
+
+    @property
+    def rounds(self) -> list[Phase]:
+        """The rounds of polarization."""
+        return [p for p in self.phases if p.first["phase"] == PhaseKind.POLARIZATION]
+
+    @property
+    def polarization(self) -> Phase:
+        """All rounds together."""
+        updates = self.frame[self.frame["phase"] == PhaseKind.POLARIZATION]
+        return Phase("polarization", self.rounds[0].before, updates)
+
+
+def scale_losses(frame: DataFrame) -> DataFrame:
+    """Scale the losses of every update to [0, 1] by the extreme losses of the measured rows.
+
+    The extremes count as constants of the update, so gradients are divided by their difference.
+    The added columns are bounded below by mu of assumption 2 (`dominance`) and c of assumption 3
+    (`margin`), which are about losses that are not negative.
+    """
+    low, size = frame["loss_low"], frame["loss_high"] - frame["loss_low"]
+    size = size.where(size > 0, 1.0)
+    losses = ["inlier_risk", "outlier_risk", "inlier_median", "outlier_median"]
+    gradients = ["inlier_gradient_norm", "outlier_gradient_norm", "largest_gradient"]
+    gradients += ["inlier_gradient_change", "outlier_gradient_change"]
+    scaled = frame.assign(
+        **{name: (frame[name] - low) / size for name in losses},
+        **{name: frame[name] / size for name in gradients},
+        inner_product=frame["inner_product"] / size**2,
+        loss_low=0.0,
+        loss_high=1.0,
+    )
+    risk = scaled["inlier_risk"].where(scaled["inlier_risk"] > 0)
+    scaled["dominance"] = scaled["inlier_gradient_norm"] ** 2 / (2 * risk)
+    scaled["margin"] = 1 - scaled["inlier_sqrt"] / risk**0.5
+    return scaled
+
+
+def trace_frame(trace: Trace, losses: str = AS_THEY_ARE) -> DataFrame:
     """Return one row per update, with the checks of the paper's claims as further columns.
 
     The columns inlier_fell, outlier_rose and both compare the risks with the previous update
     and are NaN for the first one. `outlier_risk_is_higher` is assumption 1,
     `is_opposed` assumption 4. The cosine of the gradients is 0 if one of them vanishes.
+    `inlier_smoothness` and `outlier_smoothness` estimate L of assumption 2: the change of a
+    gradient divided by the length of the step.
     """
     import pandas as pd
 
     frame = pd.DataFrame([vars(update) for update in trace.updates])
+    frame = scale_losses(frame) if losses == SCALED else frame
+    for kind in ("inlier", "outlier"):
+        step = frame["step_norm"].where(frame["step_norm"] > 0)
+        frame[f"{kind}_smoothness"] = frame[f"{kind}_gradient_change"] / step
     lengths = frame["inlier_gradient_norm"] * frame["outlier_gradient_norm"]
     frame["cosine"] = (frame["inner_product"] / lengths.where(lengths > 0)).fillna(0.0)
     frame["kept"] = frame["kept_inliers"] + frame["kept_outliers"]

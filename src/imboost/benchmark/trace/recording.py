@@ -6,18 +6,23 @@ between the updates leave the model and the random numbers unchanged.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils import parameters_to_vector
 
 from imboost.benchmark.run.protocol import RunSpec
-from imboost.datasets.dataset import Dataset, split_dataset
+from imboost.benchmark.run.sampling import split_for
+from imboost.benchmark.run.settings import Settings
+from imboost.datasets.dataset import Dataset
 from imboost.detectors import IMBoost
 from imboost.labels import INLIER, OUTLIER, Labels, unlabelled
 from imboost.models.backbone import Backbone
@@ -29,6 +34,14 @@ from imboost.training.warmup import kept_rows
 
 MAX_MEASURED_ROWS = 5_000
 """Rows of each class whose risk is measured; larger classes are sampled once."""
+GRADIENT_ROWS = 16
+"""Rows of each class, those with the highest losses, whose own gradients are measured."""
+
+VARIANTS = {
+    "constant weights": Settings(),
+    "decaying weights": Settings((("decay_weights", True),)),
+}
+"""Settings of the compared runs: the paper's experiments, and the weights of proposition 2."""
 
 
 class PhaseKind(StrEnum):
@@ -47,6 +60,12 @@ class Update:
     those in the trimmed loss (lemma 4), or all rows if the loss is not trimmed. The risks R_i and
     R_o are the mean losses of true inliers and outliers after the update. The inner product
     and the norms are those of the gradients of the two risks (assumption 4).
+
+    `loss_low` and `loss_high` are the extreme losses of all measured rows, `outliers_below` is
+    the fraction of outliers with a loss of at most R_i (lemma 1), and `inlier_sqrt` the inliers'
+    mean of the square root of the loss, scaled to [0, 1] (assumption 3). `largest_gradient` is the
+    largest norm of a single row's gradient (assumption 2). `step_norm` and the changes of the
+    gradients are differences to the previous update, NaN for the first.
     """
 
     update: int
@@ -66,6 +85,14 @@ class Update:
     inner_product: float
     inlier_gradient_norm: float
     outlier_gradient_norm: float
+    loss_low: float
+    loss_high: float
+    outliers_below: float
+    inlier_sqrt: float
+    largest_gradient: float
+    step_norm: float
+    inlier_gradient_change: float
+    outlier_gradient_change: float
 
 
 @dataclass(frozen=True)
@@ -82,6 +109,30 @@ class Trace:
         """Fraction of outliers in the training rows."""
         return self.n_outliers / (self.n_inliers + self.n_outliers)
 
+    @cached_property
+    def detector(self) -> IMBoost:
+        """The detector with its settings, not fitted."""
+        return IMBoost(**self.spec.settings.of_detector)  # type: ignore[arg-type]
+
+
+def trace_variants(
+    spec: RunSpec,
+    dataset: Dataset,
+    device: str = "cpu",
+    on_update: Callable[[int, int], None] | None = None,
+) -> dict[str, Trace]:
+    """Record a run with each of the `VARIANTS`; they share the warm-up. See `trace`."""
+    traces: dict[str, Trace] = {}
+    for name, settings in VARIANTS.items():
+        n_before = sum(len(own.updates) for own in traces.values())
+
+        def report(done: int, total: int, n_before: int = n_before) -> None:
+            if on_update:
+                on_update(n_before + done, total * len(VARIANTS))
+
+        traces[name] = trace(replace(spec, settings=settings), dataset, device, report)
+    return traces
+
 
 def trace(
     spec: RunSpec,
@@ -89,12 +140,13 @@ def trace(
     device: str = "cpu",
     on_update: Callable[[int, int], None] | None = None,
 ) -> Trace:
-    """Run IMBoost with its default settings as the benchmark does, and record every update.
+    """Run IMBoost with the settings of `spec` as the benchmark does, and record every update.
 
     `on_update` is called with the number of updates so far and in total.
     """
-    split = split_dataset(dataset, spec.seed)
-    detector = TracedIMBoost(random_state=spec.seed_of("detector"), device=device)
+    split = split_for(spec, dataset)
+    detector = TracedIMBoost(**spec.settings.of_detector)  # type: ignore[arg-type]
+    detector.set_params(random_state=spec.seed_of("detector"), device=device)
     seed = spec.seed_of("strategy")
     session = Session(detector, split.train_X, query=spec.query, random_state=seed)
     traced = cast("TracedIMBoost", session.detector)
@@ -119,6 +171,7 @@ class TracedIMBoost(IMBoost):
         """Set the true labels; `on_update` is called with the number of updates so far."""
         self._truth = y
         self._on_update = on_update
+        self._previous: tuple[Tensor, ...] = ()  # weights and gradients after the last update
         self.updates: list[Update] = []
 
     def count_updates(self, n_rounds: int) -> int:
@@ -168,6 +221,11 @@ class TracedIMBoost(IMBoost):
             losses_and_gradient(self._model, rows, noise) for rows in self._measured
         )
         is_outlier = self._truth[step.rows] == OUTLIER
+        losses = np.concatenate([inliers, outliers])
+        low, high = float(losses.min()), float(losses.max())
+        scaled = (inliers - low) / (high - low or 1.0)
+        weights = parameters_to_vector(self._model.parameters()).detach().double()
+        changes = self._changes(weights, inlier_gradient, outlier_gradient)
         return Update(
             update=len(self.updates) + 1,
             epoch=step.epoch,
@@ -186,7 +244,25 @@ class TracedIMBoost(IMBoost):
             inner_product=float(inlier_gradient @ outlier_gradient),
             inlier_gradient_norm=float(inlier_gradient.norm()),
             outlier_gradient_norm=float(outlier_gradient.norm()),
+            loss_low=low,
+            loss_high=high,
+            outliers_below=float((outliers <= inliers.mean()).mean()),
+            inlier_sqrt=float(np.sqrt(scaled).mean()),
+            largest_gradient=max(
+                largest_gradient(self._model, rows, own, noise)
+                for rows, own in zip(self._measured, (inliers, outliers), strict=True)
+            ),
+            step_norm=changes[0],
+            inlier_gradient_change=changes[1],
+            outlier_gradient_change=changes[2],
         )
+
+    def _changes(self, *current: Tensor) -> list[float]:
+        """Return the norms of the changes since the previous update, and remember the vectors."""
+        previous, self._previous = self._previous, current
+        if not previous:
+            return [math.nan] * len(current)
+        return [float((new - old).norm()) for new, old in zip(current, previous, strict=True)]
 
     def _phase_of(self, epoch: int) -> PhaseKind:
         if epoch < self.plain_epochs:
@@ -219,3 +295,15 @@ def losses_and_gradient(
         gradient = gradient + torch.cat([slope.flatten() for slope in slopes]).double()
         losses[part] = chunk[0].detach().cpu().numpy()
     return losses, gradient / len(rows)
+
+
+def largest_gradient(
+    model: Backbone, rows: ScaledRows, losses: NDArray[np.float64], noise: Tensor
+) -> float:
+    """Return the largest norm of a row's gradient, of the rows with the highest losses."""
+    highest = np.argsort(losses)[-GRADIENT_ROWS:].copy()
+    own = -iwae(model.log_weights(rows.take(highest), noise, batch_statistics=False))[0]  # (rows,)
+    each = torch.eye(len(own), device=own.device, dtype=own.dtype)
+    slopes = torch.autograd.grad(own, list(model.parameters()), each, is_grads_batched=True)
+    squares = [slope.flatten(1).double().square().sum(1) for slope in slopes]  # (rows,) each
+    return float(torch.stack(squares).sum(0).max().sqrt())

@@ -1,91 +1,140 @@
-"""Write a trace as a CSV file with one line per update, and an HTML page with the findings."""
+"""Write the traces of all variants as a CSV file, and an HTML page with the findings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from imboost.benchmark.trace.findings import Finding
-from imboost.benchmark.trace.phases import Phase, fraction, phases_of, trace_frame
+from imboost.benchmark.trace.finding import Finding
+from imboost.benchmark.trace.lemmas import imbalance
+from imboost.benchmark.trace.phases import AS_THEY_ARE, SCALED, Phase, Reading, fraction
 from imboost.benchmark.trace.recording import MAX_MEASURED_ROWS, PhaseKind, Trace, Update
 from imboost.reporting import render, update_curves
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
+_RISKS = {
+    "inliers, mean": "inlier_risk",
+    "outliers, mean": "outlier_risk",
+    "inliers, median": "inlier_median",
+    "outliers, median": "outlier_median",
+}
 
 
-def write_trace(trace: Trace, findings: Sequence[Finding], folder: Path) -> list[Path]:
-    """Write ``trace_DATASET.csv`` and ``trace_DATASET.html`` into `folder`; return both."""
-    name = f"trace_{trace.spec.dataset.replace('/', '_')}"
+@dataclass(frozen=True)
+class TracedVariant:
+    """A trace, its findings, its figures by name, and its rows in the tables of the page."""
+
+    name: str
+    trace: Trace
+    findings: Sequence[Finding]
+    figures: Mapping[str, str]
+    rows: Sequence[Mapping[str, Any]]
+
+
+def write_traces(
+    traces: Mapping[str, Trace], findings: Mapping[str, Sequence[Finding]], folder: Path
+) -> list[Path]:
+    """Write ``trace_DATASET.csv`` and ``trace_DATASET.html`` into `folder`; return both.
+
+    `traces` and `findings` are those of the variants, by name.
+    """
+    import pandas as pd
+
+    first = next(iter(traces.values()))
+    name = f"trace_{first.spec.dataset.replace('/', '_')}"
     table, page = folder / f"{name}.csv", folder / f"{name}.html"
-    frame = trace_frame(trace)
     columns = [*(field.name for field in fields(Update)), "cosine"]
-    frame[columns].to_csv(table, index=False, float_format="%.9g")
-    phases = phases_of(frame)
-    measured = [min(n, MAX_MEASURED_ROWS) for n in (trace.n_inliers, trace.n_outliers)]
+    variants, frames = [], []
+    for variant, trace in traces.items():
+        plain, scaled = Reading.of(trace, AS_THEY_ARE), Reading.of(trace, SCALED)
+        frames.append(plain.frame[columns].assign(variant=variant))
+        rows = [_phase_row(plain, phase) for phase in plain.phases]
+        figures = _figures(plain, scaled)
+        variants.append(TracedVariant(variant, trace, findings[variant], figures, rows))
+    pd.concat(frames)[["variant", *columns]].to_csv(table, index=False, float_format="%.9g")
+    measured = [min(n, MAX_MEASURED_ROWS) for n in (first.n_inliers, first.n_outliers)]
     context = {
-        "trace": trace,
-        "last": trace.updates[-1],
-        "findings": findings,
-        "rows": [_phase_row(phase) for phase in phases],
+        "trace": first,
+        "detector": first.detector,
+        "variants": variants,
+        "claims": _by_claim(variants),
         "n_measured": measured,
-        "is_sampled": measured != [trace.n_inliers, trace.n_outliers],
+        "is_sampled": measured != [first.n_inliers, first.n_outliers],
         "table": table.name,
-        **_figures(trace, frame, phases),
     }
     page.write_text(render("trace.html.j2", context), encoding="utf-8")
     return [table, page]
 
 
-def _figures(trace: Trace, frame: DataFrame, phases: Sequence[Phase]) -> dict[str, str]:
+def _by_claim(variants: Sequence[TracedVariant]) -> list[list[tuple[Finding, ...]]]:
+    """Return the findings of all variants, those with losses in both scales together."""
+    rows = zip(*(variant.findings for variant in variants), strict=True)
+    return [list(own) for _, own in groupby(rows, key=lambda row: (row[0].source, row[0].claim))]
+
+
+def _figures(plain: Reading, scaled: Reading) -> dict[str, str]:
     """Draw the figures of the page, by name."""
+    frame = plain.frame
     spans = {
         phase.name.replace(" warm-up", "\nwarm-up"): (phase.first["update"], phase.last["update"])
-        for phase in phases
+        for phase in plain.phases
     }
 
-    def draw(names: dict[str, str], label: str, **scale: Any) -> str:
-        curves = {name: frame[column].to_dict() for name, column in names.items()}
+    def draw(names: dict[str, str], label: str, reading: Reading = plain, **scale: Any) -> str:
+        curves = {name: reading.frame[column].to_dict() for name, column in names.items()}
         return update_curves(curves, spans, label=label, **scale)
 
-    losses = {
-        "inliers, mean": "inlier_risk",
-        "outliers, mean": "outlier_risk",
-        "inliers, median": "inlier_median",
-        "outliers, median": "outlier_median",
-    }
-    norms = {"inlier risk": "inlier_gradient_norm", "outlier risk": "outlier_gradient_norm"}
+    n_samples = plain.trace.detector.n_score_samples
     # Linear up to the largest inlier risk; the outlier risk may be many times larger.
     linear_up_to = float(frame["inlier_risk"].abs().max()) or 1.0
-    # Fractions of outliers are drawn by epoch, since a single batch has too few outliers.
+    norms = {
+        "inlier risk": "inlier_gradient_norm",
+        "outlier risk": "outlier_gradient_norm",
+        "largest of a row": "largest_gradient",
+    }
+    smoothness = {"inlier risk": "inlier_smoothness", "outlier risk": "outlier_smoothness"}
+    return {
+        "risks": draw(
+            _RISKS, f"loss (K = {n_samples})", scale="symlog", linear_up_to=linear_up_to
+        ),
+        "scaled_risks": draw(_RISKS, f"scaled loss (K = {n_samples})", scaled, scale="log"),
+        "fractions": update_curves(_outlier_fractions(plain), spans, label="outliers, % of rows"),
+        "cosine": draw({"cosine": "cosine"}, "cosine of the gradients"),
+        "norms": draw(norms, "norm of the gradient", scale="log"),
+        "smoothness": draw(smoothness, "change of gradient / step", scale="log"),
+        "dominance": draw({"μ": "dominance"}, "|∇R|² / 2R", scaled, scale="log"),
+        "margin": draw({"c": "margin"}, "margin c", scaled),
+    }
+
+
+def _outlier_fractions(plain: Reading) -> dict[str, dict[int, float]]:
+    """Return the percentages of outliers by epoch, since a single batch has too few outliers."""
     columns = ["kept_outliers", "kept", "batch_outliers", "batch_size"]
-    by_epoch = frame.groupby("epoch")
+    by_epoch = plain.frame.groupby("epoch")
     totals = by_epoch[columns].sum().set_axis(by_epoch["update"].last())
     kept = 100 * totals["kept_outliers"] / totals["kept"].clip(lower=1)
     drawn = 100 * totals["batch_outliers"] / totals["batch_size"].clip(lower=1)
-    fractions = {
+    return {
         "kept by trimming": kept.to_dict(),
         "in the batch": drawn.to_dict(),
-        "in all training rows": dict.fromkeys(totals.index, 100 * trace.contamination),
-    }
-    return {
-        "risks_svg": draw(losses, "loss", scale="symlog", linear_up_to=linear_up_to),
-        "fractions_svg": update_curves(fractions, spans, label="outliers, % of rows"),
-        "cosine_svg": draw({"cosine": "cosine"}, "cosine of the gradients"),
-        "norms_svg": draw(norms, "norm of the gradient", scale="log"),
+        "in all training rows": dict.fromkeys(totals.index, 100 * plain.trace.contamination),
     }
 
 
-def _phase_row(phase: Phase) -> dict[str, Any]:
+def _phase_row(reading: Reading, phase: Phase) -> dict[str, Any]:
     """Return the row of a phase in the tables of the page."""
     end, updates = phase.last, phase.updates
     is_trimmed = phase.first["phase"] != PhaseKind.PLAIN
+    detector = reading.trace.detector
+    answers = int(end["answered_inliers"]), int(end["answered_outliers"])
+    weights = detector.inlier_weight, detector.outlier_weight
     return {
         "name": phase.name,
         "updates": f"{phase.first['update']} to {end['update']}",
-        "answers": f"{end['answered_inliers']} + {end['answered_outliers']}",
+        "answers": f"{answers[0]} + {answers[1]}",
+        "imbalance": imbalance(*answers, *weights) if sum(answers) else None,
         "start": phase.before,
         "end": end,
         "fell": updates["inlier_fell"].mean(),
