@@ -1,0 +1,149 @@
+"""The state of a pretraining in one file, so that it can be continued."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from imboost.errors import PersistenceError
+from imboost.models.in_context import InContextNetwork
+from imboost.pretraining.settings import PretrainingSettings
+
+AVERAGE_DECAY = 0.999  # per update, of the moving average of the weights
+BETAS = (0.9, 0.98)  # of AdamW
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Figures of one checkpoint on synthetic tables that are not trained on."""
+
+    step: int
+    seconds: float
+    training_loss: float
+    loss: float
+    auc: float
+    ap: float
+
+
+@dataclass(eq=False)
+class TrainingState:
+    """Everything that changes during the pretraining.
+
+    Parameters
+    ----------
+    settings : PretrainingSettings
+    network, average : InContextNetwork
+        The network in training, and the moving average of its weights, which is kept.
+    optimiser : AdamW
+    step : int
+        Updates so far.
+    validations : list of Validation
+    """
+
+    settings: PretrainingSettings
+    network: InContextNetwork
+    average: InContextNetwork
+    optimiser: torch.optim.Optimizer
+    step: int = 0
+    validations: list[Validation] = field(default_factory=list)
+
+    @classmethod
+    def start(cls, settings: PretrainingSettings, device: torch.device) -> TrainingState:
+        """Return the state before the first update."""
+        with torch.random.fork_rng(devices=[]):  # torch's layers take no generator
+            torch.manual_seed(settings.seed)
+            network, average = (make_network(settings) for _ in range(2))
+        average.load_state_dict(network.state_dict())
+        network.to(device)
+        average.to(device).requires_grad_(False)
+        optimiser = torch.optim.AdamW(
+            network.parameters(),
+            lr=settings.learning_rate,
+            betas=BETAS,
+            weight_decay=settings.weight_decay,
+            fused=True,
+        )
+        return cls(settings, network, average, optimiser)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training until the last validation."""
+        return self.validations[-1].seconds if self.validations else 0.0
+
+    def update_average(self) -> None:
+        """Move the average towards the weights; early on, it is their plain mean."""
+        decay = min(AVERAGE_DECAY, self.step / (self.step + 1))
+        with torch.no_grad():
+            for own, new in zip(self.average.parameters(), self.network.parameters(), strict=True):
+                own.lerp_(new, 1 - decay)
+
+    def save(self, path: Path) -> None:
+        """Write the state; a file that exists is replaced at the end."""
+        tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
+        tensors |= {f"average.{name}": value for name, value in self.average.state_dict().items()}
+        for number, values in self.optimiser.state_dict()["state"].items():
+            tensors |= {f"optimiser.{number}.{name}": value for name, value in values.items()}
+        metadata = {
+            "settings": json.dumps(asdict(self.settings)),
+            "step": str(self.step),
+            "validations": json.dumps([asdict(found) for found in self.validations]),
+        }
+        write_tensors(tensors, path, metadata)
+
+    @classmethod
+    def load(cls, path: Path, device: torch.device) -> TrainingState:
+        """Read a state."""
+        try:
+            with safe_open(path, framework="pt") as file:
+                metadata = file.metadata()
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            state = cls.start(PretrainingSettings(**json.loads(metadata["settings"])), device)
+            state.load_tensors(tensors)
+            state.step = int(metadata["step"])
+            state.validations = [
+                Validation(**item) for item in json.loads(metadata["validations"])
+            ]
+        except Exception as error:  # whatever a damaged file makes the readers raise
+            raise PersistenceError(
+                f"{path} is not a checkpoint of this version ({error}). Start in another folder."
+            ) from error
+        return state
+
+    def load_tensors(self, tensors: dict[str, Tensor]) -> None:
+        """Replace the weights and the moments of the optimiser."""
+        self.network.load_state_dict(_below("network", tensors))
+        self.average.load_state_dict(_below("average", tensors))
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, value in _below("optimiser", tensors).items():
+            number, key = name.split(".")
+            state.setdefault(int(number), {})[key] = value
+        own = self.optimiser.state_dict()
+        self.optimiser.load_state_dict({**own, "state": state})
+
+
+def make_network(settings: PretrainingSettings) -> InContextNetwork:
+    """Return a network with the size that the settings name."""
+    return InContextNetwork(settings.width, settings.n_layers, settings.n_heads)
+
+
+def write_tensors(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
+    """Write a safetensors file under another name and rename it when it is complete."""
+    unfinished = path.with_suffix(".unfinished")
+    contiguous = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    save_file(contiguous, unfinished, metadata)
+    unfinished.replace(path)
+
+
+def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    start = f"{prefix}."
+    return {
+        name.removeprefix(start): value
+        for name, value in tensors.items()
+        if name.startswith(start)
+    }

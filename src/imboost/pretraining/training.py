@@ -1,0 +1,178 @@
+"""The training of the in-context network."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from sklearn.metrics import average_precision_score, roc_auc_score
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from imboost.errors import SettingError
+from imboost.models.in_context import InContextNetwork
+from imboost.pretraining.checkpoint import TrainingState, Validation, write_tensors
+from imboost.pretraining.random_source import RandomSource
+from imboost.pretraining.settings import PretrainingSettings
+from imboost.pretraining.tasks import Task, draw_task
+
+WARMUP_STEPS = 200  # until the learning rate has its peak
+MAX_GRADIENT_NORM = 1.0
+TRAINING_TABLES, VALIDATION_TABLES = 0, 1  # part of the seed: the tables of both differ
+N_VALIDATION = 16  # batches
+# cuDNN's attention fails on large batches of short rows.
+ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+
+
+def pretrain(
+    settings: PretrainingSettings,
+    folder: Path,
+    *,
+    device: torch.device | str = "cpu",
+    max_seconds: float = math.inf,
+    validate_every: int = 500,
+    report: Callable[[Validation], None] = lambda _: None,
+) -> TrainingState:
+    """Train a network on synthetic tables, or continue a training, and return its state.
+
+    The tables of an update follow from the seed and its number, so that an interrupted training
+    has the result of one that was not. The folder gets `checkpoint.safetensors`, `log.csv` with
+    a line per validation, and `weights.safetensors`: the averaged weights with the lowest loss on
+    synthetic validation tables, in half precision.
+
+    Parameters
+    ----------
+    settings : PretrainingSettings
+        Must be those of the checkpoint if the folder has one.
+    folder : path
+    device : torch.device or str
+    max_seconds : float
+        Stop after this time, to be continued.
+    validate_every : int
+        Updates between two validations.
+    report : callable
+        Called with each validation.
+    """
+    device = torch.device(device)
+    folder.mkdir(parents=True, exist_ok=True)
+    state = _open(settings, folder / "checkpoint.safetensors", device)
+    validation = [
+        draw_task(settings, RandomSource((settings.seed, VALIDATION_TABLES, number), device))
+        for number in range(N_VALIDATION)
+    ]
+    start, seconds_before = time.monotonic(), state.seconds
+    losses: list[Tensor] = []
+    stop = False
+    while state.step < settings.n_steps and not stop:
+        losses.append(_update(state, device))
+        elapsed = time.monotonic() - start
+        stop = elapsed > max_seconds
+        if state.step % validate_every == 0 or state.step == settings.n_steps or stop:
+            mean_loss = float(torch.stack(losses).nanmean())
+            seconds = seconds_before + elapsed
+            found = _validate(state.average, validation, state.step, seconds, mean_loss)
+            losses.clear()
+            _store(state, found, folder)
+            report(found)
+    return state
+
+
+def learning_rate(settings: PretrainingSettings, step: int) -> float:
+    """Return the learning rate of an update: a linear warm-up, then half a cosine to 0.
+
+    >>> settings = PretrainingSettings(n_steps=1000, learning_rate=1.0)
+    >>> learning_rate(settings, 99), round(learning_rate(settings, 500), 2)
+    (0.5, 0.5)
+    """
+    cosine = (1 + math.cos(math.pi * step / settings.n_steps)) / 2
+    return settings.learning_rate * min((step + 1) / WARMUP_STEPS, cosine)
+
+
+def task_loss(network: InContextNetwork, task: Task) -> Tensor:
+    """Return the mean cross-entropy of the rows without an answer."""
+    log_odds = _predict(network, task)
+    truth = task.is_outlier.to(log_odds.dtype)
+    entropy = F.binary_cross_entropy_with_logits(log_odds, truth, reduction="none")
+    return entropy[task.is_target].mean()
+
+
+def _predict(network: InContextNetwork, task: Task) -> Tensor:
+    device = task.values.device.type
+    with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"), sdpa_kernel(ATTENTION):
+        log_odds: Tensor = network(task.values, task.scores, task.labels)
+    return log_odds.float()
+
+
+def _open(settings: PretrainingSettings, path: Path, device: torch.device) -> TrainingState:
+    if not path.exists():
+        return TrainingState.start(settings, device)
+    state = TrainingState.load(path, device)
+    for field in fields(settings):
+        before, now = getattr(state.settings, field.name), getattr(settings, field.name)
+        if before != now:
+            raise SettingError(
+                f"{path.parent} was started with {field.name} {before}, got {now}. Continue with "
+                "the same settings, or start in another folder."
+            )
+    return state
+
+
+def _update(state: TrainingState, device: torch.device) -> Tensor:
+    """Make one update; one whose gradient is not finite leaves the weights as they are."""
+    settings = state.settings
+    source = RandomSource((settings.seed, TRAINING_TABLES, state.step), device)
+    loss = task_loss(state.network, draw_task(settings, source))
+    for group in state.optimiser.param_groups:
+        group["lr"] = learning_rate(settings, state.step)
+    torch.autograd.backward(loss)
+    norm = nn.utils.clip_grad_norm_(state.network.parameters(), MAX_GRADIENT_NORM)
+    if bool(norm.isfinite()):
+        state.optimiser.step()
+    state.optimiser.zero_grad()
+    state.step += 1
+    state.update_average()
+    return loss.detach()
+
+
+def _validate(
+    network: InContextNetwork, tasks: list[Task], step: int, seconds: float, training_loss: float
+) -> Validation:
+    losses, aucs, aps = [], [], []
+    for task in tasks:
+        with torch.no_grad():
+            losses.append(float(task_loss(network, task)))
+            log_odds = _predict(network, task)[:, task.n_context :].cpu().numpy()
+        for predicted, truth in zip(
+            log_odds, task.is_outlier[:, task.n_context :].cpu().numpy(), strict=True
+        ):
+            if truth.any() and not truth.all():
+                aucs.append(roc_auc_score(truth, predicted))
+                aps.append(average_precision_score(truth, predicted))
+    figures = (float(np.mean(values)) for values in (losses, aucs, aps))
+    return Validation(step, seconds, training_loss, *figures)
+
+
+def _store(state: TrainingState, found: Validation, folder: Path) -> None:
+    """Write the weights if they are the best, then the checkpoint and the log."""
+    best = min((known.loss for known in state.validations), default=math.inf)
+    if found.loss < best:
+        weights = {name: value.half() for name, value in state.average.state_dict().items()}
+        metadata = {
+            "settings": json.dumps(asdict(state.settings)),
+            "validation": json.dumps(asdict(found)),
+        }
+        write_tensors(weights, folder / "weights.safetensors", metadata)
+    state.validations.append(found)
+    state.save(folder / "checkpoint.safetensors")
+    with (folder / "log.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Validation)])
+        writer.writeheader()
+        writer.writerows(asdict(known) for known in state.validations)

@@ -1,0 +1,107 @@
+"""The network that predicts outliers in context."""
+
+import pytest
+import torch
+
+from imboost.models.in_context import SCORES, InContextNetwork, cell_features
+
+N_CONTEXT = 12
+
+
+@pytest.fixture
+def network():
+    torch.manual_seed(0)
+    network = InContextNetwork(16, 2, 2)
+    for parameter in network.parameters():  # some are 0 at first
+        torch.nn.init.normal_(parameter, std=0.3)
+    return network.requires_grad_(False)
+
+
+@pytest.fixture
+def table():
+    generator = torch.Generator().manual_seed(1)
+    values = torch.randn(2, 17, 4, generator=generator)
+    values[0, 3, 1] = values[1, 14, 2] = torch.nan
+    scores = torch.randn(2, 17, len(SCORES), generator=generator)
+    labels = torch.randint(-1, 2, (2, N_CONTEXT), generator=generator)
+    return values, scores, labels
+
+
+def test_the_order_of_context_rows_does_not_matter(network, table):
+    values, scores, labels = table
+    order = torch.randperm(N_CONTEXT)
+    rows = torch.cat([order, torch.arange(N_CONTEXT, 17)])
+    moved = network(values[:, rows], scores[:, rows], labels[:, order])
+    torch.testing.assert_close(moved, network(values, scores, labels)[:, rows])
+
+
+def test_the_order_of_columns_does_not_matter(network, table):
+    values, scores, labels = table
+    moved = network(values[..., [2, 0, 3, 1]], scores, labels)
+    torch.testing.assert_close(moved, network(values, scores, labels))
+
+
+def test_scores_are_marked(network, table):
+    values, scores, labels = table
+    swapped = network(values, scores[..., [1, 0, 2, 3]], labels)
+    assert not torch.allclose(swapped, network(values, scores, labels), atol=1e-3)
+
+
+def test_rows_outside_the_context_do_not_influence_each_other(network, table):
+    values, scores, labels = table
+    few = network(values[:, :14], scores[:, :14], labels)
+    torch.testing.assert_close(few, network(values, scores, labels)[:, :14])
+
+
+def test_units_do_not_matter(network, table):
+    values, scores, labels = table
+    scaled = network(1000 * values - 7, scores, labels)
+    torch.testing.assert_close(scaled, network(values, scores, labels), atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("label", [-1, 1])
+def test_a_label_changes_predictions_of_other_rows(network, table, label):
+    values, scores, labels = table
+    before = labels.clone()
+    before[:, 0] = 0
+    labels[:, 0] = label
+    changed = network(values, scores, labels) - network(values, scores, before)
+    assert (changed[:, 1:].abs() > 1e-5).all()
+
+
+def test_unlabelled_context_rows_count(network, table):
+    values, scores, labels = table
+    labels[:, 5] = -1
+    kept = [row for row in range(17) if row != 5]
+    fewer = network(values[:, kept], scores[:, kept], labels[:, [*range(5), *range(6, 12)]])
+    assert not torch.allclose(fewer, network(values, scores, labels)[:, kept], atol=1e-3)
+
+
+def test_the_layers_of_a_new_network_are_the_identity():
+    network = InContextNetwork(16, 2, 2)
+    tokens = torch.randn(2, 17, 9, 16)
+    assert torch.equal(network.layers[0](tokens, N_CONTEXT), tokens)
+
+
+def test_ranks_are_those_of_known_context_values():
+    values = torch.tensor([1.0, 2.0, 2.0, 4.0, torch.nan, 3.0, 99.0])[None, :, None]
+    quantile = cell_features(values, 5)[0, :, 0, 1]
+    ranks = torch.special.ndtr(quantile)
+    # The value 1 has none below and itself at it: ((0 + 1) / 2 + 0.5) / (4 + 1).
+    expected = torch.tensor([0.2, 0.5, 0.5, 0.8, 0.5, 0.7, 0.9])
+    torch.testing.assert_close(ranks, expected, atol=1e-5, rtol=0)
+
+
+def test_scaled_values_ignore_gaps_and_compress_large_ones():
+    values = torch.tensor([0.0, 2.0, torch.nan, 1e6])[None, :, None]
+    scaled, _, missing = cell_features(values, 3)[0, :, 0].T
+    expected = 2 * torch.log1p(torch.tensor(0.5))  # one standard deviation
+    torch.testing.assert_close(scaled[:2], torch.stack([-expected, expected]))
+    assert scaled[2] == 0
+    assert scaled[3] < 30
+    assert missing.tolist() == [0, 0, 1, 0]
+
+
+def test_constant_and_empty_columns_are_finite():
+    values = torch.tensor([[[3.0, torch.nan], [3.0, torch.nan], [5.0, 1.0]]])
+    assert cell_features(values, 2).isfinite().all()
