@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 Singles = NDArray[np.float32]
 
-BLOCK_ROWS = 32
+BLOCK_ROWS = 8
 """Rows of every matrix product. The last digits of a product depend on its shape, so that the
-last block is filled up with zeros."""
+last block is filled up with zeros. In larger blocks they also depend on the place of a row: the
+kernels of OpenBLAS for Haswell and Zen treat every twelve rows in two ways."""
 
 
 def multiply_rows(X: Singles, matrix: Singles) -> Singles:
