@@ -208,11 +208,15 @@ def test_the_risk_of_a_class_without_labels_is_zero(world, monkeypatch):
 
 
 def test_the_hinge_bounds_lie_at_the_median_and_above_the_quantile():
-    low, high = loss_bounds(torch.tensor([1.0, 0.0]), torch.tensor([3.0, 5.0]), 2.0)
-    assert (low.tolist(), high.tolist()) == ([1.0, 0.0], [7.0, 15.0])
+    losses = torch.stack([torch.arange(1.0, 11.0), torch.arange(10.0, 110.0, 10.0)])
+    low, high = loss_bounds(losses, 0.9, 2.0)
+    assert (low.tolist(), high.tolist()) == ([[5.0], [50.0]], [[17.0], [170.0]])
+    padded = torch.cat([losses, torch.full((2, 5), torch.inf)], dim=1)
+    is_row = torch.arange(15) < 10
+    assert loss_bounds(padded, 0.9, 2.0, is_row)[1].tolist() == high.tolist()
 
 
-def test_the_bounds_are_computed_from_median_and_quantile_of_unlabelled_rows(world, monkeypatch):
+def test_the_bounds_are_computed_from_the_unlabelled_rows(world, monkeypatch):
     losses, bounds = [], []
 
     def spy_losses(*arguments):
@@ -228,18 +232,16 @@ def test_the_bounds_are_computed_from_median_and_quantile_of_unlabelled_rows(wor
     labels = unlabelled(200)
     labels[:10], labels[100:130] = OUTLIER, INLIER
     risks_seen(world, monkeypatch, labels, hinge_margin=2.0)
-    for found, (median, quantile, margin) in zip(losses, bounds, strict=True):
-        for fraction, bound in ((0.5, median), (0.92, quantile)):
-            below = (found <= bound.unsqueeze(-1)).double().mean(-1)
-            assert below.tolist() == pytest.approx([fraction] * 2, abs=0.01)
-        assert margin == 2.0
     assert bounds
+    for found, (of_rows, quantile, margin, _) in zip(losses, bounds, strict=True):
+        assert of_rows is found
+        assert (quantile, margin) == (0.92, 2.0)
 
 
 def test_labelled_rows_beyond_their_bounds_are_not_trained(world, monkeypatch):
     labels = unlabelled(200)
     labels[:10], labels[100:130] = OUTLIER, INLIER
-    low, high = torch.tensor([-1e6, 1e6]), torch.tensor([-1e6, 1e6])
+    low, high = torch.tensor([[-1e6], [1e6]]), torch.tensor([[-1e6], [1e6]])
     monkeypatch.setattr("imboost.training.polarization.loss_bounds", lambda *_: (low, high))
     for inlier_risk, outlier_risk in risks_seen(world, monkeypatch, labels, hinge_margin=1.0):
         # Inliers of the first member and outliers of the second are within the bounds.
@@ -256,6 +258,17 @@ def test_a_bounded_loss_of_outliers_does_not_grow_without_limit():
         detector = IMBoost(hinge_margin=margin, label_rounds=20, random_state=0)
         scores[margin] = detector.fit(table, labels).decision_scores_[:5].mean()
     assert scores[1.0] < 0.5 * scores[None]
+
+
+def test_outliers_are_bounded_by_the_inliers_if_all_rows_are_labelled():
+    table, _ = planted_table_and_labels()
+    labels = np.where(np.arange(150) < 15, OUTLIER, INLIER)
+    scores = {}
+    for margin in (None, 1.0):
+        detector = IMBoost(hinge_margin=margin, label_rounds=20, random_state=0)
+        scores[margin] = detector.fit(table, labels).decision_scores_
+    assert scores[1.0].max() < 0.01 * scores[None].max()
+    assert scores[1.0][:15].min() > np.median(scores[1.0][15:])
 
 
 def planted_table_and_labels():

@@ -97,20 +97,21 @@ def polarization_steps(
             inlier_losses, outlier_losses = labelled_losses(
                 model, labelled_x, n_inliers, labelled_noise
             )
-            if not x.shape[-1]:
+            if not x.shape[-1]:  # all rows are labelled
+                if hinge_margin is not None and len(inliers):
+                    _, high = loss_bounds(inlier_losses, trim_quantile, hinge_margin)
+                    outlier_losses = torch.minimum(outlier_losses, high)
                 nothing = torch.zeros(model.n_members, device=x.device)
                 return polarized_risk(
                     nothing, _risk(inlier_losses), _risk(outlier_losses), *weights
                 )
             losses = iwae_losses(model, x, noise, is_row)
-            threshold = loss_quantile(losses, trim_quantile, is_row)
             if hinge_margin is not None:
-                low, high = loss_bounds(
-                    loss_quantile(losses, 0.5, is_row), threshold, hinge_margin
-                )
-                inlier_losses = torch.maximum(inlier_losses, low.unsqueeze(-1))
-                outlier_losses = torch.minimum(outlier_losses, high.unsqueeze(-1))
+                low, high = loss_bounds(losses, trim_quantile, hinge_margin, is_row)
+                inlier_losses = torch.maximum(inlier_losses, low)
+                outlier_losses = torch.minimum(outlier_losses, high)
             inlier_risk = _risk(inlier_losses)
+            threshold = loss_quantile(losses, trim_quantile, is_row)
             if len(inliers):
                 threshold = adaptive_threshold(threshold, inlier_risk.detach(), threshold_mix)
             return polarized_risk(
@@ -127,15 +128,19 @@ def polarization_steps(
     return epoch_steps(schedule, epochs, pool, rng, objective_at)
 
 
-def loss_bounds(median: Tensor, quantile: Tensor, margin: float) -> tuple[Tensor, Tensor]:
+def loss_bounds(
+    losses: Tensor, quantile: float, margin: float, is_row: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """Bounds of the labelled inliers' losses from below and of the outliers' from above.
 
-    They are computed from the median and the rho-quantile of the unlabelled losses, (members,). A
-    labelled inlier as typical as the median row, or an outlier clearly above the quantile, needs
-    no further training. Without bounds, the loss of a few labelled outliers can grow without
-    limit, and the model no longer fits the other rows.
+    They are the median m and q + margin (q - m), with the `quantile` q of unlabelled losses
+    (members, rows); each is (members, 1). A labelled inlier as typical as the median row, or an
+    outlier clearly above the quantile, needs no further training. Without bounds, the loss of a
+    few labelled outliers can grow without limit, and the model no longer fits the other rows. If
+    all rows are labelled, the losses are those of the inliers, and the outliers alone are bounded.
     """
-    return median, quantile + margin * (quantile - median)
+    median, high = (loss_quantile(losses, part, is_row).unsqueeze(-1) for part in (0.5, quantile))
+    return median, high + margin * (high - median)
 
 
 def labelled_losses(

@@ -77,8 +77,9 @@ class IMBoost(WarmupDetector):
     hinge_margin : float, optional
         Train labelled inliers only while their loss is above the median m of the unlabelled rows,
         and labelled outliers only while it is below ``q + hinge_margin * (q - m)``, where q is the
-        rho-quantile. Without it, as in the paper, a few answers can outweigh the table. 1 is a
-        good value, best with several members.
+        rho-quantile. If all rows are labelled, m and q are those of the inliers, which are not
+        bounded. Without it, as in the paper, a few answers can outweigh the table. 1 is a good
+        value, best with several members.
     contamination : float or "auto"
         Fraction of the training rows called outliers. With "auto" it is estimated from two
         clusters of scores; once labels of both classes are known, the rows with a probability of
