@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from imboost.benchmark import RunSpec
 from imboost.benchmark.trace.recording import PhaseKind, Trace, Update
 
@@ -26,7 +28,6 @@ START = Update(
     loss_low=-30.0,
     loss_high=50.0,
     outliers_below=0.0,
-    inlier_sqrt=0.0,
     largest_gradient=5.0,
     step_norm=0.1,
     inlier_gradient_change=0.2,
@@ -36,12 +37,16 @@ STAGES = (PhaseKind.PLAIN, PhaseKind.TRIMMED, PhaseKind.POLARIZATION, PhaseKind.
 STAGE_SIZE = 8
 
 
-def synthetic_trace(change=lambda update: {}):
+SPREAD = (1 - 0.62**2) ** 0.5  # of two losses whose mean square root is 0.9 times that of the mean
+
+
+def synthetic_trace(change=lambda update: {}, spread=lambda update: SPREAD):
     """Return a trace in which every claim holds, changed update by update.
 
     Two stages of warm-up and two rounds, eight updates each: the inlier risk falls by 1 and,
     from the first round on, the outlier risk rises by 2 with every update. Losses range from -30
-    to 50, and a sixth of the answers are outliers.
+    to 50, and a sixth of the answers are outliers. The losses of two measured inliers differ from
+    their mean by the factors 1 - `spread` and 1 + `spread`, above -30.
     """
     updates = []
     for number in range(1, len(STAGES) * STAGE_SIZE + 1):
@@ -62,7 +67,9 @@ def synthetic_trace(change=lambda update: {}):
             inlier_median=11.0 - number,
             outlier_risk=11.0 + 2 * n_polarized,
             outlier_median=11.0 + 2 * n_polarized,
-            inlier_sqrt=0.9 * ((41.0 - number) / 80.0) ** 0.5,
         )
         updates.append(replace(update, **change(update)))
-    return Trace(RunSpec("imboost", "mm", "synthetic", 1, rounds=2), 900, 100, tuple(updates))
+    spec = RunSpec("imboost", "mm", "synthetic", 1, rounds=2)
+    factors = np.array([[1 - spread(own), 1 + spread(own)] for own in updates])
+    losses = factors * [[own.inlier_risk + 30.0] for own in updates] - 30.0
+    return Trace(spec, 900, 100, tuple(updates), losses.astype(np.float32))

@@ -72,12 +72,13 @@ def _print(
     table.add_column("claim")
     table.add_column("losses", max_width=9)
     for name in traces:
-        table.add_column(name)
+        table.add_column(name, max_width=16)
     claim = ""
     for row in zip(*findings.values(), strict=True):
         previous, claim = claim, f"{row[0].source}: {row[0].claim}"
-        outcomes = (f"{finding.outcome}\n{finding.figures}" for finding in row)
-        table.add_row("" if claim == previous else claim, row[0].losses or "either", *outcomes)
+        outcomes = (str(finding.outcome) for finding in row)
+        table.add_row("" if claim == previous else claim, row[0].losses or "any", *outcomes)
     console.print(table, highlight=False)
+    console.print("The page has the figures of every claim.", highlight=False)
     for path in paths:
         console.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)

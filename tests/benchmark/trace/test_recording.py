@@ -122,15 +122,14 @@ def test_the_last_risks_are_the_mean_and_median_scores_of_each_kind(data, traced
     assert last.outlier_median == pytest.approx(np.median(outliers), rel=1e-4)
 
 
-def test_extremes_margin_and_outliers_below_are_those_of_the_scores(data, traced):
+def test_extremes_losses_and_outliers_below_are_those_of_the_scores(data, traced):
     last, scores = traced.updates[-1], traced.decision_scores_
     inliers, outliers = scores[data.y == INLIER], scores[data.y == OUTLIER]
     assert last.loss_low == pytest.approx(scores.min(), rel=1e-4)
     assert last.loss_high == pytest.approx(scores.max(), rel=1e-4)
     assert last.outliers_below == pytest.approx((outliers <= inliers.mean()).mean())
-    scaled = (inliers - scores.min()) / (scores.max() - scores.min())
-    assert last.inlier_sqrt == pytest.approx(np.sqrt(scaled).mean(), rel=1e-3)
-    assert last.inlier_sqrt < np.sqrt(scaled.mean())  # Jensen's inequality
+    assert traced.inlier_losses[-1].tolist() == pytest.approx(inliers.tolist(), rel=1e-3)
+    assert len(traced.inlier_losses) == len(traced.updates)
 
 
 def test_steps_are_measured_from_the_second_update_on(traced):

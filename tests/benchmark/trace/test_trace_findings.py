@@ -3,9 +3,16 @@ import pytest
 
 from imboost.benchmark.trace.finding import ClaimStatus
 from imboost.benchmark.trace.findings import check_claims
-from imboost.benchmark.trace.phases import AS_THEY_ARE, SCALED, phases_of, trace_frame, true_since
+from imboost.benchmark.trace.phases import (
+    AS_THEY_ARE,
+    SCALED,
+    SCALED_EACH,
+    phases_of,
+    trace_frame,
+    true_since,
+)
 from imboost.benchmark.trace.recording import PhaseKind
-from synthetic_traces import synthetic_trace
+from synthetic_traces import SPREAD, synthetic_trace
 
 CLAIMS = {
     "memorization": ("Assumption 1", "Once inliers"),
@@ -21,24 +28,21 @@ CLAIMS = {
     "inliers kept": ("Lemma 4", "Inliers kept by trimming"),
     "outliers kept": ("Lemma 4", "Outliers kept by trimming"),
     "outliers leave": ("Lemma 4", "Main text: in the warm-up"),
-    "balanced answers": ("Lemma 5", "u₁²/a + u₂²/(n - a)"),
+    "balanced answers": ("Lemma 5", "u₁²/a + u₂²/(n − a)"),
     "inliers in the warm-up": ("Proposition 1", "The inlier risk falls in the warm-up"),
-    "factor in the warm-up": ("Proposition 1", "In the warm-up the inlier risk falls to 1/1.03"),
-    "factor in the polarization": (
-        "Proposition 2",
-        "In the polarization the inlier risk falls to 1/1.03",
-    ),
-    "inliers in the polarization": ("Proposition 2", "The inlier risk falls"),
+    "factor in the warm-up": ("Proposition 1", "The inlier risk falls by a factor of 1.03"),
+    "factor in the polarization": ("Proposition 2", "The inlier risk falls by a factor of 1.03"),
+    "inliers in the polarization": ("Proposition 2", "The inlier risk falls in"),
     "outliers in the polarization": ("Proposition 2", "The outlier risk rises in"),
     "both at once": ("Proposition 2", "Both at once"),
 }
 
 
-def finding_on(claim, change=lambda update: {}, losses=AS_THEY_ARE):
+def finding_on(claim, change=lambda update: {}, losses=AS_THEY_ARE, **options):
     source, start = CLAIMS[claim]
     [finding] = [
         finding
-        for finding in check_claims(synthetic_trace(change))
+        for finding in check_claims(synthetic_trace(change, **options))
         if finding.source == source
         and finding.claim.startswith(start)
         and finding.losses in ("", losses)
@@ -101,10 +105,10 @@ def test_every_proposition_lemma_and_assumption_of_the_paper_has_a_finding():
 def test_a_falling_inlier_risk_is_reported_with_its_figures():
     finding = finding_on("inliers in the warm-up")
     assert finding.source == "Proposition 1"
-    assert "mean loss of inliers fell from 3 to -5; it fell at 100% of the updates" in (
+    assert "mean loss of inliers fell from 3 to −5; it fell at 100% of the updates" in (
         finding.details
     )
-    assert finding.figures == "3 → -5, fell at 100%"
+    assert finding.figures == "3 → −5, fell at 100%"
 
 
 def test_a_rising_inlier_risk_did_not_hold_and_the_median_is_reported():
@@ -115,10 +119,10 @@ def test_a_rising_inlier_risk_did_not_hold_and_the_median_is_reported():
 
     finding = finding_on("inliers in the polarization", rise)
     assert finding.outcome == "did not hold"
-    assert "mean loss of inliers rose from -5 to -3; it fell at 0% of the updates" in (
+    assert "mean loss of inliers rose from −5 to −3; it fell at 0% of the updates" in (
         finding.details
     )
-    assert "median, which is robust to a few rows, fell from -5 to -6" in finding.details
+    assert "median, which is robust to a few rows, fell from −5 to −6" in finding.details
 
 
 def test_a_risk_that_falls_in_few_updates_held_in_part():
@@ -133,7 +137,7 @@ def test_a_risk_that_falls_in_few_updates_held_in_part():
 def test_an_outlier_risk_that_falls_did_not_hold():
     finding = finding_on("outliers in the polarization", lambda u: {"outlier_risk": -u.update})
     assert finding.outcome == "did not hold"
-    assert "mean loss of outliers fell from -16 to -32" in finding.details
+    assert "mean loss of outliers fell from −16 to −32" in finding.details
 
 
 def test_rounds_that_part_the_risks_are_named():
@@ -269,19 +273,29 @@ def test_the_cosine_follows_from_product_and_norms_and_is_0_if_a_gradient_vanish
     assert trace_frame(synthetic_trace(vanish))["cosine"].tolist()[:3] == [-0.5, 0.0, -0.5]
 
 
-def test_scaled_losses_are_measured_between_the_extremes_of_an_update():
-    frame = trace_frame(synthetic_trace(), SCALED)
-    first = frame.iloc[0]
-    assert first["inlier_risk"] == pytest.approx((10 + 30) / 80)
-    assert first["outlier_risk"] == pytest.approx((11 + 30) / 80)
-    assert first["outlier_gradient_norm"] == pytest.approx(4 / 80)
-    assert first["inlier_gradient_change"] == pytest.approx(0.2 / 80)
-    assert first["outlier_gradient_change"] == pytest.approx(0.3 / 80)
-    assert first["outlier_smoothness"] == pytest.approx(0.3 / 80 / 0.1)
-    assert first["inner_product"] == pytest.approx(-2 / 80**2)
-    assert first["cosine"] == pytest.approx(-0.5)
-    assert first["margin"] == pytest.approx(0.1)
-    assert first["dominance"] == pytest.approx((1 / 80) ** 2 / (2 * 0.5))
+def lower_at_first(update):
+    """Change the extreme losses of the first update."""
+    return {"loss_low": -110.0} if update.update == 1 else {}
+
+
+def test_scaled_losses_are_measured_between_the_extremes_of_the_run():
+    second = trace_frame(synthetic_trace(lower_at_first), SCALED).iloc[1]
+    assert second["inlier_risk"] == pytest.approx((9 + 110) / 160)
+    assert second["outlier_risk"] == pytest.approx((11 + 110) / 160)
+    assert second["outlier_gradient_norm"] == pytest.approx(4 / 160)
+    assert second["inlier_gradient_change"] == pytest.approx(0.2 / 160)
+    assert second["outlier_smoothness"] == pytest.approx(0.3 / 160 / 0.1)
+    assert second["inner_product"] == pytest.approx(-2 / 160**2)
+    assert second["cosine"] == pytest.approx(-0.5)
+    assert second["dominance"] == pytest.approx((1 / 160) ** 2 / (2 * 119 / 160))
+    unchanged = trace_frame(synthetic_trace(), SCALED)
+    assert unchanged["margin"].tolist() == pytest.approx([0.1] * 32)
+
+
+def test_losses_scaled_at_each_update_are_measured_between_its_own_extremes():
+    frame = trace_frame(synthetic_trace(lower_at_first), SCALED_EACH)
+    assert frame["inlier_risk"].tolist()[:2] == pytest.approx([(10 + 110) / 160, (9 + 30) / 80])
+    assert frame["outlier_gradient_norm"].tolist()[:2] == pytest.approx([4 / 160, 4 / 80])
 
 
 def rising_with_extremes(update):
@@ -290,10 +304,12 @@ def rising_with_extremes(update):
     return {"inlier_risk": -5.0 + n_polarized, "loss_high": 50.0 * 2**n_polarized}
 
 
-def test_an_inlier_risk_may_rise_as_it_is_and_fall_when_scaled():
+def test_a_risk_that_rises_may_fall_when_scaled_at_each_update_but_not_when_scaled_once():
     claim = "inliers in the polarization"
     assert finding_on(claim, rising_with_extremes).outcome == "did not hold"
-    assert finding_on(claim, rising_with_extremes, SCALED).outcome == "held"
+    assert finding_on(claim, rising_with_extremes, SCALED_EACH).outcome == "held"
+    factor = finding_on("factor in the polarization", rising_with_extremes, SCALED)
+    assert factor.outcome == "did not hold"
 
 
 def scaled_risk(value):
@@ -326,6 +342,14 @@ def test_a_row_whose_gradient_grows_is_not_bounded():
     assert "The largest norm of a row's gradient is 32, at update 32." in finding.details
 
 
+def test_a_peak_between_the_first_and_the_last_quarter_is_no_bound():
+    peak = finding_on(
+        "bounded gradients", lambda u: {"largest_gradient": 5 + 50 * (u.update == 15)}
+    )
+    assert peak.outcome == "did not hold"
+    assert peak.figures == "max 5 → 55"
+
+
 def test_a_bound_may_vary_by_a_factor_of_two():
     finding = finding_on(
         "bounded gradients", lambda update: {"largest_gradient": 5 + 5 * (update.update > 30)}
@@ -353,12 +377,13 @@ def test_an_inlier_gradient_that_vanishes_does_not_dominate():
 
 
 def test_a_margin_that_vanishes_did_not_hold():
-    def vanish(update):
-        return {"inlier_sqrt": ((41.0 - update.update) / 80) ** 0.5} if update.update > 30 else {}
+    def shrink(update):
+        return SPREAD * (update.update <= 30)
 
-    finding = finding_on("margin", vanish, SCALED)
+    finding = finding_on("margin", losses=SCALED, spread=shrink)
     assert finding.outcome == "did not hold"
-    assert finding.figures == "min 0.1 → 0"
+    assert finding.figures.startswith("min 0.1 → ")
+    assert abs(float(finding.figures.rpartition(" ")[2].replace("−", "-"))) < 1e-6
 
 
 def test_outliers_that_stay_below_a_falling_inlier_risk_did_not_hold():
@@ -393,9 +418,16 @@ def test_a_minimum_that_begins_at_0_is_no_lower_bound():
     assert finding.outcome == "did not hold"
 
 
-@pytest.mark.parametrize("claim", ["outliers below", "gradients oppose", "outlier gradient"])
-def test_a_claim_about_memorized_inliers_cannot_be_judged_without_them(claim):
-    finding = finding_on(claim, lambda update: {"outlier_risk": -99.0}, SCALED)
+@pytest.mark.parametrize(
+    ("claim", "losses"),
+    [
+        ("outliers below", SCALED),
+        ("gradients oppose", AS_THEY_ARE),
+        ("outlier gradient", AS_THEY_ARE),
+    ],
+)
+def test_a_claim_about_memorized_inliers_cannot_be_judged_without_them(claim, losses):
+    finding = finding_on(claim, lambda update: {"outlier_risk": -99.0}, losses)
     assert finding.outcome == "cannot be judged"
 
 
@@ -403,7 +435,7 @@ def test_lemma_5_is_proved_whatever_the_answers_are():
     only_inliers = {"answered_inliers": 6, "answered_outliers": 0}
     finding = finding_on("balanced answers", lambda update: only_inliers)
     assert finding.outcome == "proved"
-    assert finding.figures == "100% inliers, best 67%; inf × minimum"
+    assert finding.figures == "100% inliers, best 67%; ∞ × minimum"
 
 
 def test_the_balance_of_the_answers_is_measured_in_every_round():

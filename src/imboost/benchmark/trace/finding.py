@@ -58,5 +58,10 @@ def change(start: float, end: float) -> str:
 
 
 def number(value: float) -> str:
-    """Format with about three digits."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    """Format with about three digits.
+
+    >>> number(-1234.5), number(0.01234), number(float("inf"))
+    ('−1,234', '0.0123', '∞')
+    """
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return text.replace("-", "−").replace("inf", "∞")

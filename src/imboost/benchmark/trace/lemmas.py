@@ -120,7 +120,7 @@ def _answers_balanced(plain: Reading) -> Finding:
         f"such answers. Answered inliers and outliers, and the square root of λ₁²/|I| + λ₂²/|O| "
         f"divided by that of its minimum – {by_round}."
     )
-    claim = "u₁²/a + u₂²/(n - a) is least at a = u₁n/(u₁ + u₂); a: inliers among n answers."
+    claim = "u₁²/a + u₂²/(n − a) is least at a = u₁n/(u₁ + u₂); a: inliers among n answers."
     share = answers[-1][0] / max(sum(answers[-1]), 1)
     figures = f"{percent(share)} inliers, best {percent(best)}; {number(factors[-1])} × minimum"
     return Finding("Lemma 5", claim, ClaimStatus.PROVED, figures, text)

@@ -1,4 +1,4 @@
-"""A trace as a table, with losses as they are or scaled to [0, 1], and its phases."""
+"""A trace as a table, with losses in one of three scales, and its phases."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from imboost.benchmark.trace.recording import PhaseKind, Trace
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-AS_THEY_ARE, SCALED = "as they are", "scaled to [0, 1]"
+AS_THEY_ARE = "as they are"
+SCALED = "scaled to [0, 1]"
+"""By the smallest and the largest loss of the run. Like any fixed scale, it does not change which
+way a risk moves; the constants of the theory are about such losses."""
+SCALED_EACH = "scaled at each update"
+"""By the extremes of every update, so that the scale moves with the losses."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ class Reading:
     Parameters
     ----------
     trace : Trace
-    losses : {"as they are", "scaled to [0, 1]"}
+    losses : {"as they are", "scaled to [0, 1]", "scaled at each update"}
     frame : DataFrame
         See `trace_frame`.
     phases : list of Phase
@@ -82,29 +90,32 @@ class Reading:
         return Phase("polarization", self.rounds[0].before, updates)
 
 
-def scale_losses(frame: DataFrame) -> DataFrame:
-    """Scale the losses of every update to [0, 1] by the extreme losses of the measured rows.
+def scale_losses(frame: DataFrame, low: float | Series, high: float | Series) -> DataFrame:
+    """Scale losses between two limits, of the run or of every update, to [0, 1].
 
-    The extremes count as constants of the update, so gradients are divided by their difference.
-    The added columns are bounded below by mu of assumption 2 (`dominance`) and c of assumption 3
-    (`margin`), which are about losses that are not negative.
+    Limits of an update count as constants, so gradients are divided by their difference.
     """
-    low, size = frame["loss_low"], frame["loss_high"] - frame["loss_low"]
-    size = size.where(size > 0, 1.0)
+    size = high - low
     losses = ["inlier_risk", "outlier_risk", "inlier_median", "outlier_median"]
     gradients = ["inlier_gradient_norm", "outlier_gradient_norm", "largest_gradient"]
     gradients += ["inlier_gradient_change", "outlier_gradient_change"]
-    scaled = frame.assign(
+    return frame.assign(
         **{name: (frame[name] - low) / size for name in losses},
         **{name: frame[name] / size for name in gradients},
         inner_product=frame["inner_product"] / size**2,
-        loss_low=0.0,
-        loss_high=1.0,
     )
+
+
+def _with_constants(scaled: DataFrame, inlier_losses: NDArray[np.float64]) -> DataFrame:
+    """Add what mu of assumption 2 (`dominance`) and c of assumption 3 (`margin`) bound below.
+
+    `inlier_losses` (updates, inliers) are scaled as well.
+    """
     risk = scaled["inlier_risk"].where(scaled["inlier_risk"] > 0)
-    scaled["dominance"] = scaled["inlier_gradient_norm"] ** 2 / (2 * risk)
-    scaled["margin"] = 1 - scaled["inlier_sqrt"] / risk**0.5
-    return scaled
+    return scaled.assign(
+        dominance=scaled["inlier_gradient_norm"] ** 2 / (2 * risk),
+        margin=1 - np.sqrt(inlier_losses).mean(axis=1) / risk**0.5,
+    )
 
 
 def trace_frame(trace: Trace, losses: str = AS_THEY_ARE) -> DataFrame:
@@ -119,7 +130,14 @@ def trace_frame(trace: Trace, losses: str = AS_THEY_ARE) -> DataFrame:
     import pandas as pd
 
     frame = pd.DataFrame([vars(update) for update in trace.updates])
-    frame = scale_losses(frame) if losses == SCALED else frame
+    if losses == SCALED:
+        low, high = frame["loss_low"].min(), frame["loss_high"].max()
+        high = high if high > low else low + 1.0
+        scaled = ((trace.inlier_losses - low) / (high - low)).clip(0.0)
+        frame = _with_constants(scale_losses(frame, low, high), scaled)
+    elif losses == SCALED_EACH:
+        low, high = frame["loss_low"], frame["loss_high"]
+        frame = scale_losses(frame, low, high.where(high > low, low + 1.0))
     for kind in ("inlier", "outlier"):
         step = frame["step_norm"].where(frame["step_norm"] > 0)
         frame[f"{kind}_smoothness"] = frame[f"{kind}_gradient_change"] / step

@@ -20,9 +20,9 @@ PHASES = {"Proposition 1": "warm-up", "Proposition 2": "polarization"}
 MOST = 0.5  # fraction of the updates above which a claim counts as true for most of them
 
 
-def check(plain: Reading, scaled: Reading) -> list[Finding]:
-    """Check both propositions with losses in both scales."""
-    readings = (plain, scaled)
+def check(plain: Reading, scaled: Reading, scaled_each: Reading) -> list[Finding]:
+    """Check how the risks move, and by which factor."""
+    readings = (plain, scaled_each)
     return [
         *(_risk_moves("Proposition 1", "inlier", "fell", r, r.trimmed) for r in readings),
         _falls_by_factor("Proposition 1", scaled, scaled.trimmed),
@@ -80,7 +80,7 @@ def _falls_by_factor(source: str, scaled: Reading, phase: Phase) -> Finding:
         f"{percent(in_updates)} of the updates. From start to end its factor is "
         f"{number(overall)} per epoch."
     )
-    claim = f"In the {PHASES[source]} the inlier risk falls to 1/{gamma:g} or less per epoch."
+    claim = f"The inlier risk falls by a factor of {gamma:g} per epoch of the {PHASES[source]}."
     figures = f"{percent(in_epochs)} of epochs; {number(overall)} per epoch"
     outcome = grade(overall <= 1 / gamma, in_epochs > MOST)
     return Finding(source, claim, outcome, figures, text, scaled.losses)

@@ -61,9 +61,8 @@ class Update:
     R_o are the mean losses of true inliers and outliers after the update. The inner product
     and the norms are those of the gradients of the two risks (assumption 4).
 
-    `loss_low` and `loss_high` are the extreme losses of all measured rows, `outliers_below` is
-    the fraction of outliers with a loss of at most R_i (lemma 1), and `inlier_sqrt` the inliers'
-    mean of the square root of the loss, scaled to [0, 1] (assumption 3). `largest_gradient` is the
+    `loss_low` and `loss_high` are the extreme losses of all measured rows, and `outliers_below` is
+    the fraction of outliers with a loss of at most R_i (lemma 1). `largest_gradient` is the
     largest norm of a single row's gradient (assumption 2). `step_norm` and the changes of the
     gradients are differences to the previous update, NaN for the first.
     """
@@ -88,7 +87,6 @@ class Update:
     loss_low: float
     loss_high: float
     outliers_below: float
-    inlier_sqrt: float
     largest_gradient: float
     step_norm: float
     inlier_gradient_change: float
@@ -97,12 +95,16 @@ class Update:
 
 @dataclass(frozen=True)
 class Trace:
-    """All updates of one run, and the numbers of training rows by class."""
+    """All updates of one run, and the numbers of training rows by class.
+
+    `inlier_losses` are those of the measured inliers after every update, (updates, inliers).
+    """
 
     spec: RunSpec
     n_inliers: int
     n_outliers: int
     updates: tuple[Update, ...]
+    inlier_losses: NDArray[np.float32]
 
     @property
     def contamination(self) -> float:
@@ -156,7 +158,8 @@ def trace(
         traced = cast("TracedIMBoost", session.detector)  # every round trains a copy
     n_outliers = int((split.train_y == OUTLIER).sum())
     n_inliers = len(split.train_y) - n_outliers
-    return Trace(spec, n_inliers, n_outliers, tuple(traced.updates))
+    losses = np.stack(traced.inlier_losses)
+    return Trace(spec, n_inliers, n_outliers, tuple(traced.updates), losses)
 
 
 class TracedIMBoost(IMBoost):
@@ -173,6 +176,7 @@ class TracedIMBoost(IMBoost):
         self._on_update = on_update
         self._previous: tuple[Tensor, ...] = ()  # weights and gradients after the last update
         self.updates: list[Update] = []
+        self.inlier_losses: list[NDArray[np.float32]] = []
 
     def count_updates(self, n_rounds: int) -> int:
         """Return the number of updates in the warm-up and `n_rounds` rounds."""
@@ -223,7 +227,7 @@ class TracedIMBoost(IMBoost):
         is_outlier = self._truth[step.rows] == OUTLIER
         losses = np.concatenate([inliers, outliers])
         low, high = float(losses.min()), float(losses.max())
-        scaled = (inliers - low) / (high - low or 1.0)
+        self.inlier_losses.append(inliers.astype(np.float32))
         weights = parameters_to_vector(self._model.parameters()).detach().double()
         changes = self._changes(weights, inlier_gradient, outlier_gradient)
         return Update(
@@ -247,7 +251,6 @@ class TracedIMBoost(IMBoost):
             loss_low=low,
             loss_high=high,
             outliers_below=float((outliers <= inliers.mean()).mean()),
-            inlier_sqrt=float(np.sqrt(scaled).mean()),
             largest_gradient=max(
                 largest_gradient(self._model, rows, own, noise)
                 for rows, own in zip(self._measured, (inliers, outliers), strict=True)

@@ -10,7 +10,14 @@ from typing import Any
 
 from imboost.benchmark.trace.finding import Finding
 from imboost.benchmark.trace.lemmas import imbalance
-from imboost.benchmark.trace.phases import AS_THEY_ARE, SCALED, Phase, Reading, fraction
+from imboost.benchmark.trace.phases import (
+    AS_THEY_ARE,
+    SCALED,
+    SCALED_EACH,
+    Phase,
+    Reading,
+    fraction,
+)
 from imboost.benchmark.trace.recording import MAX_MEASURED_ROWS, PhaseKind, Trace, Update
 from imboost.reporting import render, update_curves
 
@@ -48,10 +55,10 @@ def write_traces(
     columns = [*(field.name for field in fields(Update)), "cosine"]
     variants, frames = [], []
     for variant, trace in traces.items():
-        plain, scaled = Reading.of(trace, AS_THEY_ARE), Reading.of(trace, SCALED)
+        plain = Reading.of(trace, AS_THEY_ARE)
         frames.append(plain.frame[columns].assign(variant=variant))
         rows = [_phase_row(plain, phase) for phase in plain.phases]
-        figures = _figures(plain, scaled)
+        figures = _figures(plain, Reading.of(trace, SCALED), Reading.of(trace, SCALED_EACH))
         variants.append(TracedVariant(variant, trace, findings[variant], figures, rows))
     pd.concat(frames)[["variant", *columns]].to_csv(table, index=False, float_format="%.9g")
     measured = [min(n, MAX_MEASURED_ROWS) for n in (first.n_inliers, first.n_outliers)]
@@ -69,12 +76,12 @@ def write_traces(
 
 
 def _by_claim(variants: Sequence[TracedVariant]) -> list[list[tuple[Finding, ...]]]:
-    """Return the findings of all variants, those with losses in both scales together."""
+    """Return the findings of all variants, those with losses in several scales together."""
     rows = zip(*(variant.findings for variant in variants), strict=True)
     return [list(own) for _, own in groupby(rows, key=lambda row: (row[0].source, row[0].claim))]
 
 
-def _figures(plain: Reading, scaled: Reading) -> dict[str, str]:
+def _figures(plain: Reading, scaled: Reading, scaled_each: Reading) -> dict[str, str]:
     """Draw the figures of the page, by name."""
     frame = plain.frame
     spans = {
@@ -99,7 +106,7 @@ def _figures(plain: Reading, scaled: Reading) -> dict[str, str]:
         "risks": draw(
             _RISKS, f"loss (K = {n_samples})", scale="symlog", linear_up_to=linear_up_to
         ),
-        "scaled_risks": draw(_RISKS, f"scaled loss (K = {n_samples})", scaled, scale="log"),
+        "scaled_risks": draw(_RISKS, f"scaled loss (K = {n_samples})", scaled_each, scale="log"),
         "fractions": update_curves(_outlier_fractions(plain), spans, label="outliers, % of rows"),
         "cosine": draw({"cosine": "cosine"}, "cosine of the gradients"),
         "norms": draw(norms, "norm of the gradient", scale="log"),
