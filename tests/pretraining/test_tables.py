@@ -2,13 +2,21 @@
 
 import pytest
 import torch
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import roc_auc_score
 
 from imboost.labels import UNLABELLED
 from imboost.models.in_context import SCORES
 from imboost.pretraining import PretrainingSettings, draw_task
 from imboost.pretraining.answers import MIN_ANSWERS, draw_answers
 from imboost.pretraining.columns import write_columns
-from imboost.pretraining.outliers import MAX_SHARE, MIN_SHARE, OUTLIER_KINDS, draw_share
+from imboost.pretraining.outliers import (
+    GAPS,
+    MAX_SHARE,
+    MIN_SHARE,
+    OUTLIER_KINDS,
+    draw_share,
+)
 from imboost.pretraining.random_source import RandomSource
 from imboost.pretraining.structures import STRUCTURES
 from imboost.pretraining.unsupervised_scores import score_tables
@@ -45,9 +53,9 @@ def test_shares_of_outliers_reach_from_rare_to_frequent():
 
 @pytest.mark.parametrize("name", OUTLIER_KINDS)
 def test_a_table_has_its_share_of_outliers(name):
-    variables = RandomSource((0,)).normal(2, 200, 8)
+    variables = RandomSource((0,)).normal(2, 250, 8)
     share = torch.tensor([[0.005], [0.25]])
-    columns, is_outlier = OUTLIER_KINDS[name](RandomSource((1,)), variables, 5, share)
+    columns, is_outlier = OUTLIER_KINDS[name](RandomSource((1,)), variables, (200, 5), share)
     assert columns.shape == (2, 200, 5)
     assert is_outlier.sum(1).tolist() == [1, 50]
 
@@ -56,21 +64,48 @@ def test_a_table_has_its_share_of_outliers(name):
 def test_planted_outliers_change_and_inliers_do_not(name):
     variables = RandomSource((0,)).normal(8, 100, 6)
     share = torch.full((8, 1), 0.1)
-    columns, is_outlier = OUTLIER_KINDS[name](RandomSource((1,)), variables, 6, share)
+    columns, is_outlier = OUTLIER_KINDS[name](RandomSource((1,)), variables, (100, 6), share)
     changed = (columns != variables).any(-1)
     assert not changed[~is_outlier].any()
     assert changed[is_outlier].float().mean() > 0.95  # a row may get its own value back
 
 
-def test_a_rare_class_follows_from_the_variables():
-    variables = RandomSource((0,)).normal(50, 300, 1)
-    share = torch.full((50, 1), 0.1)
-    columns, is_outlier = OUTLIER_KINDS["rare_class"](RandomSource((1,)), variables, 1, share)
-    assert torch.equal(columns, variables)
-    spread = torch.stack(
-        [table[own, 0].std() for table, own in zip(columns, is_outlier, strict=True)]
-    )
-    assert (spread < 0.8).all()  # a contiguous interval, where all rows have 1
+@pytest.mark.parametrize("name", ["rare_class", "rare_region"])
+def test_a_rare_class_follows_from_the_variables_and_may_have_a_gap(name):
+    variables = RandomSource((0,)).normal(100, 400, 1)
+    share = torch.full((100, 1), 0.1)
+    columns, is_outlier = OUTLIER_KINDS[name](RandomSource((1,)), variables, (320, 1), share)
+    gaps = []
+    for all_rows, table, own in zip(variables, columns, is_outlier, strict=True):
+        assert torch.isin(table, all_rows).all()
+        assert len(table.unique()) == 320
+        outliers, inliers = table[own, 0], table[~own, 0]
+        lowest, highest = outliers.min(), outliers.max()
+        assert not ((inliers > lowest) & (inliers < highest)).any()  # an interval of values
+        nearest = (inliers[:, None] - outliers).abs().min()
+        left_out = all_rows[~torch.isin(all_rows, table)]
+        gaps.append(bool(((left_out[:, None] - outliers).abs().min(1).values < nearest).any()))
+    assert sum(gaps) / len(gaps) == pytest.approx(GAPS, abs=0.2)
+
+
+def test_labels_tell_most_about_the_outliers_of_most_tables():
+    settings = PretrainingSettings(max_context=512, max_columns=12, n_query=256, n_tokens=60_000)
+    by_scores, by_labels = [], []
+    for number in range(12):
+        task = draw_task(settings, RandomSource((5, number)))
+        for table in range(len(task.values)):
+            values = torch.cat([task.values[table], task.scores[table]], 1).nan_to_num()
+            truth, n = task.is_outlier[table], task.n_context
+            if truth[:n].sum() < 5 or truth[n:].sum() < 5:
+                continue
+            forest = RandomForestClassifier(50, min_samples_leaf=2, random_state=0)
+            forest.fit(values[:n], truth[:n])
+            by_labels.append(roc_auc_score(truth[n:], forest.predict_proba(values[n:])[:, 1]))
+            knn = task.scores[table, n:, SCORES.index("knn")]
+            by_scores.append(roc_auc_score(truth[n:], knn))
+    assert len(by_labels) > 50
+    assert 0.6 < sum(by_scores) / len(by_scores) < 0.8
+    assert sum(by_labels) / len(by_labels) > 0.8
 
 
 def test_columns_have_gaps_rounded_numbers_and_categories():

@@ -1,9 +1,9 @@
 """Outliers of synthetic tables.
 
 A kind of outlier is a function of a random source, the variables (tables, rows, variables), the
-number of columns that the table shows (the first ones) and the share of outliers (tables, 1). It
-returns the shown columns and which rows are outliers. A new kind is one function and one line in
-`OUTLIER_KINDS`.
+numbers of rows and columns that the table shows (the first ones) and the share of outliers
+(tables, 1). It returns the shown cells and which rows are outliers. A new kind is one function and
+one line in `OUTLIER_KINDS`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,14 @@ from torch import Tensor
 from imboost.pretraining.random_source import RandomSource
 from imboost.pretraining.structures import STRUCTURES
 
-OutlierKind = Callable[[RandomSource, Tensor, int, Tensor], tuple[Tensor, Tensor]]
+Shape = tuple[int, int]
+OutlierKind = Callable[[RandomSource, Tensor, Shape, Tensor], tuple[Tensor, Tensor]]
 
 MIN_SHARE, MAX_SHARE = 0.005, 0.4  # of outliers in a table
+SPARE_ROWS = 1.25  # rows of the variables by those of a table; rows between classes are left out
+GAPS = 0.6  # tables with a gap between the classes
+HIDDEN_CLASSES = 0.3  # tables whose class depends on variables that they do not show
+MAX_CLASS_VARIABLES, MAX_REGION_VARIABLES = 4, 6  # that a class or a region depends on
 
 
 def draw_share(source: RandomSource, n_tables: int) -> Tensor:
@@ -27,34 +32,35 @@ def draw_share(source: RandomSource, n_tables: int) -> Tensor:
 
 
 def rare_class(
-    source: RandomSource, variables: Tensor, n_columns: int, share: Tensor
+    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Take rows with extreme or particular values of a variable that may be hidden."""
-    first, second = (_standardized(_one_of(source, variables)) for _ in range(2))
-    target = first + source.normal(*share.shape) * source.events(0.5, *share.shape) * second
+    """Take rows with extreme or particular values of a sum of variables, which may be hidden."""
+    standard = _standardized(_with_hidden(source, variables, shape[1]))
+    is_part = _some_variables(source, standard, MAX_CLASS_VARIABLES)
+    weights = source.normal(len(share), 1, standard.shape[-1]) * is_part
+    target = (standard * weights).sum(-1)
     rank = _ranks(target + 1e-4 * source.normal(*target.shape))
     end = source.events(0.5, *share.shape).float()
     anywhere = source.uniform(*share.shape)
-    center = torch.where(source.events(0.6, *share.shape), end, anywhere)
-    return variables[..., :n_columns], _nearest(rank - center, share)
+    center = torch.where(source.events(0.7, *share.shape), end, anywhere)
+    return _separate(source, variables, shape, (rank - center).abs(), share)
 
 
 def rare_region(
-    source: RandomSource, variables: Tensor, n_columns: int, share: Tensor
+    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Take the rows nearest to a point in the ranks of two variables."""
-    distance = torch.zeros_like(variables[..., 0])
-    for _ in range(2):
-        rank = _ranks(_one_of(source, variables))
-        distance = distance + (rank - source.uniform(*share.shape)).square()
-    return variables[..., :n_columns], _nearest(distance, share)
+    """Take the rows nearest to one of them, by a few variables."""
+    standard = _standardized(_with_hidden(source, variables, shape[1]))
+    is_part = _some_variables(source, standard, MAX_REGION_VARIABLES)
+    distance = ((standard - standard[:, :1]).square() * is_part).sum(-1)
+    return _separate(source, variables, shape, distance, share)
 
 
 def group(
-    source: RandomSource, variables: Tensor, n_columns: int, share: Tensor
+    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Move rows to clusters of their own."""
-    columns = variables[..., :n_columns]
+    columns = variables[:, : shape[0], : shape[1]]
     n_tables, _, n = columns.shape
     n_groups = source.number(1, 3)
     centers = source.normal(n_tables, n_groups, n) * source.between(0.5, 3.0, n_tables, 1, 1)
@@ -65,19 +71,19 @@ def group(
 
 
 def broken_dependency(
-    source: RandomSource, variables: Tensor, n_columns: int, share: Tensor
+    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Replace values by those of other rows, which are usual in their column."""
-    columns = variables[..., :n_columns]
+    columns = variables[:, : shape[0], : shape[1]]
     other = source.uniform(*columns.shape).argsort(1)
     return _plant(source, columns, columns.gather(1, other), share)
 
 
 def far_values(
-    source: RandomSource, variables: Tensor, n_columns: int, share: Tensor
+    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Scale values away from the mean of their column and add noise."""
-    columns = variables[..., :n_columns]
+    columns = variables[:, : shape[0], : shape[1]]
     n_tables = len(columns)
     factor = source.between(1.0, 5.0, n_tables, 1, 1)
     noise = source.between(0.0, 1.5, n_tables, 1, 1) * source.normal(*columns.shape)
@@ -87,19 +93,19 @@ def far_values(
 
 
 def uniform_values(
-    source: RandomSource, variables: Tensor, n_columns: int, share: Tensor
+    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Draw values uniformly from the range of their column."""
-    columns = variables[..., :n_columns]
+    columns = variables[:, : shape[0], : shape[1]]
     low, high = columns.amin(1, keepdim=True), columns.amax(1, keepdim=True)
     return _plant(source, columns, low + (high - low) * source.uniform(*columns.shape), share)
 
 
 def other_structure(
-    source: RandomSource, variables: Tensor, n_columns: int, share: Tensor
+    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Draw rows from another structure with similar means and deviations."""
-    columns = variables[..., :n_columns]
+    columns = variables[:, : shape[0], : shape[1]]
     structure = source.choice(tuple(STRUCTURES.values()))
     drawn = _standardized(structure(source, *columns.shape))
     scale = source.between(0.4, 1.6, len(columns), 1, 1)
@@ -116,6 +122,15 @@ OUTLIER_KINDS: dict[str, OutlierKind] = {
     "other_structure": other_structure,
 }
 """Kinds of outliers by name."""
+WEIGHTS = {"rare_class": 3, "rare_region": 2, "group": 2}
+"""Kinds that are drawn more often than the others: most outliers of real tables are a class."""
+
+
+def draw_kind(source: RandomSource) -> OutlierKind:
+    """Draw a kind of outlier."""
+    return source.choice(
+        [kind for name, kind in OUTLIER_KINDS.items() for _ in range(WEIGHTS.get(name, 1))]
+    )
 
 
 def _plant(
@@ -145,10 +160,39 @@ def _nearest(distance: Tensor, share: Tensor) -> Tensor:
     return place < (share * n_rows).ceil()
 
 
-def _one_of(source: RandomSource, variables: Tensor) -> Tensor:
-    """Return one variable (tables, rows) of each table."""
-    n_tables, n_rows, n = variables.shape
-    return variables.gather(2, source.integers(n, n_tables, 1, 1).expand(-1, n_rows, 1))[..., 0]
+def _separate(
+    source: RandomSource, variables: Tensor, shape: Shape, distance: Tensor, share: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Mark the rows with the smallest distances as outliers and leave out spare rows.
+
+    In most tables these are the rows next to the outliers, so that there is a gap between the
+    classes, as in most real tables.
+    """
+    n_tables, n_all, _ = variables.shape
+    n_rows, n_columns = shape
+    place = distance.argsort(1).argsort(1)
+    is_outlier = place < (share * n_rows).ceil()
+    at_random = n_all * source.uniform(n_tables, n_all)
+    left_out_first = torch.where(source.events(GAPS, n_tables, 1), place.float(), at_random)
+    left_out_first = left_out_first.masked_fill(is_outlier, torch.inf)
+    is_kept = left_out_first.argsort(1).argsort(1) >= n_all - n_rows
+    kept = is_kept.int().argsort(dim=1, descending=True, stable=True)[:, :n_rows]
+    columns = variables[..., :n_columns].gather(1, kept[..., None].expand(-1, -1, n_columns))
+    return columns, is_outlier.gather(1, kept)
+
+
+def _with_hidden(source: RandomSource, variables: Tensor, n_columns: int) -> Tensor:
+    """Return the variables with those that a table does not show set to 0 in most tables."""
+    is_shown = torch.arange(variables.shape[-1], device=variables.device) < n_columns
+    return variables * (is_shown | source.events(HIDDEN_CLASSES, len(variables), 1, 1))
+
+
+def _some_variables(source: RandomSource, variables: Tensor, most: int) -> Tensor:
+    """Mark some of the variables (tables, 1, variables) that differ between rows."""
+    n_tables, _, n = variables.shape
+    differs = variables.abs().amax(1, keepdim=True) > 0
+    order = (source.uniform(n_tables, 1, n) + differs).argsort(-1, descending=True).argsort(-1)
+    return order < source.between(1, most + 1, n_tables, 1, 1).floor()
 
 
 def _ranks(values: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from imboost.labels import UNLABELLED
 from imboost.models.in_context import SCORES, cell_features
 from imboost.pretraining.answers import draw_answers
 from imboost.pretraining.columns import write_columns
-from imboost.pretraining.outliers import OUTLIER_KINDS, draw_share
+from imboost.pretraining.outliers import SPARE_ROWS, draw_kind, draw_share
 from imboost.pretraining.random_source import RandomSource
 from imboost.pretraining.settings import MIN_COLUMNS, MIN_CONTEXT, PretrainingSettings
 from imboost.pretraining.structures import STRUCTURES
@@ -74,7 +74,9 @@ def _draw_tables(
 ) -> tuple[Tensor, Tensor]:
     """Return tables of one structure and one kind of outlier, and their outliers."""
     structure = source.choice(tuple(STRUCTURES.values()))
-    kind = source.choice(tuple(OUTLIER_KINDS.values()))
-    variables = structure(source, n_tables, n_rows, round(HIDDEN_VARIABLES * n_columns))
-    columns, is_outlier = kind(source, variables, n_columns, draw_share(source, n_tables))
+    kind = draw_kind(source)
+    n_variables = round(HIDDEN_VARIABLES * n_columns)
+    variables = structure(source, n_tables, round(SPARE_ROWS * n_rows), n_variables)
+    shape, share = (n_rows, n_columns), draw_share(source, n_tables)
+    columns, is_outlier = kind(source, variables, shape, share)
     return write_columns(source, columns), is_outlier
