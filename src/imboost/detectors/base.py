@@ -7,7 +7,7 @@ their labels, and is independent of oracles and query strategies.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
@@ -28,7 +28,7 @@ from imboost.decide.threshold import (
 )
 from imboost.detectors.device import resolve_device
 from imboost.detectors.notebook import fitted_html
-from imboost.errors import MissingPackageError, SettingError
+from imboost.errors import DataError, MissingPackageError, SettingError
 from imboost.labels import UNLABELLED, Labels, check_labels
 from imboost.state import Stateful
 from imboost.stats.log_odds import rank_log_odds
@@ -360,10 +360,19 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
 
         Raises
         ------
+        DataError
+            If `X` has another number of rows than the table given to `fit`.
         SettingError
             If the detector has fewer than two members.
         """
-        log_odds = self._member_log_odds(self._check_table(X))
+        table = self._check_table(X)
+        if len(table) != len(self.decision_scores_):
+            raise DataError(
+                "member_proba needs the rows given to fit: expected "
+                f"{len(self.decision_scores_)}, got {len(table)}. Use predict_proba for other "
+                "rows."
+            )
+        log_odds = self._member_log_odds(table)
         if len(log_odds) < 2:
             raise SettingError(
                 f"{type(self).__name__} has no members whose predictions could be compared; use "
@@ -371,8 +380,12 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             )
         return np.stack([self.calibration_.probability(own) for own in log_odds])
 
-    def _member_log_odds(self, X: NDArray[Any]) -> Sequence[NDArray[np.float64]]:
-        """Return each member's log-odds of the training rows; nothing without members."""
+    def _member_log_odds(self, X: NDArray[Any]) -> list[NDArray[np.float64]]:
+        """Return each member's log-odds of the training rows; by default from its own ranks."""
+        return [rank_log_odds(own, own) for own in self._member_scores(X)]
+
+    def _member_scores(self, X: NDArray[Any]) -> Iterable[NDArray[np.float64]]:
+        """Return each member's scores of the training rows; nothing without members."""
         return ()
 
     def fit_predict(

@@ -24,7 +24,6 @@ from imboost.models import (
     CellBackbone,
     concatenate_members,
 )
-from imboost.stats.log_odds import rank_log_odds
 from imboost.tables.layout import Layout
 from imboost.training.cell_losses import cell_losses, conditional_means
 from imboost.training.loop import make_optimiser
@@ -102,10 +101,9 @@ class GenerativeDetector(NetworkDetector):
         losses = mean_losses(self._scorer, self._rows(X), self._noise, torch.float64)
         return losses.astype(np.float64)
 
-    def _member_log_odds(self, X: NDArray[Any]) -> list[NDArray[np.float64]]:
+    def _member_scores(self, X: NDArray[Any]) -> NDArray[np.float64]:
         parts = member_losses(self._scorer, self._rows(X), self._noise, torch.float64)
-        losses = torch.cat([part for _, part in parts], dim=1).cpu().numpy()
-        return [rank_log_odds(own, own) for own in losses]
+        return torch.cat([part for _, part in parts], dim=1).cpu().numpy()
 
     def attribute(self, X: Any) -> Attributions:
         """Return the contribution of each column to the scores; `expected` is in units of `X`.

@@ -16,7 +16,6 @@ from imboost.detectors.base import COUNT, COUNT_OR_ZERO, POSITIVE
 from imboost.detectors.deep.network import NetworkDetector
 from imboost.labels import Labels
 from imboost.models.hypersphere import Hypersphere, MLPAutoencoder, away_from_zero
-from imboost.stats.log_odds import rank_log_odds
 from imboost.training.batches import MiniBatches
 from imboost.training.loop import Step, make_optimiser, one_thread, train
 from imboost.training.one_class import reconstruction_steps
@@ -94,9 +93,9 @@ class OneClassDetector(NetworkDetector):
             scores[part] = distances.mean(0).cpu().numpy()
         return scores.astype(np.float64)
 
-    def _member_log_odds(self, X: NDArray[Any]) -> list[NDArray[np.float64]]:
+    def _member_scores(self, X: NDArray[Any]) -> NDArray[np.float64]:
         parts = [distances for _, distances in self._member_distances(X)]
-        return [rank_log_odds(own, own) for own in torch.cat(parts, dim=1).cpu().numpy()]
+        return torch.cat(parts, dim=1).cpu().numpy()
 
     @torch.inference_mode()
     def _member_distances(self, X: NDArray[Any]) -> Iterator[tuple[slice, torch.Tensor]]:

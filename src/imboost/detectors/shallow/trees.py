@@ -12,7 +12,6 @@ from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
 from imboost.detectors.base import COUNT, TWO_OR_MORE
 from imboost.detectors.shallow.base import Floats, ScoreFeatureClassifier
 from imboost.detectors.shallow.neighbor_distances import NeighborDistances
-from imboost.stats.log_odds import rank_log_odds
 from imboost.stats.sampling import sample_rows
 
 MAX_MEMBERS = 20  # groups of trees whose predictions `member_proba` returns
@@ -80,11 +79,14 @@ class Trees(ScoreFeatureClassifier):
         # The rank only breaks ties: the vote of one tree weighs more.
         return np.asarray(probability + mean_rank / self.n_trees)
 
+    def _member_scores(self, X: NDArray[Any]) -> Floats:
+        return self._unsupervised_scores(self._preprocess(X)).T
+
     def _member_log_odds(self, X: NDArray[Any]) -> list[Floats]:
+        if self._classifier is None:
+            return super()._member_log_odds(X)
         table = self._preprocess(X)
         scores = self._unsupervised_scores(table)
-        if self._classifier is None:
-            return [rank_log_odds(own, own) for own in scores.T]
         features = np.hstack([table, scores]).astype(np.float32)  # the precision of trees
         trees = self._classifier.estimators_
         groups = np.array_split(np.arange(len(trees)), min(len(trees), MAX_MEMBERS))

@@ -31,7 +31,7 @@ from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, occlusion_attributions
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
 from imboost.parallel import map_in_threads
-from imboost.stats.log_odds import logit, rank_log_odds
+from imboost.stats.log_odds import logit
 from imboost.stats.row_products import Singles
 from imboost.stats.sampling import sample_rows
 from imboost.stats.scaling import MinMaxScaling
@@ -355,11 +355,13 @@ class Stack(BaseDetector):
         for name, learner in self._learners.items():
             yield name, learner.predict(self._features(name, rows), score_proba)
 
+    def _member_scores(self, X: NDArray[Any]) -> Floats:
+        return self._extractor.scores(self._training_rows).T
+
     def _member_log_odds(self, X: NDArray[Any]) -> list[Floats]:
         self._check_can_train()
-        scores = self._extractor.scores(self._training_rows)
         if not self._learners:
-            return [rank_log_odds(own, own) for own in scores.T]
+            return super()._member_log_odds(X)
         proba = self._map_chunks(self._predict_members, self._training_rows, PREDICTED_ROWS)
         return [logit(own) for own in np.concatenate(proba, axis=1)]
 
