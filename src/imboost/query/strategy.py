@@ -59,6 +59,15 @@ class EmbeddingStrategy(QueryStrategy, Protocol):
         """Set the rows as points, of shape (n_rows, n_dimensions), before the first selection."""
 
 
+def needs_embedding(strategy: QueryStrategy) -> bool:
+    """Return whether a strategy uses distances between rows.
+
+    A strategy that is made of others says so by an attribute of the same name.
+    """
+    default = isinstance(strategy, EmbeddingStrategy)
+    return bool(getattr(strategy, "needs_embedding", default))
+
+
 class FittedDetector(Protocol):
     """What strategies use of a fitted detector besides its scores."""
 

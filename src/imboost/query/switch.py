@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from imboost.labels import Labels
+from imboost.query import registry  # as a module, since it imports this one
 from imboost.query.strategy import (
     AdaptiveStrategy,
     DetectorStrategy,
@@ -16,6 +17,7 @@ from imboost.query.strategy import (
     QueryStrategy,
     Rng,
     Scores,
+    needs_embedding,
 )
 from imboost.validation import check_number
 
@@ -61,10 +63,11 @@ class Switch:
 
     def __post_init__(self) -> None:
         """Check the settings and make the strategies."""
-        from imboost.query import as_strategy  # the registry imports this module
-
         check_number("switch_round", self.switch_round, minimum=0, whole=True)
-        self._strategies = as_strategy("first", self.first), as_strategy("second", self.second)
+        self._strategies = (
+            registry.as_strategy("first", self.first),
+            registry.as_strategy("second", self.second),
+        )
 
     @property
     def current(self) -> QueryStrategy:
@@ -99,10 +102,3 @@ class Switch:
                 own = round_labels if strategy is self.current else round_labels[:0]
                 strategy.update(own, all_labels)
         self._n_rounds += 1
-
-
-def needs_embedding(strategy: QueryStrategy) -> bool:
-    """Return whether a strategy, or one that it is made of, uses distances between rows."""
-    if isinstance(strategy, Switch):
-        return strategy.needs_embedding
-    return isinstance(strategy, EmbeddingStrategy)
