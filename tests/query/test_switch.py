@@ -46,21 +46,27 @@ def test_the_second_strategy_begins_after_the_rounds_of_the_first(switch_round):
 
 
 def test_only_the_strategy_that_asked_adapts_to_the_answers():
-    first, second = AdaptiveBoundary(start=0.1), AdaptiveBoundary(start=0.1)
-    schedule = Switch(first, second, switch_round=1)
+    given = AdaptiveBoundary(start=0.1)
+    schedule = Switch(given, given, switch_round=1)  # copied, so one object can be both
+    first, second = schedule._strategies
     schedule.update(OUTLIERS, OUTLIERS)
     assert (first.outside, second.outside) == (0.2, 0.1)
     schedule.update(OUTLIERS, OUTLIERS)
     assert (first.outside, second.outside) == (0.2, 0.2)
+    assert given.outside == 0.1
+
+
+def test_only_settings_are_shown():
+    schedule = Switch("cp", "hc")
+    assert repr(schedule) == "Switch(first='cp', second='hc', switch_round=1)"
 
 
 def test_an_embedding_is_needed_only_by_strategies_that_use_it():
     assert not needs_embedding(Switch())
-    spread = Spread()
-    schedule = Switch("rd", Switch("mm", spread))
+    schedule = Switch("rd", Switch("mm", Spread()))
     assert needs_embedding(schedule)
     schedule.set_embedding(np.arange(6.0).reshape(3, 2))
-    assert spread._points is not None
+    assert schedule._strategies[1]._strategies[1]._points is not None
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +34,7 @@ class Switch:
     Parameters
     ----------
     first, second : str or QueryStrategy
-        Names of strategies or strategies.
+        Names of strategies or strategies, which are copied.
     switch_round : int
         Number of rounds of the first strategy.
 
@@ -59,14 +60,14 @@ class Switch:
     second: str | QueryStrategy = "mm"
     switch_round: int = 1
     _strategies: tuple[QueryStrategy, QueryStrategy] = field(init=False, repr=False)
-    _n_rounds: int = field(init=False, default=0)
+    _n_rounds: int = field(init=False, default=0, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the settings and make the strategies."""
+        """Check the settings and make the strategies; one object may be given twice."""
         check_number("switch_round", self.switch_round, minimum=0, whole=True)
         self._strategies = (
-            registry.as_strategy("first", self.first),
-            registry.as_strategy("second", self.second),
+            deepcopy(registry.as_strategy("first", self.first)),
+            deepcopy(registry.as_strategy("second", self.second)),
         )
 
     @property
