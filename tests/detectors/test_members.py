@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from conftest import make_quick
+from conftest import DEEP, make_quick
 from imboost import TableDetector
+from imboost.detectors import DETECTORS
 from imboost.detectors.base import BaseDetector
-from imboost.errors import DataError
+from imboost.errors import DataError, SettingError
 from imboost.labels import unlabelled
 
 WITH_MEMBERS = [make_quick("imboost", n_members=2), make_quick("trees"), make_quick("stack")]
@@ -58,3 +59,23 @@ def test_equal_votes_of_a_group_of_trees_are_ordered_by_the_unsupervised_rank(pl
     proba = detector.member_proba(planted.X)
     assert len(proba) == 20  # one tree each, whose votes are 0 or 1
     assert min(len(np.unique(own)) for own in proba) > 20
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [(name, {}) for name in sorted(DETECTORS)]
+    + [(name, {"n_members": 2}) for name in DEEP]
+    + [("trees", {"n_trees": 1}), ("altbi", {"averaged_epochs": 1})]
+    + [("stack", {"base_learners": ("linear",)}), ("stack", {"unsupervised_scores": ("knn",)})],
+    ids=str,
+)
+def test_has_members_says_in_advance_whether_there_are_any(planted, name, settings):
+    detector = make_quick(name, **settings)
+    has_members, n_members = detector.has_members, []
+    for labels in (None, labelled(planted)):
+        detector.fit(planted.X, labels)
+        try:
+            n_members.append(len(detector.member_proba(planted.X)))
+        except SettingError:
+            n_members.append(0)
+    assert has_members == (min(n_members) >= 2)

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import entr
 
 from conftest import make_quick
-from imboost import Session
+from imboost import Session, TableDetector
 from imboost.errors import SettingError
 from imboost.query import BatchBALD, Switch
 from imboost.query.batch_bald import _draw, _joint_entropy, mutual_information, select_jointly
@@ -121,9 +121,20 @@ def test_only_candidates_are_selected():
 def test_without_members_it_says_what_to_do(planted):
     with pytest.raises(SettingError, match="use it in a session"):
         BatchBALD().select(np.zeros(3), np.arange(3), 1, RNG(0))
-    session = Session(make_quick("imboost"), planted.X, query="batch-bald")
+    detector = make_quick("imboost").fit(planted.X)
     with pytest.raises(SettingError, match=r"IMBoost has no members .* n_members of at least 2"):
-        session.ask(2)
+        detector.member_proba(planted.X)
+
+
+@pytest.mark.parametrize(
+    "query", ["batch-bald", Switch("rd", BatchBALD())], ids=["alone", "second"]
+)
+def test_a_session_with_one_network_is_refused_before_anything_is_trained(planted, query):
+    detector = make_quick("imboost")
+    for given in (detector, TableDetector(detector)):
+        with pytest.raises(SettingError, match=r"has fewer than two: use .* with n_members=2"):
+            Session(given, planted.X, query=query)
+    Session(TableDetector(make_quick("imboost", n_members=2)), planted.X, query=query)
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,9 @@ def trace(
     from imboost.benchmark.trace.report import write_traces
     from imboost.datasets.adbench import load_dataset
     from imboost.detectors.device import resolve_device
-    from imboost.query import BatchBALD, make_strategy
+    from imboost.query import make_strategy, needs_members
 
-    if isinstance(make_strategy(query), BatchBALD):
+    if needs_members(make_strategy(query)):
         raise SettingError(
             f"--query {query} compares the networks of a detector with several, but a trace "
             "follows a single one. Use another query strategy, such as mm."

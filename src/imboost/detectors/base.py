@@ -102,6 +102,11 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         tags.input_tags.allow_nan = self.allow_nan
         return tags
 
+    @property
+    def has_members(self) -> bool:
+        """Whether `member_proba` has members to compare, in every round."""
+        return False
+
     @abstractmethod
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         """Train from scratch."""

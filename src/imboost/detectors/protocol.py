@@ -23,6 +23,7 @@ class Detector(Protocol):
     random_state: int | np.random.RandomState | None
     default_query: str
     refine_depends_on_history: bool
+    has_members: bool
     decision_scores_: NDArray[np.float64]
     query_scores_: NDArray[np.float64]
     labels_: NDArray[np.int64]

@@ -401,6 +401,11 @@ class TableDetector(Stateful, BaseEstimator):
         """Whether the detector's `refine` continues from the last round."""
         return self._new_detector().refine_depends_on_history
 
+    @property
+    def has_members(self) -> bool:
+        """Whether the detector has members to compare, see `BaseDetector.has_members`."""
+        return self._new_detector().has_members
+
     def _html_repr(self) -> str:  # scikit-learn shows it in notebooks
         columns = getattr(self, "schema_", ())
         return f"{super()._html_repr()}{fitted_html(self, columns)}"

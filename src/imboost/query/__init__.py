@@ -23,6 +23,7 @@ from imboost.query.strategy import (
     FittedDetector,
     QueryStrategy,
     needs_embedding,
+    needs_members,
 )
 from imboost.query.switch import Switch
 
@@ -48,4 +49,5 @@ __all__ = [
     "as_strategy",
     "make_strategy",
     "needs_embedding",
+    "needs_members",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,9 @@ class BatchBALD:
     Kirsch et al., "Stochastic batch acquisition: a simple baseline for deep active learning", TMLR
     2023: PowerBALD.
     """
+
+    needs_members: ClassVar[bool] = True
+    """Whether the strategy compares the members of a detector."""
 
     max_joint: int = 50
     max_candidates: int = 4000

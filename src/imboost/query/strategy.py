@@ -68,6 +68,11 @@ def needs_embedding(strategy: QueryStrategy) -> bool:
     return bool(getattr(strategy, "needs_embedding", default))
 
 
+def needs_members(strategy: QueryStrategy) -> bool:
+    """Return whether a strategy compares the members of a detector; it says so by an attribute."""
+    return bool(getattr(strategy, "needs_members", False))
+
+
 class FittedDetector(Protocol):
     """What strategies use of a fitted detector besides its scores."""
 

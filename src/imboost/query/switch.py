@@ -19,6 +19,7 @@ from imboost.query.strategy import (
     Rng,
     Scores,
     needs_embedding,
+    needs_members,
 )
 from imboost.validation import check_number
 
@@ -80,6 +81,11 @@ class Switch:
     def needs_embedding(self) -> bool:
         """Whether one of the strategies uses distances between rows."""
         return any(needs_embedding(strategy) for strategy in self._strategies)
+
+    @property
+    def needs_members(self) -> bool:
+        """Whether one of the strategies compares the members of a detector."""
+        return any(needs_members(strategy) for strategy in self._strategies)
 
     def set_embedding(self, points: Points) -> None:
         """Pass the points to the strategies that use distances."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from imboost.detectors.protocol import Detector
+from imboost.errors import SettingError
 from imboost.query import (
     AdaptiveStrategy,
     DetectorStrategy,
@@ -17,6 +18,7 @@ from imboost.query import (
     QueryStrategy,
     as_strategy,
     needs_embedding,
+    needs_members,
 )
 from imboost.session.state import AUDIT, TrainingSet
 from imboost.validation import check_number
@@ -52,6 +54,15 @@ class RowSelection:
         self.audit_share = audit_share
         self.seed = self.n_updates = 0
         self._trained_rows: set[int] = set()
+
+    def check_detector(self, detector: Detector) -> None:
+        """Raise if the strategy compares the members of a detector and this one has none."""
+        if needs_members(self.strategy) and not detector.has_members:
+            raise SettingError(
+                f"The query strategy {self.name} compares the members of a detector, but this "
+                f"{type(detector).__name__} has fewer than two: use stack, trees or a deep "
+                "detector with n_members=2."
+            )
 
     @property
     def needs_embedding(self) -> bool:

@@ -92,6 +92,7 @@ class Session:
     ) -> None:
         self.audit_share = audit_share
         self._selection = RowSelection(query or detector.default_query, audit_share)
+        self._selection.check_detector(detector)
         self.pool, self.X = read_table(X, detector, random_state)
         self.detector: Detector = clone(detector)
         shape = shape_of(self.X)

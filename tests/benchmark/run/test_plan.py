@@ -64,6 +64,17 @@ def test_a_wrong_setting_of_a_method_is_refused_when_it_is_named():
         Method.named("imboost", None, Settings.parse(["inlier_weight=-1"]))
 
 
+def test_batch_bald_is_refused_for_a_detector_of_one_network():
+    with pytest.raises(SettingError, match=r"but imboost has fewer than two: add --set n_memb"):
+        Method.named("imboost", "batch-bald")
+    with pytest.raises(SettingError, match=r"but imboost has fewer than two: add --set n_memb"):
+        Method.named("imboost", "rd-mm", Settings.parse(["query__second=batch-bald"]))
+    with pytest.raises(SettingError, match=r"but aad has fewer than two: use stack or trees"):
+        Method.named("aad", "batch-bald")
+    Method.named("imboost", "batch-bald", Settings.parse(["n_members=2"]))
+    Method.named("stack", "batch-bald")
+
+
 @pytest.mark.parametrize("name", ["random_state", "device"])
 def test_what_a_run_sets_itself_is_no_setting_of_a_method(name):
     with pytest.raises(SettingError, match=f"The benchmark itself sets {name}"):

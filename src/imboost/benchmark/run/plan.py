@@ -16,7 +16,7 @@ from imboost.datasets.dataset import SPLITS, STRATIFIED
 from imboost.detectors import make_detector
 from imboost.detectors.device import resolve_device
 from imboost.errors import SettingError, UnknownNameError
-from imboost.query import make_strategy
+from imboost.query import make_strategy, needs_members
 from imboost.validation import check_number
 
 SEEDS = (100, 200, 300)  # the paper's
@@ -41,7 +41,14 @@ class Method:
         instance = make_detector(detector, **settings.of_detector)
         instance.check_settings()
         query = query or instance.default_query
-        make_strategy(query, **settings.of_query)
+        strategy = make_strategy(query, **settings.of_query)
+        if needs_members(strategy) and not instance.has_members:
+            option = "n_members" in instance.get_params()
+            raise SettingError(
+                f"The query strategy {query} compares the members of a detector, but {detector} "
+                f"has fewer than two: {'add --set n_members=2, or ' if option else ''}"
+                "use stack or trees."
+            )
         try:
             Preprocessing(**settings.of_table)  # type: ignore[arg-type]
         except TypeError as error:

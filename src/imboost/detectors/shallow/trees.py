@@ -65,6 +65,11 @@ class Trees(ScoreFeatureClassifier):
     n_neighbors: tuple[int, ...] = field(default=(5, 20), metadata=COUNT)
     max_reference_rows: int = field(default=20_000, metadata=TWO_OR_MORE)
 
+    @property
+    def has_members(self) -> bool:
+        """Whether there are several trees; there always are several unsupervised scores."""
+        return self.n_trees > 1
+
     def _fit_scores(self, table: Floats) -> None:
         self._isolation_forest = IsolationForest(
             n_estimators=self.n_isolation_trees, random_state=self._seed

@@ -140,6 +140,11 @@ class Stack(BaseDetector):
     )
     n_jobs: int = field(default=-1, metadata={"minimum": -1, "whole": True})
 
+    @property
+    def has_members(self) -> bool:
+        """Whether there are several unsupervised scores and several base learners."""
+        return len(self.unsupervised_scores) > 1 and len(self.base_learners) > 1
+
     def _check_settings(self) -> None:
         super()._check_settings()
         always = tuple(name for name in UNSUPERVISED_SCORES if name != "cells")
