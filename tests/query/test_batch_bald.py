@@ -95,6 +95,20 @@ def test_uncertain_labels_without_information_do_not_end_the_joint_selection():
     assert len(select_jointly(proba, 12, RNG(0))) == 12
 
 
+def test_the_joint_selection_ends_when_no_row_adds_information():
+    proba = np.tile(RNG(0).random(40), (3, 1))  # equal members
+    assert select_jointly(proba, 20, RNG(0)) == []
+    proba[:, 5] = [0.1, 0.1, 0.9]
+    assert select_jointly(proba, 20, RNG(0)) == [5]
+    assert selected(proba, 4)[0] == 5
+
+
+def test_rows_without_information_are_drawn_at_random():
+    proba = np.tile(RNG(0).random(40), (3, 1))
+    batches = [selected(proba, 4, seed) for seed in range(20)]
+    assert len({row for batch in batches for row in batch}) > 20
+
+
 def test_rows_are_drawn_in_proportion_to_their_mutual_information():
     information, rows, rng = np.array([0.1, 0.2, 0.5]), np.array([2, 0, 1]), RNG(0)
     drawn = [int(_draw(information, rows, 1, rng)[0]) for _ in range(4000)]

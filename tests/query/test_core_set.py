@@ -42,6 +42,14 @@ def test_the_largest_distance_is_at_most_twice_the_best():
     assert distances.max() <= 0.25
 
 
+def test_ties_are_broken_at_random():
+    constant, twins = strategy_on(np.zeros((50, 2))), strategy_on(np.repeat([[0.0], [9.0]], 9, 0))
+    batches = [constant.select(np.zeros(50), np.arange(1, 50), 3, RNG(s)) for s in range(20)]
+    assert len({row for batch in batches for row in batch.tolist()}) > 25
+    farthest = {int(twins.select(np.zeros(18), np.arange(1, 18), 1, RNG(s))[0]) for s in range(50)}
+    assert farthest == set(range(9, 18))
+
+
 def test_equal_rows_are_selected_once_each():
     rows = strategy_on(np.zeros((9, 2))).select(np.zeros(9), np.arange(1, 9), 8, RNG(0))
     assert sorted(rows.tolist()) == list(range(1, 9))

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 N_CONFIGURATIONS = 256  # label configurations of a batch: all for 8 rows, a sample for more
 MIN_PROBABILITY = 1e-3  # no member is certain; keeps products of 100 probabilities above 0
 SATURATION = 0.99  # fraction of the maximum of joint mutual information that ends the selection
-MIN_INFORMATION = 1e-9  # nats; rows without mutual information can be drawn, but last
+MIN_INFORMATION = 1e-9  # nats; rows with less can be drawn, but last
 
 
 @dataclass
@@ -33,8 +33,8 @@ class BatchBALD:
 
     The joint mutual information is at most the logarithm of the number of members, and the time
     grows with the batch. So at most `max_joint` rows are selected jointly, and fewer if they reach
-    99% of this bound. The others are drawn with probabilities proportional to their own mutual
-    information (PowerBALD).
+    99% of this bound or if no other row adds information. The others are drawn with probabilities
+    proportional to their own mutual information (PowerBALD).
 
     The detector needs members, see `BaseDetector.member_proba`. No state between rounds.
 
@@ -106,7 +106,7 @@ def select_jointly(proba: Floats, n: int, rng: Rng) -> list[int]:
     """Select up to `n` rows greedily by the joint mutual information of labels and member.
 
     `proba` holds each member's outlier probability of each row. Fewer rows are returned if their
-    joint mutual information reaches `SATURATION`.
+    joint mutual information reaches `SATURATION`, or if no other row adds to it.
     """
     n_members = len(proba)
     own_entropy = binary_entropy(proba).mean(axis=0)
@@ -116,11 +116,16 @@ def select_jointly(proba: Floats, n: int, rng: Rng) -> list[int]:
     selected: list[int] = []
     spent = 0.0  # conditional entropy of the selected rows
     for _ in range(n):
-        gains = _joint_entropy(likelihood, proba, is_sample=member is not None) - own_entropy
-        gains[selected] = -np.inf
-        best = int(gains.argmax())
+        is_sample = member is not None
+        increased = _joint_entropy(likelihood, proba, is_sample=is_sample) - own_entropy
+        increased[selected] = -np.inf
+        best = int(increased.argmax())
+        # The entropy of the selected rows alone: a label that is certain adds nothing.
+        [before] = _joint_entropy(likelihood, np.zeros((n_members, 1)), is_sample=is_sample)
+        if increased[best] - before <= MIN_INFORMATION:
+            break
         selected.append(best)
-        if gains[best] - spent >= SATURATION * math.log(n_members):
+        if increased[best] - spent >= SATURATION * math.log(n_members):
             break
         spent += own_entropy[best]
         outlier = proba[:, best]

@@ -17,8 +17,9 @@ class CoreSet:
     """Select, one after the other, the row farthest from all rows queried before.
 
     This is the greedy algorithm for the k-center problem: the largest distance of a row to the
-    nearest queried one is at most twice the smallest that is possible. Scores are not used. The
-    first row of all is drawn at random. Without an embedding, all are.
+    nearest queried one is at most twice the smallest that is possible. Scores are not used. Ties
+    are broken at random, and the first row of all is drawn at random. Without an embedding, all
+    are.
 
     Keeps state: the embedding of the rows.
 
@@ -65,8 +66,7 @@ class CoreSet:
         distances = distances_to_nearest(points, self._points[queried])
         selected: list[int] = []
         for _ in range(n):
-            is_first = not (len(queried) or selected)
-            index = int(rng.integers(len(points)) if is_first else distances.argmax())
+            index = int(rng.choice(np.flatnonzero(distances == distances.max())))
             selected.append(index)
             distances = np.minimum(distances, np.linalg.norm(points - points[index], axis=1))
             distances[selected] = -1.0  # below that of any other row
