@@ -3,14 +3,15 @@
 import math
 
 import numpy as np
+import pandas
 import pytest
 import torch
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from imboost import IMBoost
+from imboost import IMBoost, TableDetector
 from imboost.datasets import planted_outliers
-from imboost.errors import SettingError
+from imboost.errors import SettingError, UnknownNameError
 from imboost.labels import UNLABELLED, unlabelled
 from imboost.models import (
     BACKBONES,
@@ -222,6 +223,11 @@ def test_the_decoder_normalises_the_samples_together_or_one_by_one(decoder_batch
     assert sizes == [100 // n_updates] * n_updates
 
 
+def test_an_unknown_normalisation_of_the_decoder_is_refused():
+    with pytest.raises(UnknownNameError, match=r"decoder_batch_norm 'Joint'.*mean 'joint'"):
+        MLPVAE(3, torch.Generator(), decoder_batch_norm="Joint")
+
+
 def test_per_sample_normalisation_does_not_depend_on_the_other_sample():
     model = MLPVAE(3, torch.Generator().manual_seed(0), decoder_batch_norm="per-sample")
     x = torch.rand(3, 50)
@@ -311,6 +317,26 @@ def test_categories_need_the_autoencoder(backbone):
     layout = Layout((Feature("a", Kind.NUMERIC, 0, 1), Feature("b", Kind.CATEGORICAL, 1, 4)))
     with pytest.raises(SettingError, match=f"The {backbone} backbone takes only numeric columns"):
         build(backbone, layout=layout)
+
+
+@pytest.mark.parametrize("backbone", ["flow", "diffusion"])
+def test_the_indicator_of_a_missing_value_is_named_as_the_obstacle(backbone):
+    table = pandas.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
+    table.loc[7, "b"] = np.nan
+    detector = TableDetector(IMBoost(backbone=backbone))
+    with pytest.raises(SettingError, match=r"a missing-value indicator of 'b': .* itself.*'vae'"):
+        detector.fit(table)
+
+
+def test_the_denoiser_gets_cells_shrunk_to_what_the_noise_leaves_of_them():
+    model = DiffusionModel(2, torch.Generator().manual_seed(0))  # fills with 0.5
+    inputs = []
+    model.layers[0].register_forward_pre_hook(lambda _, given: inputs.append(given[0]))
+    noise = torch.zeros(1, 2, 1, 1)
+    model.log_weights(torch.tensor([[0.9], [0.5]]), noise, batch_statistics=False)
+    expected = [0.4 / (1 + (level / 0.2) ** 2) for level in (0.1, 0.3, 1.0)]
+    torch.testing.assert_close(inputs[0][0, 0], torch.tensor(expected))
+    assert not inputs[0][0, 1].any()
 
 
 def test_a_trained_diffusion_model_scores_rows_with_gaps_like_others():

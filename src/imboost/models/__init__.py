@@ -8,11 +8,11 @@ from imboost.models.bounds import cubo, iwae
 from imboost.models.diffusion import DiffusionModel
 from imboost.models.flow import NormalisingFlow
 from imboost.models.likelihood import gaussian_log_density
-from imboost.models.mlp_vae import DECODER_BATCH_NORMS, MLPVAE, Widths
+from imboost.models.mlp_vae import JOINT, MLPVAE, Widths, check_decoder_batch_norm
 
 __all__ = [
     "BACKBONES",
-    "DECODER_BATCH_NORMS",
+    "JOINT",
     "MLPVAE",
     "Backbone",
     "BackboneFactory",
@@ -20,6 +20,7 @@ __all__ = [
     "DiffusionModel",
     "NormalisingFlow",
     "Widths",
+    "check_decoder_batch_norm",
     "concatenate_members",
     "cubo",
     "gaussian_log_density",

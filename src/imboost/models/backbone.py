@@ -97,11 +97,19 @@ def concatenate_members(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Ten
 
 def check_only_numeric(backbone: str, layout: Layout | None, n_features: int) -> None:
     """Raise if a column is not numeric; without a layout, all are."""
-    if layout is not None and layout.n_of_kind(Kind.NUMERIC) < n_features:
+    if layout is None or layout.n_of_kind(Kind.NUMERIC) == n_features:
+        return
+    other = next(feature for feature in layout.features if feature.kind != Kind.NUMERIC)
+    if other.kind == Kind.MISSING_INDICATOR:
         raise SettingError(
-            f"The {backbone} backbone takes only numeric columns, no categories and no "
-            "missing-value indicators; use the backbone 'vae'."
+            f"The {backbone} backbone takes only numeric columns, but TableDetector has added a "
+            f"missing-value indicator of '{other.source}': impute the missing values, give the "
+            "numbers to the detector itself, which takes nan, or use the backbone 'vae'."
         )
+    raise SettingError(
+        f"The {backbone} backbone takes only numeric columns, but '{other.source}' is encoded as "
+        f"{other.kind}; use the backbone 'vae'."
+    )
 
 
 def expand_fill_values(fill_values: Tensor | None, n_features: int, n_members: int) -> Tensor:

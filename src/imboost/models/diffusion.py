@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from imboost.models.backbone import check_only_numeric, expand_fill_values, restore
 from imboost.models.ensemble_layers import GaussianHead, HiddenLayer
 from imboost.models.likelihood import LOG_TWO_PI, with_floor
-from imboost.models.mlp_vae import Widths
+from imboost.models.mlp_vae import JOINT, Widths
 from imboost.tables.layout import Layout
 
 NOISE_LEVELS = (0.1, 0.3, 1.0)
@@ -77,7 +77,7 @@ class DiffusionModel(nn.Module):
         logvar_weight: float = 0.5,
         layout: Layout | None = None,
         fill_values: Tensor | None = None,
-        decoder_batch_norm: str = "joint",
+        decoder_batch_norm: str = JOINT,
     ) -> None:
         super().__init__()
         check_only_numeric("diffusion", layout, n_features)

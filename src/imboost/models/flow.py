@@ -13,6 +13,7 @@ from torch.func import functional_call, stack_module_state, vmap
 from imboost.errors import DataError, SettingError
 from imboost.models.backbone import check_only_numeric, restore
 from imboost.models.likelihood import with_floor
+from imboost.models.mlp_vae import JOINT
 from imboost.tables.layout import Layout
 
 N_TRANSFORMS = 3
@@ -39,7 +40,7 @@ class NormalisingFlow(nn.Module):
         logvar_weight: float = 0.5,
         layout: Layout | None = None,
         fill_values: Tensor | None = None,
-        decoder_batch_norm: str = "joint",
+        decoder_batch_norm: str = JOINT,
     ) -> None:
         super().__init__()
         check_only_numeric("flow", layout, n_features)

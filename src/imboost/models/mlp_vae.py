@@ -8,12 +8,20 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from imboost.errors import UnknownNameError
 from imboost.models.backbone import expand_fill_values, restore
 from imboost.models.ensemble_layers import GaussianHead, HiddenLayer
 from imboost.models.likelihood import CellDensity, can_branch
 from imboost.tables.layout import Layout
 
-DECODER_BATCH_NORMS = ("joint", "per-sample")
+JOINT, PER_SAMPLE = "joint", "per-sample"
+DECODER_BATCH_NORMS = (JOINT, PER_SAMPLE)
+
+
+def check_decoder_batch_norm(name: str) -> None:
+    """Raise unless `name` says how the decoder normalises latent samples."""
+    if name not in DECODER_BATCH_NORMS:
+        raise UnknownNameError("decoder_batch_norm", str(name), DECODER_BATCH_NORMS)
 
 
 @dataclass(frozen=True)
@@ -78,10 +86,11 @@ class MLPVAE(nn.Module):
         logvar_weight: float = 1.0,
         layout: Layout | None = None,
         fill_values: Tensor | None = None,
-        decoder_batch_norm: str = DECODER_BATCH_NORMS[0],
+        decoder_batch_norm: str = JOINT,
     ) -> None:
         super().__init__()
-        self._joins_samples = decoder_batch_norm == "joint"
+        check_decoder_batch_norm(decoder_batch_norm)
+        self._joins_samples = decoder_batch_norm == JOINT
         self.n_members = n_members
         self.n_samples = n_samples
         self.logvar_weight = logvar_weight

@@ -60,6 +60,11 @@ def test_every_seed_and_data_set_keeps_its_own_outliers():
     assert kept(SPEC) != kept(replace(SPEC, dataset="other"))
 
 
+@pytest.mark.parametrize("text", ["1", "1.0", "all"])
+def test_a_share_of_one_keeps_all_outliers(text):
+    assert parse_outlier_share(text) == "all"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [("half", "or a fraction of the rows"), ("0", "above 0"), ("1.5", "at most 1")],

@@ -18,8 +18,8 @@ ALL_OUTLIERS, PAPER_SHARE = "all", "paper"
 def parse_outlier_share(text: str) -> str:
     """Check "all", "paper" or a fraction such as "0.05", and return it in one spelling.
 
-    >>> parse_outlier_share("0.050")
-    '0.05'
+    >>> parse_outlier_share("0.050"), parse_outlier_share("1")
+    ('0.05', 'all')
     """
     if text in (ALL_OUTLIERS, PAPER_SHARE):
         return text
@@ -31,7 +31,7 @@ def parse_outlier_share(text: str) -> str:
             f"such as 0.05; got '{text}'."
         ) from None
     check_number("outlier_share", share, above=0.0, maximum=1.0)
-    return repr(share)
+    return ALL_OUTLIERS if share == 1 else repr(share)
 
 
 def largest_share(outlier_share: str, group: str) -> float:

@@ -20,8 +20,9 @@ from imboost.explain import Attributions, reference_rows
 from imboost.labels import Labels
 from imboost.models import (
     BACKBONES,
-    DECODER_BATCH_NORMS,
+    JOINT,
     CellBackbone,
+    check_decoder_batch_norm,
     concatenate_members,
 )
 from imboost.tables.layout import Layout
@@ -44,16 +45,13 @@ class GenerativeDetector(NetworkDetector):
     n_samples: int = field(default=2, metadata=COUNT)
     n_score_samples: int = field(default=16, metadata=COUNT)
     logvar_weight: float = field(default=1.0, metadata=NOT_NEGATIVE)
-    decoder_batch_norm: str = DECODER_BATCH_NORMS[0]
+    decoder_batch_norm: str = JOINT
 
     def _check_settings(self) -> None:
         super()._check_settings()
         if self.backbone not in BACKBONES:
             raise UnknownNameError("backbone", str(self.backbone), BACKBONES)
-        if self.decoder_batch_norm not in DECODER_BATCH_NORMS:
-            raise UnknownNameError(
-                "decoder_batch_norm", str(self.decoder_batch_norm), DECODER_BATCH_NORMS
-            )
+        check_decoder_batch_norm(self.decoder_batch_norm)
 
     def _start(self, X: NDArray[Any]) -> ScaledRows:
         """Create model, optimiser and scoring noise; return the training rows."""
