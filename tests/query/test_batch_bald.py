@@ -109,6 +109,20 @@ def test_rows_without_information_are_drawn_at_random():
     assert len({row for batch in batches for row in batch}) > 20
 
 
+def test_sampled_configurations_cover_all_rows_selected_before():
+    """Every kind of row finds out one member; all labels are nearly certain.
+
+    Configurations are sampled from the tenth row on. If they left out rows selected before, a
+    second row of the first kinds would seem to add information again.
+    """
+    n_kinds = 12
+    each = np.full((n_kinds + 1, n_kinds), 0.001)
+    each[range(n_kinds), range(n_kinds)] = 0.999
+    proba = np.repeat(each, 2, axis=1)
+    rows = select_jointly(proba, n_kinds, RNG(0))
+    assert sorted(row // 2 for row in rows) == list(range(n_kinds))
+
+
 def test_rows_are_drawn_in_proportion_to_their_mutual_information():
     information, rows, rng = np.array([0.1, 0.2, 0.5]), np.array([2, 0, 1]), RNG(0)
     drawn = [int(_draw(information, rows, 1, rng)[0]) for _ in range(4000)]

@@ -42,6 +42,13 @@ def test_the_largest_distance_is_at_most_twice_the_best():
     assert distances.max() <= 0.25
 
 
+def test_columns_count_alike_whatever_their_units():
+    points = np.column_stack([np.linspace(0, 1000, 20), np.zeros(20)])
+    points[7, 1] = 0.01
+    others = np.setdiff1d(np.arange(20), [10])
+    assert strategy_on(points).select(np.zeros(20), others, 1, RNG(0)).tolist() == [7]
+
+
 def test_ties_are_broken_at_random():
     constant, twins = strategy_on(np.zeros((50, 2))), strategy_on(np.repeat([[0.0], [9.0]], 9, 0))
     batches = [constant.select(np.zeros(50), np.arange(1, 50), 3, RNG(s)) for s in range(20)]

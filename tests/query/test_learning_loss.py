@@ -7,7 +7,7 @@ from conftest import make_quick
 from imboost import Session
 from imboost.labels import unlabelled
 from imboost.query import LearningLoss, RandomRows
-from imboost.query.learning_loss import log_losses
+from imboost.query.learning_loss import MAX_PAIRS, _ranked_pairs, log_losses
 from imboost.session import Oracle, run_rounds
 
 RNG = np.random.default_rng
@@ -94,6 +94,14 @@ def test_two_losses_can_be_ranked():
     strategy = LearningLoss()
     strategy.set_detector(Predictions(scores, labels), None)
     assert strategy.select(scores, np.arange(1, 9), 1, RNG(0)).tolist() == [8]
+
+
+def test_the_number_of_pairs_is_limited():
+    losses = RNG(0).random(1000)
+    higher, lower = _ranked_pairs(losses, RNG(1))
+    assert 0.4 * MAX_PAIRS < len(higher) <= MAX_PAIRS
+    assert (losses[higher] > losses[lower]).all()
+    assert len(_ranked_pairs(losses[:10], RNG(1))[0]) == 45  # all pairs of a few rows
 
 
 def test_losses_are_finite_and_only_those_of_labelled_rows():

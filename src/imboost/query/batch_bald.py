@@ -1,4 +1,4 @@
-"""BATCH-BALD: rows whose labels have the highest joint mutual information with the member."""
+"""BATCH-BALD: the highest joint mutual information between labels and the predicting member."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ MIN_INFORMATION = 1e-9  # nats; rows with less can be drawn, but last
 
 @dataclass
 class BatchBALD:
-    """Select rows one after the other by the joint mutual information of labels and members.
+    """Select rows by the joint mutual information between their labels and the predicting member.
 
-    The mutual information of a row's label and the member (BALD) is high if the members of the
-    detector disagree about the row, each with low entropy. BatchBALD maximises the joint mutual
-    information of the batch: of several equal rows it selects one. It is exact for the first rows
-    of a batch and estimated on sampled label configurations for the others.
+    The mutual information between the label of a row and the member that predicts it (BALD) is
+    high if the members of the detector disagree about the row, each with low entropy. BatchBALD
+    maximises the joint mutual information of the batch: of several equal rows it selects one. It
+    is exact for the first rows of a batch and estimated on sampled label configurations for the
+    others.
 
     The joint mutual information is at most the logarithm of the number of members, and the time
     grows with the batch. So at most `max_joint` rows are selected jointly, and fewer if they reach
@@ -95,7 +96,7 @@ def binary_entropy(proba: Floats) -> Floats:
 
 
 def mutual_information(proba: Floats) -> Floats:
-    """Return the mutual information of each row's label and the member (BALD), in nats.
+    """Return the mutual information between each label and the predicting member, in nats (BALD).
 
     `proba` has the shape (members, rows).
     """
@@ -103,7 +104,7 @@ def mutual_information(proba: Floats) -> Floats:
 
 
 def select_jointly(proba: Floats, n: int, rng: Rng) -> list[int]:
-    """Select up to `n` rows greedily by the joint mutual information of labels and member.
+    """Select up to `n` rows greedily by the joint mutual information of BatchBALD.
 
     `proba` holds each member's outlier probability of each row. Fewer rows are returned if their
     joint mutual information reaches `SATURATION`, or if no other row adds to it.

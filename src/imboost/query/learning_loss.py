@@ -92,8 +92,7 @@ class LearningLoss:
         if len(known) == 0 or losses.min() == losses.max():
             return None
         inputs = self._inputs(scores)
-        basis = Nystroem(
-            gamma=1 / inputs.shape[1],  # the variance of the inputs is 1
+        basis = Nystroem(  # exp(-d² / number of inputs) of the squared distance d²
             n_components=min(self.n_components, len(known)),
             random_state=int(rng.integers(2**31)),
         ).fit(inputs[known])
