@@ -14,7 +14,7 @@ from imboost.benchmark.analysis.comparison import Ranking, paired_intervals, tim
 from imboost.benchmark.analysis.coverage import Coverage, find_coverage
 from imboost.benchmark.analysis.like_for_like import rows_unlike_paper
 from imboost.benchmark.analysis.method_key import IMBOOST, PAPER_PROTOCOL, MethodKey, QueryProtocol
-from imboost.benchmark.paper import paper_figures
+from imboost.benchmark.paper import paper_datasets, paper_figures
 from imboost.benchmark.run.protocol import RoundResult
 from imboost.detectors import make_detector
 from imboost.errors import UnknownNameError
@@ -121,6 +121,21 @@ class ResultSet:
             for group in self.groups
         }
         return {group: reason for group, reason in reasons.items() if reason}
+
+    @cached_property
+    def paper_groups(self) -> list[str]:
+        """The data sets over which means are compared with the paper's.
+
+        Those of the shared ones that have the same rows in the paper; if there are none, all that
+        the paper has.
+        """
+        known = [name for name in self.shared or self.groups if name.lower() in paper_datasets()]
+        return [name for name in known if name not in self.unlike_paper] or known
+
+    @property
+    def is_like_for_like(self) -> bool:
+        """Whether all of `paper_groups` have the same rows in the paper."""
+        return not set(self.paper_groups) & self.unlike_paper.keys()
 
     @cached_property
     def coverage(self) -> Coverage:

@@ -26,10 +26,13 @@ def figure_matrix(results: ResultSet, metric: str) -> Matrix:
     below: dict[str, tuple[Kind, pd.Series]] = {
         "mean": ("figure", means["mean"]),
         "std over seeds": ("figure", means["std"]),
-        "mean in the paper": ("figure", means["paper"]),
-        "mean rank": ("number", ranking.ranks),
-        "wins": ("number", ranking.wins),
     }
+    compared = _shared_means(results, metric, results.paper_groups)
+    suffix = _paper_suffix(results)
+    if suffix and compared["paper"].reindex(results.methods).notna().any():
+        below[f"mean{suffix}"] = ("figure", compared["mean"])
+    below[f"mean in the paper{suffix}"] = ("figure", compared["paper"])
+    below |= {"mean rank": ("number", ranking.ranks), "wins": ("number", ranking.wins)}
     summary = {
         name: (kind, values.reindex(results.methods).reindex(methods).tolist())
         for name, (kind, values) in below.items()
@@ -48,8 +51,9 @@ def difference_matrix(results: ResultSet, metric: str) -> Matrix | None:
     groups = [group for group in results.groups if group in figures.index]
     if not groups:
         return None
-    means = _shared_means(results, metric)["difference"].reindex(methods)
-    summary: dict[str, tuple[Kind, list[float]]] = {"mean": ("signed", means.tolist())}
+    means = _shared_means(results, metric, results.paper_groups)["difference"].reindex(methods)
+    name = f"mean{_paper_suffix(results)}"
+    summary: dict[str, tuple[Kind, list[float]]] = {name: ("signed", means.tolist())}
     largest = 0.3  # the difference with full shade
     return Matrix(_name_rows(results, figures.loc[groups]), summary, (0.0, largest), kind="signed")
 
@@ -83,9 +87,18 @@ def _name_rows(results: ResultSet, frame: pd.DataFrame) -> pd.DataFrame:
     return frame.set_axis(pd.Index(row_names(results, frame.index), name="data set"))
 
 
-def _shared_means(results: ResultSet, metric: str) -> pd.DataFrame:
-    """Return the means over the shared data sets; NaN without any."""
-    return results.means(metric) if results.shared else results.means(metric) * float("nan")
+def _shared_means(
+    results: ResultSet, metric: str, groups: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Return the means over the shared data sets or some of them; NaN without shared ones."""
+    means = results.means(metric, groups)
+    return means if results.shared else means * float("nan")
+
+
+def _paper_suffix(results: ResultSet) -> str:
+    """Return what names a mean over `ResultSet.paper_groups` if these are not all data sets."""
+    is_part = len(results.paper_groups) < len(results.shared)
+    return ", like for like" if is_part and results.is_like_for_like else ""
 
 
 def _hint(results: ResultSet, method: str, group: str, metric: str) -> str:

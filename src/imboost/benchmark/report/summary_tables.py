@@ -10,6 +10,7 @@ import pandas as pd
 from imboost.benchmark.analysis.ablations import AblationTable
 from imboost.benchmark.analysis.aggregate import is_tabular, of_metric
 from imboost.benchmark.analysis.comparison import outcome, paired_intervals
+from imboost.benchmark.analysis.like_for_like import rows_unlike_paper
 from imboost.benchmark.analysis.result_set import ResultSet
 from imboost.benchmark.paper import paper_rounds
 from imboost.benchmark.report.data_set_tables import row_names
@@ -34,7 +35,10 @@ KINDS = {name: kind for kind, names in _COLUMNS.items() for name in names}
 
 
 def summary_table(results: ResultSet) -> Table:
-    """Return one row per method, the best first; the paper's columns only if it has figures."""
+    """Return one row per method, the best first; the paper's columns only if it has figures.
+
+    These, and the differences to them, are over `ResultSet.paper_groups`.
+    """
     methods, ranking = results.methods, results.rankings["test_auc"]
     runs = results.runs.groupby("method")
     table = pd.DataFrame(index=pd.Index(methods, name="method"))
@@ -48,8 +52,9 @@ def summary_table(results: ResultSet) -> Table:
         means = results.means(metric)
         table[f"test {name}"] = means["mean"]
         if any(results.keys[method].paper_column for method in methods):
-            table[f"paper {name}"] = means["paper"]
-            table[f"{name} difference"] = means["difference"]
+            compared = results.means(metric, results.paper_groups)
+            table[f"paper {name}"] = compared["paper"]
+            table[f"{name} difference"] = compared["difference"]
         if name == "AUC":
             tables = [group for group in results.shared if is_tabular(group)]
             embeddings = [group for group in results.shared if not is_tabular(group)]
@@ -123,24 +128,31 @@ def reference_table(results: ResultSet) -> Table:
 
 
 def protocol_table(results: ResultSet) -> Table:
-    """Return the methods run under other protocols, and their differences to the main one."""
-    means = results.means("test_auc", list(results.figures.index.unique("group")))
+    """Return the methods run under other protocols, and their differences to the main one.
+
+    The paper's AUC and the difference to it are over the data sets with the paper's rows.
+    """
     rows = []
     for name, key in results.keys.items():
         if key.protocol == results.protocol:
             continue
-        row = {"method": name, "test AUC": means.loc[name, "mean"]}
-        row["paper AUC"] = means.loc[name, "paper"]
+        own = of_metric(results.figures.loc[name], "test_auc")
+        share = key.protocol.outlier_share
+        unlike = [rows_unlike_paper(group, share, n) for group, n in own["n_parts"].items()]
+        like = own[[not reason for reason in unlike]]
+        row = {"method": name, "data sets": len(own), "test AUC": own["mean"].mean()}
+        row |= {"paper AUC": like["paper"].mean(), "AUC difference": like["difference"].mean()}
         main = replace(key, protocol=results.protocol).name
         if main in results.keys:
             runs = results.runs[results.runs["method"].isin([name, main])]
-            gains = paired_intervals(runs, main, "test_auc")
+            gains = paired_intervals(runs, main, "test_auc").drop(columns="n")
             row |= gains.rename(columns=INTERVAL_NAMES | {"mean": TO_MAIN}).loc[name].to_dict()
         rows.append(row)
-    columns = ["method", "test AUC", "paper AUC", "data sets", TO_MAIN, CI_LOW, CI_HIGH]
+    paper = ["paper AUC", "AUC difference"]
+    columns = ["method", "data sets", "test AUC", *paper, TO_MAIN, CI_LOW, CI_HIGH]
     table = pd.DataFrame(rows, columns=columns)
     has_paper = table["paper AUC"].notna().any()
-    return Table(table if has_paper else table.drop(columns="paper AUC"), KINDS)
+    return Table(table if has_paper else table.drop(columns=paper), KINDS)
 
 
 def missing_table(results: ResultSet) -> Table:
