@@ -3,11 +3,14 @@ import pytest
 from typer.testing import CliRunner
 
 from adbench_folder import write_set
-from imboost.benchmark.data_sets import data_set_table, describe_datasets
-from imboost.benchmark.paper import paper_datasets
+from imboost.benchmark.analysis.like_for_like import rows_unlike_paper
+from imboost.benchmark.data_sets import DatasetFacts, data_set_table, describe_datasets
+from imboost.benchmark.paper import OUTLIER_SHARES, PARTS, paper_datasets
+from imboost.cli.bench_datasets import _describe_paper
 from imboost.cli.main import app
 from imboost.datasets import find_datasets, load_dataset
 from imboost.errors import DataError
+from imboost.reporting import percent
 
 
 def write(folder, file_name, n_rows, n_columns, n_outliers):
@@ -57,8 +60,27 @@ def test_other_data_of_the_same_size_is_not_the_same(folder):
     write(folder, "Classical/24_mnist.npz", paper.rows, paper.columns, paper.outliers)
     assert facts_of(folder)["mnist"].difference == "another data set"
     result = CliRunner().invoke(app, ["bench", "datasets", "--data", str(folder)])
-    [line] = [line for line in result.stdout.splitlines() if "mnist" in line]
+    [line] = [line for line in result.stdout.splitlines() if "│ mnist" in line]
     assert "another data set" in line
+    assert "the paper's runs use raw MNIST with 10% outliers." in result.stdout
+
+
+@pytest.mark.parametrize("name", sorted(OUTLIER_SHARES))
+def test_fewer_outliers_in_the_papers_runs_are_a_difference(tmp_path, name):
+    """As in the report, which marks these data sets."""
+    paper = paper_datasets()[name.lower()]
+    facts = DatasetFacts(name, PARTS.get(name, 1), paper.rows, paper.columns, paper.outliers)
+    share = percent(OUTLIER_SHARES[name])
+    assert facts.difference == f"at most {share} outliers in the paper's runs"
+    assert rows_unlike_paper(name, "all", facts.n_parts)
+    assert _describe_paper(facts) == facts.difference
+
+
+def test_missing_parts_are_printed_beside_the_papers_size():
+    facts = DatasetFacts("MVTec-AD", 8, 100, 4, 30)
+    assert _describe_paper(facts) == (
+        "5,354 × 512, 1,258 outliers; 8 of 15 parts; at most 5% outliers in the paper's runs"
+    )
 
 
 def test_the_table_has_both_numbers(folder):

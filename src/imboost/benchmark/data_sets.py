@@ -8,9 +8,9 @@ from itertools import groupby
 from pathlib import Path
 
 from imboost.benchmark.analysis.aggregate import reading_order
-from imboost.benchmark.paper import OTHER_DATA, PARTS, PaperDataset, paper_datasets
+from imboost.benchmark.paper import OTHER_DATA, OUTLIER_SHARES, PARTS, PaperDataset, paper_datasets
 from imboost.datasets.adbench import ADBenchFile, find_datasets, read_size
-from imboost.reporting import Table
+from imboost.reporting import Table, percent
 from imboost.reporting.formatting import Kind
 
 
@@ -44,17 +44,30 @@ class DatasetFacts:
         return self.group in OTHER_DATA
 
     @property
+    def other_numbers(self) -> list[str]:
+        """Names of the numbers that differ from the paper's table."""
+        names = ("rows", "columns", "outliers")
+        return [name for name in names if getattr(self, name) != getattr(self.paper, name, None)]
+
+    @property
+    def other_rows(self) -> list[str]:
+        """Why the paper's runs have other rows, whatever its table says."""
+        if self.is_other_data:
+            return ["another data set"]
+        found = []
+        if self.n_parts < PARTS.get(self.group, 1):
+            found.append(f"{self.n_parts} of {PARTS[self.group]} parts")
+        limit = OUTLIER_SHARES.get(self.group, 1.0)
+        if limit < self.share:
+            found.append(f"at most {percent(limit)} outliers in the paper's runs")
+        return found
+
+    @property
     def difference(self) -> str:
-        """What differs from the paper's table; "" if nothing does or it has no such row."""
+        """What differs from the paper's table and runs; "" if nothing does or it has no row."""
         if self.paper is None:
             return ""
-        if self.is_other_data:
-            return "another data set"
-        names = ("rows", "columns", "outliers")
-        found = [name for name in names if getattr(self, name) != getattr(self.paper, name)]
-        if self.n_parts < PARTS.get(self.group, 1):
-            return ", ".join([f"{self.n_parts} of {PARTS[self.group]} parts", *found])
-        return ", ".join(found)
+        return ", ".join(self.other_rows + self.other_numbers)
 
 
 def describe_datasets(files: Iterable[ADBenchFile]) -> list[DatasetFacts]:

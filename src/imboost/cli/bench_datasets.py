@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 
 
 def datasets(data: options.BenchmarkData) -> None:
-    """List rows, columns and outliers of the data sets, beside the paper's table C.1."""
+    """List rows, columns and outliers of the data sets, beside the paper's table C.1.
+
+    The last column says what differs from that table, and from the paper's runs.
+    """
     from imboost.benchmark.data_sets import describe_datasets
+    from imboost.benchmark.paper import OTHER_DATA_NOTE
     from imboost.datasets.adbench import find_datasets
 
     table = Table()
@@ -24,19 +28,22 @@ def datasets(data: options.BenchmarkData) -> None:
     for name in ("parts", "rows", "columns", "outliers", "share"):
         table.add_column(name, justify="right")
     table.add_column("in the paper")
-    for facts in describe_datasets(find_datasets(data).values()):
+    found = describe_datasets(find_datasets(data).values())
+    for facts in found:
         counts = (facts.n_parts, facts.rows, facts.columns, facts.outliers)
         size = (f"{number:,}" for number in counts)
         table.add_row(facts.group, *size, percent(facts.share), _describe_paper(facts))
-    Console().print(table, highlight=False)
+    console = Console()
+    console.print(table, highlight=False)
+    if any(facts.is_other_data for facts in found):
+        console.print(OTHER_DATA_NOTE, highlight=False, soft_wrap=True)
 
 
 def _describe_paper(facts: DatasetFacts) -> str:
     if facts.paper is None:
         return "–"
-    if facts.is_other_data:
-        return facts.difference
     if not facts.difference:
         return "the same"
     paper = facts.paper
-    return f"{paper.rows:,} × {paper.columns:,}, {paper.outliers:,} outliers"
+    size = f"{paper.rows:,} × {paper.columns:,}, {paper.outliers:,} outliers"
+    return "; ".join(([size] if facts.other_numbers else []) + facts.other_rows)

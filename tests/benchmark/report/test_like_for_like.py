@@ -139,3 +139,11 @@ def test_a_report_with_the_data_has_table_c1(tmp_path):
     assert csv_table(tmp_path, "c1_data_sets")["wine"]["paper's rows"] == "129"
     assert "Table C.1" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "## Table C.1" in (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "raw MNIST" not in (tmp_path / "report.md").read_text(encoding="utf-8")
+
+
+def test_table_c1_explains_why_mnist_is_another_data_set(tmp_path):
+    report_on(tmp_path, run_lines("wine", 100, 0.9))
+    write_report(tmp_path, data=write_planted(tmp_path / "data", "mnist", n_rows=80))
+    for name in ("report.html", "report.md"):
+        assert "runs use raw MNIST with 10% outliers." in (tmp_path / name).read_text("utf-8")

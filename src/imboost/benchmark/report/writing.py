@@ -8,6 +8,7 @@ from pathlib import Path
 from imboost.benchmark.analysis.method_key import PAPER_PROTOCOL
 from imboost.benchmark.analysis.result_set import ResultSet
 from imboost.benchmark.data_sets import data_set_table
+from imboost.benchmark.paper import OTHER_DATA_NOTE
 from imboost.benchmark.report import summary_tables
 from imboost.benchmark.report.data_set_tables import (
     PAPER_TABLES,
@@ -66,6 +67,7 @@ def write_report(folder: Path, against: str | None = None, data: Path | None = N
         "differences": differences,
         "paper_tables": PAPER_TABLES,
         "paper_protocol": PAPER_PROTOCOL,
+        "other_data_note": OTHER_DATA_NOTE,
         "format_p": format_p,
     }
     page, markdown = folder / "report.html", folder / "report.md"
