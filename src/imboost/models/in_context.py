@@ -63,7 +63,8 @@ class InContextNetwork(nn.Module):
         marked = self.cell(cell_features(scores, n_context)) + self.score_marks
         labels = F.pad(labels, (0, n_rows - n_context), value=QUERY)
         label = self.label(labels - UNLABELLED).unsqueeze(2)
-        tokens = torch.cat([label, marked, cells], 2)  # (tables, rows, tokens, width)
+        # Every cell carries the label of its row, so that the first layer can compare them.
+        tokens = torch.cat([label, marked + label, cells + label], 2)  # (..., tokens, width)
         for layer in self.layers:
             tokens = layer(tokens, n_context)
         log_odds: Tensor = self.head(self.norm(tokens[:, :, 0]))
