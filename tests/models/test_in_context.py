@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from imboost.models.in_context import SCORES, InContextNetwork, cell_features
+from imboost.models.in_context import SCORES, CellScaling, InContextNetwork
 
 N_CONTEXT = 12
 
@@ -15,6 +15,10 @@ def network():
     for parameter in network.parameters():  # some are 0 at first
         torch.nn.init.normal_(parameter, std=0.3)
     return network.requires_grad_(False)
+
+
+def cell_features(values, n_context):
+    return CellScaling.fit(values[:, :n_context]).transform(values)
 
 
 @pytest.fixture
@@ -51,6 +55,13 @@ def test_rows_outside_the_context_do_not_influence_each_other(network, table):
     values, scores, labels = table
     few = network(values[:, :14], scores[:, :14], labels)
     torch.testing.assert_close(few, network(values, scores, labels)[:, :14])
+
+
+def test_a_context_can_be_read_once_for_rows_that_come_later(network, table):
+    values, scores, labels = table
+    context = network.read_context(values[:, :N_CONTEXT], scores[:, :N_CONTEXT], labels)
+    later = network.predict(context, values[:, N_CONTEXT:], scores[:, N_CONTEXT:])
+    torch.testing.assert_close(later, network(values, scores, labels)[:, N_CONTEXT:])
 
 
 def test_units_do_not_matter(network, table):

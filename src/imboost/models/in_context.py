@@ -12,6 +12,8 @@ References
 
 from __future__ import annotations
 
+from typing import NamedTuple, cast
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -59,14 +61,48 @@ class InContextNetwork(nn.Module):
             0, 1 or -1.
         """
         n_context, n_rows = labels.shape[1], values.shape[1]
-        cells = self.cell(cell_features(values, n_context))
-        marked = self.cell(cell_features(scores, n_context)) + self.score_marks
+        scaling, score_scaling = (
+            CellScaling.fit(part[:, :n_context]) for part in (values, scores)
+        )
         labels = F.pad(labels, (0, n_rows - n_context), value=QUERY)
-        label = self.label(labels - UNLABELLED).unsqueeze(2)
-        # Every cell carries the label of its row, so that the first layer can compare them.
-        tokens = torch.cat([label, marked + label, cells + label], 2)  # (..., tokens, width)
-        for layer in self.layers:
+        tokens = self._embed(scaling.transform(values), score_scaling.transform(scores), labels)
+        for layer in self._layers:
             tokens = layer(tokens, n_context)
+        return self._log_odds(tokens)
+
+    def read_context(self, values: Tensor, scores: Tensor, labels: Tensor) -> Context:
+        """Read context rows once, to predict other rows of the table by `predict`."""
+        scaling, score_scaling = CellScaling.fit(values), CellScaling.fit(scores)
+        tokens = self._embed(scaling.transform(values), score_scaling.transform(scores), labels)
+        read = []
+        for layer in self._layers:
+            tokens = layer.attend_over_columns(tokens)
+            read.append(layer.keys_and_values(tokens))
+            tokens = layer.attend_over_rows(tokens, *read[-1])
+        return Context(scaling, score_scaling, read)
+
+    def predict(self, context: Context, values: Tensor, scores: Tensor) -> Tensor:
+        """Return log-odds (tables, rows) of rows outside the context."""
+        labels = torch.full(values.shape[:2], QUERY, device=values.device)
+        tokens = self._embed(
+            context.scaling.transform(values), context.score_scaling.transform(scores), labels
+        )
+        for layer, read in zip(self._layers, context.keys_and_values, strict=True):
+            tokens = layer.attend_over_rows(layer.attend_over_columns(tokens), *read)
+        return self._log_odds(tokens)
+
+    @property
+    def _layers(self) -> list[TableLayer]:
+        return [layer for layer in self.layers if isinstance(layer, TableLayer)]
+
+    def _embed(self, cells: Tensor, scores: Tensor, labels: Tensor) -> Tensor:
+        """Return tokens (tables, rows, tokens, width): the label, then all cells."""
+        label = self.label(labels - UNLABELLED).unsqueeze(2)
+        marked = self.cell(scores) + self.score_marks
+        # Every cell carries the label of its row, so that the first layer can compare them.
+        return torch.cat([label, marked + label, self.cell(cells) + label], 2)
+
+    def _log_odds(self, tokens: Tensor) -> Tensor:
         log_odds: Tensor = self.head(self.norm(tokens[:, :, 0]))
         return log_odds[..., 0]
 
@@ -88,26 +124,41 @@ class TableLayer(nn.Module):
 
     def forward(self, tokens: Tensor, n_context: int) -> Tensor:
         """Map tokens (tables, rows, tokens, width) to tokens of the same shape."""
-        query, key, value = self._heads(0, tokens)
+        tokens = self.attend_over_columns(tokens)
+        return self.attend_over_rows(tokens, *self.keys_and_values(tokens[:, :n_context]))
+
+    def attend_over_columns(self, tokens: Tensor) -> Tensor:
+        """Let the tokens of each row attend to each other."""
+        query, key, value = self._heads(0, tokens, slice(0, 3))
         # Written out, since fused attention is slow on many short sequences.
         weights = torch.softmax(query @ key.mT * query.shape[-1] ** -0.5, -1)
-        tokens = tokens + self._join(0, weights @ value)
-        columns = tokens.transpose(1, 2)  # (tables, tokens, rows, width)
-        query, key, value = (part.flatten(0, 1) for part in self._heads(1, columns))
-        key, value = key[..., :n_context, :], value[..., :n_context, :]
-        attended = F.scaled_dot_product_attention(query, key, value)
-        attended = self._join(1, attended).view(columns.shape)
+        return tokens + self._join(0, weights @ value)
+
+    def keys_and_values(self, context: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what rows attend to, each (tables, tokens, heads, context rows, width)."""
+        key, value = self._heads(1, context.transpose(1, 2), slice(1, 3))
+        return key, value
+
+    def attend_over_rows(self, tokens: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        """Let each token attend to the context rows of its column, then apply the perceptron."""
+        [query] = self._heads(1, tokens.transpose(1, 2), slice(0, 1))
+        attended = F.scaled_dot_product_attention(
+            query.flatten(0, 1), key.flatten(0, 1), value.flatten(0, 1)
+        )
+        attended = self._join(1, attended.view(query.shape))
         tokens = tokens + attended.transpose(1, 2)
         hidden = F.gelu(self.hidden(self.norms[2](tokens)))
         result: Tensor = tokens + self.last(hidden)
         return result
 
-    def _heads(self, block: int, tokens: Tensor) -> tuple[Tensor, ...]:
-        """Return queries, keys and values (tables, sequences, heads, length, width)."""
-        mapped = self.inputs[block](self.norms[block](tokens))
+    def _heads(self, block: int, tokens: Tensor, parts: slice) -> tuple[Tensor, ...]:
+        """Return some of queries, keys and values, (tables, sequences, heads, length, width)."""
+        layer, width = cast("nn.Linear", self.inputs[block]), tokens.shape[-1]
+        rows = slice(parts.start * width, parts.stop * width)
+        mapped = F.linear(self.norms[block](tokens), layer.weight[rows], layer.bias[rows])
         return tuple(
-            part.unflatten(-1, (self.n_heads, -1)).transpose(-3, -2)
-            for part in mapped.chunk(3, -1)
+            part.view(*part.shape[:-1], self.n_heads, -1).transpose(-3, -2)
+            for part in mapped.chunk(parts.stop - parts.start, -1)
         )
 
     def _join(self, block: int, heads: Tensor) -> Tensor:
@@ -115,34 +166,68 @@ class TableLayer(nn.Module):
         return joined
 
 
-def cell_features(values: Tensor, n_context: int) -> Tensor:
-    """Return the scaled value of each cell, its rank and whether it is missing.
+class CellScaling(NamedTuple):
+    """Scales cells by the context rows of their column, so that units do not matter.
 
-    Scaling and ranks are those of the context rows, so that units do not matter. Large values are
-    compressed by a logarithm; the rank is mapped to a normal quantile.
+    Parameters
+    ----------
+    mean, deviation : tensor (tables, 1, columns)
+    ordered : tensor (tables, columns, context rows)
+        The values of each column in ascending order, missing ones as infinity.
+    n_known : tensor (tables, 1, columns)
+        Context rows with a value.
 
-    >>> cell_features(torch.tensor([[[1.0], [3.0], [torch.nan]]]), 2)[0, :, 0].tolist()[2]
+    Examples
+    --------
+    >>> values = torch.tensor([[[1.0], [3.0], [torch.nan]]])
+    >>> CellScaling.fit(values[:, :2]).transform(values)[0, :, 0].tolist()[2]
     [0.0, 0.0, 1.0]
     """
-    missing = values.isnan()
-    known = ~missing[:, :n_context]
-    filled = values.masked_fill(missing, 0.0)
-    n_known = known.sum(1, keepdim=True).clamp_min(1)
-    mean = filled[:, :n_context].sum(1, keepdim=True) / n_known
-    centered = filled - mean
-    variance = (centered[:, :n_context].square() * known).sum(1, keepdim=True) / n_known
-    scaled = centered / variance.sqrt().clamp_min(MIN_DEVIATION)
-    scaled = 2 * scaled.sign() * torch.log1p(scaled.abs() / 2)
-    quantile = torch.special.ndtri(_ranks(values, n_context, n_known))
-    features = torch.stack([scaled, quantile], -1).masked_fill(missing[..., None], 0.0)
-    return torch.cat([features, missing[..., None].to(features.dtype)], -1)
+
+    mean: Tensor
+    deviation: Tensor
+    ordered: Tensor
+    n_known: Tensor
+
+    @classmethod
+    def fit(cls, context: Tensor) -> CellScaling:
+        """Fit to context rows (tables, rows, columns)."""
+        known = ~context.isnan()
+        filled = context.masked_fill(~known, 0.0)
+        n_known = known.sum(1, keepdim=True).clamp_min(1)
+        mean = filled.sum(1, keepdim=True) / n_known
+        variance = ((filled - mean).square() * known).sum(1, keepdim=True) / n_known
+        ordered = context.nan_to_num(torch.inf).mT.contiguous().sort(-1).values
+        return cls(mean, variance.sqrt().clamp_min(MIN_DEVIATION), ordered, n_known)
+
+    def transform(self, values: Tensor) -> Tensor:
+        """Return the scaled value of each cell, its rank and whether it is missing.
+
+        Large values are compressed by a logarithm; the rank is mapped to a normal quantile.
+        """
+        missing = values.isnan()
+        scaled = (values.masked_fill(missing, 0.0) - self.mean) / self.deviation
+        scaled = 2 * scaled.sign() * torch.log1p(scaled.abs() / 2)
+        filled = values.nan_to_num(torch.inf).mT.contiguous()  # (tables, columns, rows)
+        below = torch.searchsorted(self.ordered, filled)
+        not_above = torch.searchsorted(self.ordered, filled, right=True)
+        rank = ((below + not_above).mT / 2 + 0.5) / (self.n_known + 1)
+        quantile = torch.special.ndtri(rank.clamp(1e-3, 1 - 1e-3))
+        features = torch.stack([scaled, quantile], -1).masked_fill(missing[..., None], 0.0)
+        return torch.cat([features, missing[..., None].to(features.dtype)], -1)
 
 
-def _ranks(values: Tensor, n_context: int, n_known: Tensor) -> Tensor:
-    """Return the ranks of values among those of the context rows, above 0 and below 1."""
-    filled = values.nan_to_num(torch.inf).mT.contiguous()  # (tables, columns, rows)
-    ordered = filled[..., :n_context].sort(-1).values
-    below = torch.searchsorted(ordered, filled)
-    not_above = torch.searchsorted(ordered, filled, right=True)
-    middle = (below + not_above).mT / 2
-    return ((middle + 0.5) / (n_known + 1)).clamp(1e-3, 1 - 1e-3)
+class Context(NamedTuple):
+    """Context rows as the network has read them.
+
+    Parameters
+    ----------
+    scaling, score_scaling : CellScaling
+        Of the columns and of the unsupervised scores.
+    keys_and_values : list of (tensor, tensor)
+        What other rows attend to, one pair per layer.
+    """
+
+    scaling: CellScaling
+    score_scaling: CellScaling
+    keys_and_values: list[tuple[Tensor, Tensor]]

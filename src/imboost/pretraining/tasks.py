@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from imboost.labels import UNLABELLED
-from imboost.models.in_context import SCORES, cell_features
+from imboost.models.in_context import SCORES, CellScaling
 from imboost.pretraining.answers import draw_answers
 from imboost.pretraining.columns import write_columns
 from imboost.pretraining.outliers import SPARE_ROWS, draw_kind, draw_share
@@ -63,7 +63,7 @@ def draw_task(settings: PretrainingSettings, source: RandomSource) -> Task:
     n_tables = max(1, round(settings.n_tokens / tokens / N_STRUCTURES))
     parts = [_draw_tables(source, n_tables, n_rows, n_columns) for _ in range(N_STRUCTURES)]
     values, is_outlier = (torch.cat(part) for part in zip(*parts, strict=True))
-    scaled = cell_features(values, n_context)[..., 0]
+    scaled = CellScaling.fit(values[:, :n_context]).transform(values)[..., 0]
     scores = score_tables(source, scaled, n_context)
     labels = draw_answers(source, is_outlier[:, :n_context], scores[:, :n_context])
     return Task(values, scores, labels, is_outlier)
