@@ -40,16 +40,21 @@ class TrainingState:
     settings : PretrainingSettings
     network, average : InContextNetwork
         The network in training, and the moving average of its weights, which is kept.
-    optimiser : AdamW
+    optimisers : tuple of (Muon, AdamW)
+        Muon [1]_ updates the matrices of the layers, and AdamW all other weights.
     step : int
         Updates so far.
     validations : list of Validation
+
+    References
+    ----------
+    .. [1] Jordan et al., "Muon: an optimizer for hidden layers in neural networks", 2024.
     """
 
     settings: PretrainingSettings
     network: InContextNetwork
     average: InContextNetwork
-    optimiser: torch.optim.Optimizer
+    optimisers: tuple[torch.optim.Optimizer, ...]
     step: int = 0
     validations: list[Validation] = field(default_factory=list)
 
@@ -62,14 +67,15 @@ class TrainingState:
         average.load_state_dict(network.state_dict())
         network.to(device)
         average.to(device).requires_grad_(False)
-        optimiser = torch.optim.AdamW(
-            network.parameters(),
-            lr=settings.learning_rate,
-            betas=BETAS,
-            weight_decay=settings.weight_decay,
-            fused=True,
+        matrices = [weight for weight in network.layers.parameters() if weight.ndim == 2]
+        is_matrix = {id(weight) for weight in matrices}
+        others = [weight for weight in network.parameters() if id(weight) not in is_matrix]
+        decay = settings.weight_decay
+        muon = torch.optim.Muon(matrices, lr=settings.matrix_learning_rate, weight_decay=decay)
+        adam = torch.optim.AdamW(
+            others, lr=settings.learning_rate, betas=BETAS, weight_decay=decay, fused=True
         )
-        return cls(settings, network, average, optimiser)
+        return cls(settings, network, average, (muon, adam))
 
     @property
     def seconds(self) -> float:
@@ -87,8 +93,10 @@ class TrainingState:
         """Write the state; a file that exists is replaced at the end."""
         tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
         tensors |= {f"average.{name}": value for name, value in self.average.state_dict().items()}
-        for number, values in self.optimiser.state_dict()["state"].items():
-            tensors |= {f"optimiser.{number}.{name}": value for name, value in values.items()}
+        for own, optimiser in enumerate(self.optimisers):
+            for number, values in optimiser.state_dict()["state"].items():
+                prefix = f"optimiser.{own}.{number}"
+                tensors |= {f"{prefix}.{name}": value for name, value in values.items()}
         metadata = {
             "settings": json.dumps(asdict(self.settings)),
             "step": str(self.step),
@@ -116,15 +124,15 @@ class TrainingState:
         return state
 
     def load_tensors(self, tensors: dict[str, Tensor]) -> None:
-        """Replace the weights and the moments of the optimiser."""
+        """Replace the weights and the moments of the optimisers."""
         self.network.load_state_dict(_below("network", tensors))
         self.average.load_state_dict(_below("average", tensors))
-        state: dict[int, dict[str, Tensor]] = {}
-        for name, value in _below("optimiser", tensors).items():
-            number, key = name.split(".")
-            state.setdefault(int(number), {})[key] = value
-        own = self.optimiser.state_dict()
-        self.optimiser.load_state_dict({**own, "state": state})
+        for own, optimiser in enumerate(self.optimisers):
+            state: dict[int, dict[str, Tensor]] = {}
+            for name, value in _below(f"optimiser.{own}", tensors).items():
+                number, key = name.split(".")
+                state.setdefault(int(number), {})[key] = value
+            optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
 
 
 def make_network(settings: PretrainingSettings) -> InContextNetwork:

@@ -17,8 +17,9 @@ class PretrainingSettings:
         Updates in all. The learning rate falls to 0 towards the last one.
     n_tokens : int
         Cells of an update: tables x rows x tokens per row. Decides the number of tables.
-    learning_rate, weight_decay : float
-        Of AdamW; the learning rate is its peak.
+    learning_rate, matrix_learning_rate : float
+        Peaks of the learning rates, of AdamW and of Muon.
+    weight_decay : float
     width, n_layers, n_heads : int
         Size of the network.
     max_context, max_columns : int
@@ -31,7 +32,8 @@ class PretrainingSettings:
 
     n_steps: int = 12_000
     n_tokens: int = 500_000
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
+    matrix_learning_rate: float = 0.02
     weight_decay: float = 1e-2
     width: int = 128
     n_layers: int = 6

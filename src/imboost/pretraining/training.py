@@ -85,15 +85,15 @@ def pretrain(
     return state
 
 
-def learning_rate(settings: PretrainingSettings, step: int) -> float:
-    """Return the learning rate of an update: a linear warm-up, then half a cosine to 0.
+def rate_factor(settings: PretrainingSettings, step: int) -> float:
+    """Return the learning rate of an update by its peak: a linear warm-up, then half a cosine.
 
-    >>> settings = PretrainingSettings(n_steps=1000, learning_rate=1.0)
-    >>> learning_rate(settings, 99), round(learning_rate(settings, 500), 2)
+    >>> settings = PretrainingSettings(n_steps=1000)
+    >>> rate_factor(settings, 99), round(rate_factor(settings, 500), 2)
     (0.5, 0.5)
     """
     cosine = (1 + math.cos(math.pi * step / settings.n_steps)) / 2
-    return settings.learning_rate * min((step + 1) / WARMUP_STEPS, cosine)
+    return min((step + 1) / WARMUP_STEPS, cosine)
 
 
 def task_loss(network: InContextNetwork, task: Task) -> Tensor:
@@ -130,13 +130,16 @@ def _update(state: TrainingState, device: torch.device) -> Tensor:
     settings = state.settings
     source = RandomSource((settings.seed, TRAINING_TABLES, state.step), device)
     loss = task_loss(state.network, draw_task(settings, source))
-    for group in state.optimiser.param_groups:
-        group["lr"] = learning_rate(settings, state.step)
+    peaks = (settings.matrix_learning_rate, settings.learning_rate)
+    for optimiser, peak in zip(state.optimisers, peaks, strict=True):
+        for group in optimiser.param_groups:
+            group["lr"] = peak * rate_factor(settings, state.step)
     torch.autograd.backward(loss)
     norm = nn.utils.clip_grad_norm_(state.network.parameters(), MAX_GRADIENT_NORM)
-    if bool(norm.isfinite()):
-        state.optimiser.step()
-    state.optimiser.zero_grad()
+    for optimiser in state.optimisers:
+        if bool(norm.isfinite()):
+            optimiser.step()
+        optimiser.zero_grad()
     state.step += 1
     state.update_average()
     return loss.detach()
