@@ -133,10 +133,10 @@ class _BlasLimit:
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._n_entered == 0:
+            self._n_entered += 1  # first, in case a pool is garbage-collected meanwhile
+            if self._n_entered == 1:
                 OpenBLASController.clear_controlling_thread(force=True)
                 self._limit = _libraries("blas").limit(limits=1)
-            self._n_entered += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:

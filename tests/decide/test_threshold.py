@@ -137,6 +137,37 @@ def test_an_estimated_threshold_of_a_pool_is_chosen_for_its_table():
     assert weights[scores > threshold].sum() / weights.sum() == pytest.approx(0.047, abs=0.002)
 
 
+def test_a_rare_cluster_of_a_table_is_found_in_its_pool():
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([rng.normal(0, 1, 20_000), rng.normal(12, 1, 2000)])
+    weights = np.repeat([999.9, 1.0], [20_000, 2000])
+    found = estimate_contamination(scores, weights=weights)
+    assert found == pytest.approx(2000 / weights.sum(), rel=0.05)
+
+
+def test_labelled_inliers_of_a_pool_lower_the_contamination_of_its_table():
+    scores, weights = pool_scores()
+    labels = np.full(len(scores), -1, dtype=np.int8)
+    labels[np.argsort(scores)[-300:-200]] = 0  # rows between the clusters, none in the upper one
+    options = {"mixture_scores": scores, "weights": weights}
+    threshold, _ = choose_threshold(scores, np.zeros(len(scores)), labels, "auto", **options)
+    assert weights[scores > threshold].sum() / weights.sum() == pytest.approx(0.047, abs=0.002)
+
+
+def test_a_contamination_of_less_than_a_row_of_the_table_calls_no_row():
+    scores = np.append(np.zeros(50), np.linspace(8, 9, 4))
+    labels, weights = np.full(54, -1, dtype=np.int8), np.append(np.full(50, 10.0), np.ones(4))
+    options = {"mixture_scores": scores, "weights": weights}
+    arguments = scores, np.zeros(54), labels, "auto"
+    assert (scores > choose_threshold(*arguments, **options)[0]).sum() == 4  # 4 of 504 rows
+    labels[50:] = 0
+    # One in five of these four rows is less than a row.
+    assert not (scores > choose_threshold(*arguments, **options)[0]).any()
+    labels[51:] = -1
+    # One in two of the four rows.
+    assert (scores > choose_threshold(*arguments, **options)[0]).sum() == 2
+
+
 def test_the_precision_of_a_threshold_counts_rows_by_their_weights():
     scores, probability = np.array([3.0, 2.0, 1.0]), np.array([1.0, 0.4, 0.1])
     unknown, weights = np.full(3, -1, dtype=np.int8), np.array([1.0, 9.0, 1.0])

@@ -13,6 +13,8 @@ from sklearn.mixture import GaussianMixture
 MAX_FIT_ROWS = 100_000
 """Maximum number of scores that the mixture is fitted to, drawn at random: its five parameters
 are then known to a fraction of a percent, and a larger fit would take longer than the training."""
+N_WEIGHTED_ITERATIONS = 100  # as many as scikit-learn makes at most
+MIN_VARIANCE = 1e-6  # of standardised scores, as scikit-learn's `reg_covar`
 
 
 @dataclass(frozen=True)
@@ -39,14 +41,12 @@ def fit_two_gaussians(
     """Fit a mixture of two Gaussians to `scores`; return None if all scores are equal.
 
     Scores are standardised for the fit, so that its regularisation does not depend on their scale.
-    With weights it is fitted to scores drawn in proportion to them, since scikit-learn's mixture
-    takes none.
+    With weights, scikit-learn's mixture, which takes none, is the start of a weighted one.
     """
     values = np.asarray(scores, dtype=np.float64)
-    if weights is not None:
-        values = rng.choice(values, MAX_FIT_ROWS, p=weights / weights.sum())
-    elif len(values) > MAX_FIT_ROWS:
-        values = values[rng.choice(len(values), MAX_FIT_ROWS, replace=False, shuffle=False)]
+    if len(values) > MAX_FIT_ROWS:
+        drawn = rng.choice(len(values), MAX_FIT_ROWS, replace=False, shuffle=False)
+        values, weights = values[drawn], None if weights is None else weights[drawn]
     centre, spread = values.mean(), values.std()
     standard = (values - centre) / spread if spread > 0 else values - centre
     if len(np.unique(standard)) < 2:
@@ -56,8 +56,25 @@ def fit_two_gaussians(
         warnings.simplefilter("ignore", ConvergenceWarning)
         mixture.fit(standard[:, None])
     order = np.argsort(mixture.means_[:, 0])
-    return TwoGaussians(
-        means=mixture.means_[order, 0] * spread + centre,
-        variances=mixture.covariances_[order, 0, 0] * spread**2,
-        weights=mixture.weights_[order],
+    found = TwoGaussians(
+        mixture.means_[order, 0], mixture.covariances_[order, 0, 0], mixture.weights_[order]
     )
+    if weights is not None:
+        found = _fit_weighted(standard, weights, found)
+    return TwoGaussians(found.means * spread + centre, found.variances * spread**2, found.weights)
+
+
+def _fit_weighted(
+    scores: NDArray[np.float64], weights: NDArray[np.float64], start: TwoGaussians
+) -> TwoGaussians:
+    """Fit a mixture by expectation maximisation in which rows count by their weights."""
+    found = start
+    for _ in range(N_WEIGHTED_ITERATIONS):
+        lower = found.inlier_posterior(scores)
+        counts = weights * np.stack([lower, 1 - lower])  # (components, rows)
+        totals = counts.sum(axis=1).clip(min=np.finfo(float).tiny)
+        means = counts @ scores / totals
+        variances = (counts * np.square(scores - means[:, None])).sum(axis=1) / totals
+        found = TwoGaussians(means, variances + MIN_VARIANCE, totals / totals.sum())
+    order = np.argsort(found.means)
+    return TwoGaussians(found.means[order], found.variances[order], found.weights[order])

@@ -49,14 +49,24 @@ class RankTransform:
         Columns with at most two values, such as one-hot columns, are computed all at once.
         """
         first, last = self.starts[:-1], self.starts[1:] - 1
-        low, high = self.values[first], self.values[last]
-        slope = (self.ranks[last] - self.ranks[first]) / np.where(high > low, high - low, 1.0)
         precision = np.result_type(X, np.float32)
-        ranks: NDArray[Any] = np.clip(X, low.astype(precision), high.astype(precision))
-        ranks -= low.astype(precision)
-        ranks *= slope.astype(precision)
-        ranks += self.ranks[first].astype(precision)
-        for number in np.flatnonzero(last - first > 1):
+        low, high = (self.values[at].astype(precision) for at in (first, last))
+        with np.errstate(over="ignore"):
+            width = high - low
+        # Of one value or two; others, and too narrow or too wide ones, are interpolated.
+        is_simple = (last - first < 2) & np.isfinite(width)
+        is_simple &= (first == last) | (width > np.finfo(precision).tiny)
+        ranks: NDArray[Any] = np.empty(X.shape, dtype=precision)
+        simple = np.flatnonzero(is_simple)
+        if len(simple):
+            part = np.clip(X.take(simple, axis=1), low[simple], high[simple])
+            part -= low[simple]
+            part /= np.where(width[simple] > 0, width[simple], 1)
+            lowest, highest = (self.ranks[at[simple]].astype(precision) for at in (first, last))
+            part *= highest - lowest
+            part += lowest
+            ranks[:, simple] = part
+        for number in np.flatnonzero(~is_simple):
             knots = slice(self.starts[number], self.starts[number + 1])
             ranks[:, number] = np.interp(X[:, number], self.values[knots], self.ranks[knots])
         return ranks
