@@ -64,10 +64,19 @@ def test_a_context_can_be_read_once_for_rows_that_come_later(network, table):
     torch.testing.assert_close(later, network(values, scores, labels)[:, N_CONTEXT:])
 
 
-def test_units_do_not_matter(network, table):
+@pytest.mark.parametrize("factor", [1000, 1e-9, 1e20])
+def test_units_do_not_matter(network, table, factor):
     values, scores, labels = table
-    scaled = network(1000 * values - 7, scores, labels)
+    scaled = network(factor * (values - 7), factor * scores, labels)
     torch.testing.assert_close(scaled, network(values, scores, labels), atol=1e-3, rtol=1e-3)
+
+
+def test_every_cell_carries_the_label_of_its_row(network, table):
+    features = [cell_features(part[:, :N_CONTEXT], N_CONTEXT) for part in table[:2]]
+    labels = torch.zeros(2, N_CONTEXT, dtype=torch.long)
+    inliers = network._embed(*features, labels)
+    outliers = network._embed(*features, labels + 1)
+    assert ((inliers - outliers).abs().amax(-1) > 0.01).all()
 
 
 @pytest.mark.parametrize("label", [-1, 1])

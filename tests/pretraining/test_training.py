@@ -12,7 +12,8 @@ import torch
 from safetensors import safe_open
 
 from imboost.errors import PersistenceError, SettingError
-from imboost.pretraining import PretrainingSettings, draw_task, pretrain
+from imboost.pretraining import PretrainingSettings, draw_task, pretrain, training
+from imboost.pretraining.__main__ import main
 from imboost.pretraining.checkpoint import TrainingState
 from imboost.pretraining.random_source import RandomSource
 
@@ -100,7 +101,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n_steps": 0}, "n_steps must be positive"),
+        ({"n_steps": 0}, "n_steps must be above 0"),
         ({"width": 9}, "multiple of n_heads"),
         ({"max_context": 8}, "max_context must be at least 32"),
     ],
@@ -148,8 +149,39 @@ def test_no_real_data_set_takes_part(tmp_path):
     assert "loaded []" in done.stdout
 
 
-def test_the_command_ends_a_mistake_with_one_line(tmp_path):
-    command = [sys.executable, "-m", "imboost.pretraining", str(tmp_path), "--width", "-8"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr == "imboost: width must be positive, got -8.\n"
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--width", "-8", "width must be above 0, got -8."),
+        ("--seed", "-1", "seed must be at least 0, got -1."),
+        ("--learning-rate", "nan", "learning_rate must be above 0 and finite, got nan."),
+        ("--minutes", "nan", "--minutes must be a number, got nan."),
+        ("--validate-every", "0", "validate_every must be at least 1, got 0."),
+        ("--device", "foo", "The device foo cannot be used here: "),
+    ],
+)
+def test_the_command_ends_a_mistake_with_one_line(
+    tmp_path, monkeypatch, capsys, option, value, message
+):
+    monkeypatch.setattr(sys, "argv", ["pretraining", str(tmp_path / "new"), option, value])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith(f"imboost: {message}")
+
+
+def test_a_validation_that_is_not_finite_does_not_keep_later_weights_from_being_written(
+    tmp_path, monkeypatch
+):
+    entropy = training._mean_entropy
+    calls = []
+
+    def once_nan(log_odds, task):
+        calls.append(log_odds)
+        return entropy(log_odds, task) * (torch.nan if len(calls) <= 3 else 1.0)
+
+    monkeypatch.setattr(training, "_mean_entropy", once_nan)  # an update, and two validations
+    state = pretrain(SETTINGS, tmp_path, validate_every=1)
+    assert math.isnan(state.validations[0].loss)
+    assert math.isfinite(state.validations[-1].loss)
+    assert (tmp_path / "weights.safetensors").exists()

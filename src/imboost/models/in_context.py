@@ -24,7 +24,8 @@ SCORES = ("isolation_forest", "knn", "pca", "lof")  # unsupervised scores that m
 N_CELL_FEATURES = 3
 QUERY = 2  # of a row outside the context, beside the labels -1, 0 and 1
 HIDDEN_FACTOR = 3  # width of the hidden layer by that of the network
-MIN_DEVIATION = 1e-6  # of a constant column
+MIN_DEVIATION = 1e-6  # of a constant column, by the largest deviation from the mean
+MIN_RANK = 1e-3  # so that normal quantiles are finite
 
 
 class InContextNetwork(nn.Module):
@@ -54,7 +55,7 @@ class InContextNetwork(nn.Module):
         Parameters
         ----------
         values : tensor (tables, rows, columns)
-            Columns in any unit, nan where missing. The context rows come first.
+            Columns in any unit, finite or nan where missing. The context rows come first.
         scores : tensor (tables, rows, scores)
             Unsupervised scores, in the order of `SCORES`.
         labels : tensor (tables, context rows)
@@ -196,9 +197,13 @@ class CellScaling(NamedTuple):
         filled = context.masked_fill(~known, 0.0)
         n_known = known.sum(1, keepdim=True).clamp_min(1)
         mean = filled.sum(1, keepdim=True) / n_known
-        variance = ((filled - mean).square() * known).sum(1, keepdim=True) / n_known
+        deviations = (filled - mean).abs() * known
+        largest = deviations.amax(1, keepdim=True)
+        largest = torch.where(largest > 0, largest, 1.0)  # large squares would overflow
+        variance = (deviations / largest).square().sum(1, keepdim=True) / n_known
         ordered = context.nan_to_num(torch.inf).mT.contiguous().sort(-1).values
-        return cls(mean, variance.sqrt().clamp_min(MIN_DEVIATION), ordered, n_known)
+        deviation = largest * variance.sqrt().clamp_min(MIN_DEVIATION)
+        return cls(mean, deviation, ordered, n_known)
 
     def transform(self, values: Tensor) -> Tensor:
         """Return the scaled value of each cell, its rank and whether it is missing.
@@ -212,7 +217,7 @@ class CellScaling(NamedTuple):
         below = torch.searchsorted(self.ordered, filled)
         not_above = torch.searchsorted(self.ordered, filled, right=True)
         rank = ((below + not_above).mT / 2 + 0.5) / (self.n_known + 1)
-        quantile = torch.special.ndtri(rank.clamp(1e-3, 1 - 1e-3))
+        quantile = torch.special.ndtri(rank.clamp(MIN_RANK, 1 - MIN_RANK))
         features = torch.stack([scaled, quantile], -1).masked_fill(missing[..., None], 0.0)
         return torch.cat([features, missing[..., None].to(features.dtype)], -1)
 

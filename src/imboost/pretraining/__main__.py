@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from dataclasses import fields
 from pathlib import Path
 
-from imboost.errors import IMBoostError
+from imboost.errors import IMBoostError, SettingError
 from imboost.pretraining.checkpoint import Validation
 from imboost.pretraining.settings import PretrainingSettings
 from imboost.pretraining.training import pretrain
@@ -39,6 +40,8 @@ def main() -> None:
     options = vars(parser.parse_args())
     names = [field.name for field in fields(PretrainingSettings)]
     try:
+        if math.isnan(options["minutes"]):
+            raise SettingError("--minutes must be a number, got nan.")
         settings = PretrainingSettings(**{name: options[name] for name in names})
         pretrain(
             settings,

@@ -52,7 +52,9 @@ def rare_region(
     """Take the rows nearest to one of them, by a few variables."""
     standard = _standardized(_with_hidden(source, variables, shape[1]))
     is_part = _some_variables(source, standard, MAX_REGION_VARIABLES)
-    distance = ((standard - standard[:, :1]).square() * is_part).sum(-1)
+    n_tables, n_rows, n = standard.shape
+    center = standard.gather(1, source.integers(n_rows, n_tables, 1, 1).expand(-1, -1, n))
+    distance = ((standard - center).square() * is_part).sum(-1)
     return _separate(source, variables, shape, distance, share)
 
 
@@ -73,7 +75,7 @@ def group(
 def broken_dependency(
     source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Replace values by those of other rows, which are usual in their column."""
+    """Replace values by those of other rows, which are typical of their column."""
     columns = variables[:, : shape[0], : shape[1]]
     other = source.uniform(*columns.shape).argsort(1)
     return _plant(source, columns, columns.gather(1, other), share)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from imboost.errors import SettingError
+from imboost.validation import check_number
+
+MIN_CONTEXT = 32  # rows of the smallest context
+MIN_COLUMNS = 3  # columns of the narrowest table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +50,10 @@ class PretrainingSettings:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name not in ("seed", "weight_decay") and value <= 0:
-                raise SettingError(f"{field.name} must be positive, got {value}.")
+            if field.name in ("seed", "weight_decay"):
+                check_number(field.name, value, minimum=0, whole=field.name == "seed")
+            else:
+                check_number(field.name, value, above=0, whole=isinstance(field.default, int))
         if self.width % self.n_heads:
             raise SettingError(
                 f"width must be a multiple of n_heads, got {self.width} and {self.n_heads}."
@@ -57,7 +63,3 @@ class PretrainingSettings:
                 f"max_context must be at least {MIN_CONTEXT} and max_columns at least "
                 f"{MIN_COLUMNS}, got {self.max_context} and {self.max_columns}."
             )
-
-
-MIN_CONTEXT = 32  # rows of the smallest context
-MIN_COLUMNS = 3  # columns of the narrowest table

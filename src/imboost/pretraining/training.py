@@ -23,11 +23,12 @@ from imboost.pretraining.checkpoint import TrainingState, Validation, write_tens
 from imboost.pretraining.random_source import RandomSource
 from imboost.pretraining.settings import PretrainingSettings
 from imboost.pretraining.tasks import Task, draw_task
+from imboost.validation import check_number
 
 WARMUP_STEPS = 200  # until the learning rate has its peak
 MAX_GRADIENT_NORM = 1.0
 TRAINING_TABLES, VALIDATION_TABLES = 0, 1  # part of the seed: the tables of both differ
-N_VALIDATION = 16  # batches
+N_VALIDATION = 8  # batches
 # cuDNN's attention fails on large batches of short rows.
 ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
@@ -44,9 +45,9 @@ def pretrain(
     """Train a network on synthetic tables, or continue a training, and return its state.
 
     The tables of an update follow from the seed and its number, so that an interrupted training
-    has the result of one that was not. The folder gets `checkpoint.safetensors`, `log.csv` with
-    a line per validation, and `weights.safetensors`: the averaged weights with the lowest loss on
-    synthetic validation tables, in half precision.
+    continues as if it had not been; on a GPU, up to rounding. The folder gets
+    `checkpoint.safetensors`, `log.csv` with a line per validation, and `weights.safetensors`: the
+    averaged weights with the lowest loss on synthetic validation tables, in half precision.
 
     Parameters
     ----------
@@ -61,7 +62,8 @@ def pretrain(
     report : callable
         Called with each validation.
     """
-    device = torch.device(device)
+    check_number("validate_every", validate_every, minimum=1, whole=True)
+    device = _check_device(device)
     folder.mkdir(parents=True, exist_ok=True)
     state = _open(settings, folder / "checkpoint.safetensors", device)
     validation = [
@@ -85,6 +87,15 @@ def pretrain(
     return state
 
 
+def _check_device(name: torch.device | str) -> torch.device:
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise SettingError(f"The device {name} cannot be used here: {error}") from error
+    return device
+
+
 def rate_factor(settings: PretrainingSettings, step: int) -> float:
     """Return the learning rate of an update by its peak: a linear warm-up, then half a cosine.
 
@@ -98,7 +109,10 @@ def rate_factor(settings: PretrainingSettings, step: int) -> float:
 
 def task_loss(network: InContextNetwork, task: Task) -> Tensor:
     """Return the mean cross-entropy of the rows without an answer."""
-    log_odds = _predict(network, task)
+    return _mean_entropy(_predict(network, task), task)
+
+
+def _mean_entropy(log_odds: Tensor, task: Task) -> Tensor:
     truth = task.is_outlier.to(log_odds.dtype)
     entropy = F.binary_cross_entropy_with_logits(log_odds, truth, reduction="none")
     return entropy[task.is_target].mean()
@@ -151,11 +165,10 @@ def _validate(
     losses, aucs, aps = [], [], []
     for task in tasks:
         with torch.no_grad():
-            losses.append(float(task_loss(network, task)))
-            log_odds = _predict(network, task)[:, task.n_context :].cpu().numpy()
-        for predicted, truth in zip(
-            log_odds, task.is_outlier[:, task.n_context :].cpu().numpy(), strict=True
-        ):
+            log_odds = _predict(network, task)
+            losses.append(float(_mean_entropy(log_odds, task)))
+        outside = (part[:, task.n_context :].cpu().numpy() for part in (log_odds, task.is_outlier))
+        for predicted, truth in zip(*outside, strict=True):
             if truth.any() and not truth.all():
                 aucs.append(roc_auc_score(truth, predicted))
                 aps.append(average_precision_score(truth, predicted))
@@ -165,8 +178,8 @@ def _validate(
 
 def _store(state: TrainingState, found: Validation, folder: Path) -> None:
     """Write the weights if they are the best, then the checkpoint and the log."""
-    best = min((known.loss for known in state.validations), default=math.inf)
-    if found.loss < best:
+    finite = [known.loss for known in state.validations if math.isfinite(known.loss)]
+    if found.loss < min(finite, default=math.inf):
         weights = {name: value.half() for name, value in state.average.state_dict().items()}
         metadata = {
             "settings": json.dumps(asdict(state.settings)),

@@ -41,7 +41,9 @@ def score_tables(source: RandomSource, rows: Tensor, n_context: int) -> Tensor:
 
 def _neighbor_scores(rows: Tensor, n_context: int, k: int) -> tuple[Tensor, Tensor]:
     """Return log mean distances to k neighbours, and these minus those of the neighbours."""
-    distances = torch.cdist(rows, rows[:, :n_context])
+    # Without matrix products, which round the distances of equal rows to more than 0.
+    exact = "donot_use_mm_for_euclid_dist"
+    distances = torch.cdist(rows, rows[:, :n_context], compute_mode=exact)
     own = torch.arange(n_context, device=rows.device)
     distances[:, own, own] = torch.inf  # a row is no neighbour of itself
     nearest = distances.topk(k, largest=False)
