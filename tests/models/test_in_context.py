@@ -57,9 +57,9 @@ def test_rows_outside_the_context_do_not_influence_each_other(network, table):
     torch.testing.assert_close(few, network(values, scores, labels)[:, :14])
 
 
-def test_a_context_can_be_read_once_for_rows_that_come_later(network, table):
+def test_a_context_can_be_encoded_once_for_rows_that_come_later(network, table):
     values, scores, labels = table
-    context = network.read_context(values[:, :N_CONTEXT], scores[:, :N_CONTEXT], labels)
+    context = network.encode_context(values[:, :N_CONTEXT], scores[:, :N_CONTEXT], labels)
     later = network.predict(context, values[:, N_CONTEXT:], scores[:, N_CONTEXT:])
     torch.testing.assert_close(later, network(values, scores, labels)[:, N_CONTEXT:])
 

@@ -11,7 +11,7 @@ from imboost.pretraining import PretrainingSettings, draw_task
 from imboost.pretraining.answers import MIN_ANSWERS, draw_answers
 from imboost.pretraining.columns import write_columns
 from imboost.pretraining.outliers import (
-    GAPS,
+    MARGINS,
     MAX_SHARE,
     MIN_SHARE,
     OUTLIER_KINDS,
@@ -71,11 +71,11 @@ def test_planted_outliers_change_and_inliers_do_not(name):
 
 
 @pytest.mark.parametrize("name", ["rare_class", "rare_region"])
-def test_a_rare_class_follows_from_the_variables_and_may_have_a_gap(name):
+def test_a_rare_class_follows_from_the_variables_and_may_have_a_margin(name):
     variables = RandomSource((0,)).normal(100, 400, 1)
     share = torch.full((100, 1), 0.1)
     columns, is_outlier = OUTLIER_KINDS[name](RandomSource((1,)), variables, (320, 1), share)
-    gaps = []
+    margins = []
     for all_rows, table, own in zip(variables, columns, is_outlier, strict=True):
         assert torch.isin(table, all_rows).all()
         assert len(table.unique()) == 320
@@ -84,8 +84,8 @@ def test_a_rare_class_follows_from_the_variables_and_may_have_a_gap(name):
         assert not ((inliers > lowest) & (inliers < highest)).any()  # an interval of values
         nearest = (inliers[:, None] - outliers).abs().min()
         left_out = all_rows[~torch.isin(all_rows, table)]
-        gaps.append(bool(((left_out[:, None] - outliers).abs().min(1).values < nearest).any()))
-    assert sum(gaps) / len(gaps) == pytest.approx(GAPS, abs=0.2)
+        margins.append(bool(((left_out[:, None] - outliers).abs().min(1).values < nearest).any()))
+    assert sum(margins) / len(margins) == pytest.approx(MARGINS, abs=0.2)
 
 
 def test_labels_tell_most_about_the_outliers_of_most_tables():

@@ -71,16 +71,16 @@ class InContextNetwork(nn.Module):
             tokens = layer(tokens, n_context)
         return self._log_odds(tokens)
 
-    def read_context(self, values: Tensor, scores: Tensor, labels: Tensor) -> Context:
-        """Read context rows once, to predict other rows of the table by `predict`."""
+    def encode_context(self, values: Tensor, scores: Tensor, labels: Tensor) -> Context:
+        """Encode context rows once, to predict other rows of the table by `predict`."""
         scaling, score_scaling = CellScaling.fit(values), CellScaling.fit(scores)
         tokens = self._embed(scaling.transform(values), score_scaling.transform(scores), labels)
-        read = []
+        pairs = []
         for layer in self._layers:
             tokens = layer.attend_over_columns(tokens)
-            read.append(layer.keys_and_values(tokens))
-            tokens = layer.attend_over_rows(tokens, *read[-1])
-        return Context(scaling, score_scaling, read)
+            pairs.append(layer.keys_and_values(tokens))
+            tokens = layer.attend_over_rows(tokens, *pairs[-1])
+        return Context(scaling, score_scaling, pairs)
 
     def predict(self, context: Context, values: Tensor, scores: Tensor) -> Tensor:
         """Return log-odds (tables, rows) of rows outside the context."""
@@ -88,8 +88,8 @@ class InContextNetwork(nn.Module):
         tokens = self._embed(
             context.scaling.transform(values), context.score_scaling.transform(scores), labels
         )
-        for layer, read in zip(self._layers, context.keys_and_values, strict=True):
-            tokens = layer.attend_over_rows(layer.attend_over_columns(tokens), *read)
+        for layer, pair in zip(self._layers, context.keys_and_values, strict=True):
+            tokens = layer.attend_over_rows(layer.attend_over_columns(tokens), *pair)
         return self._log_odds(tokens)
 
     @property
@@ -223,7 +223,7 @@ class CellScaling(NamedTuple):
 
 
 class Context(NamedTuple):
-    """Context rows as the network has read them.
+    """Context rows as the network has encoded them.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ NOISY_TABLES, MAX_NOISE = 0.2, 0.1  # tables with wrong answers, and their large
 def draw_answers(source: RandomSource, is_outlier: Tensor, scores: Tensor) -> Tensor:
     """Return the labels (tables, context rows): -1, or an answer that may be wrong.
 
-    Rows are selected at random, by a high score, or by doubt: near the quantile of the score that
-    separates as many rows as there are outliers. Most tables mix these.
+    Rows are selected at random, by a high score, or by uncertainty: near the quantile of the score
+    that separates as many rows as there are outliers. Most tables mix these.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ def draw_answers(source: RandomSource, is_outlier: Tensor, scores: Tensor) -> Te
     score = (standard * weights).sum(-1)
     share = is_outlier.float().mean(1, keepdim=True)
     place = score.argsort(1).argsort(1) / n_rows
-    doubt = -(place - (1 - share)).abs() * 10
+    uncertainty = -(place - (1 - share)).abs() * 10
     kind = source.uniform(n_tables, 1)
     strength = source.between(0.3, 3.0, n_tables, 1)
     preference = torch.where(kind < 0.35, torch.zeros_like(score), strength * score)
-    preference = torch.where(kind > 0.75, strength * (doubt + 0.5 * score), preference)
+    preference = torch.where(kind > 0.75, strength * (uncertainty + 0.5 * score), preference)
     largest = max(MIN_ANSWERS + 1.0, MAX_SHARE * n_rows)
     n_answers = source.between(math.log(MIN_ANSWERS), math.log(largest), n_tables, 1).exp()
     order = (preference + source.gumbel(n_tables, n_rows)).argsort(1, descending=True).argsort(1)

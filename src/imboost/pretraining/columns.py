@@ -1,4 +1,4 @@
-"""Columns of synthetic tables: skewed, rounded, binary and categorical ones, and gaps."""
+"""Columns of synthetic tables: skewed, rounded, binary and categorical ones, missing values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from torch import Tensor
 from imboost.pretraining.random_source import RandomSource
 
 MAX_LEVELS = 12  # of a category; each becomes a number without order
-GAPPY_TABLES, MAX_GAPS = 0.3, 0.3  # tables with gaps, and the largest share of a column's gaps
+INCOMPLETE_TABLES = 0.3  # tables with missing values
+MAX_MISSING = 0.3  # largest share of missing values in a column
 
 
 def write_columns(source: RandomSource, variables: Tensor) -> Tensor:
@@ -25,7 +26,7 @@ def write_columns(source: RandomSource, variables: Tensor) -> Tensor:
     written = torch.where(_is(kind, 0.2, 0.35), torch.round(values * steps), written)
     written = torch.where(_is(kind, 0.35, 0.43), (values > cut).float(), written)
     written = torch.where(_is(kind, 0.43, 0.5), _categories(source, values), written)
-    return _with_gaps(source, written)
+    return _with_missing_values(source, written)
 
 
 def _is(kind: Tensor, low: float, high: float) -> Tensor:
@@ -40,9 +41,9 @@ def _categories(source: RandomSource, values: Tensor) -> Tensor:
     return source.normal(n_tables, MAX_LEVELS, n).gather(1, level)
 
 
-def _with_gaps(source: RandomSource, values: Tensor) -> Tensor:
+def _with_missing_values(source: RandomSource, values: Tensor) -> Tensor:
     """Remove cells of some tables at random, each column with its own share."""
     n_tables, _, n = values.shape
-    share = source.uniform(n_tables, 1, n) * source.between(0.0, MAX_GAPS, n_tables, 1, 1)
-    share = share * source.events(GAPPY_TABLES, n_tables, 1, 1)
+    share = source.uniform(n_tables, 1, n) * source.between(0.0, MAX_MISSING, n_tables, 1, 1)
+    share = share * source.events(INCOMPLETE_TABLES, n_tables, 1, 1)
     return values.masked_fill(source.uniform(*values.shape) < share, torch.nan)

@@ -21,7 +21,7 @@ OutlierKind = Callable[[RandomSource, Tensor, Shape, Tensor], tuple[Tensor, Tens
 
 MIN_SHARE, MAX_SHARE = 0.005, 0.4  # of outliers in a table
 SPARE_ROWS = 1.25  # rows of the variables by those of a table; rows between classes are left out
-GAPS = 0.6  # tables with a gap between the classes
+MARGINS = 0.6  # tables with a margin between the classes
 HIDDEN_CLASSES = 0.3  # tables whose class depends on variables that they do not show
 MAX_CLASS_VARIABLES, MAX_REGION_VARIABLES = 4, 6  # that a class or a region depends on
 
@@ -167,7 +167,7 @@ def _separate(
 ) -> tuple[Tensor, Tensor]:
     """Mark the rows with the smallest distances as outliers and leave out spare rows.
 
-    In most tables these are the rows next to the outliers, so that there is a gap between the
+    In most tables these are the rows next to the outliers, so that there is a margin between the
     classes, as in most real tables.
     """
     n_tables, n_all, _ = variables.shape
@@ -175,7 +175,7 @@ def _separate(
     place = distance.argsort(1).argsort(1)
     is_outlier = place < (share * n_rows).ceil()
     at_random = n_all * source.uniform(n_tables, n_all)
-    left_out_first = torch.where(source.events(GAPS, n_tables, 1), place.float(), at_random)
+    left_out_first = torch.where(source.events(MARGINS, n_tables, 1), place.float(), at_random)
     left_out_first = left_out_first.masked_fill(is_outlier, torch.inf)
     is_kept = left_out_first.argsort(1).argsort(1) >= n_all - n_rows
     kept = is_kept.int().argsort(dim=1, descending=True, stable=True)[:, :n_rows]
