@@ -10,7 +10,7 @@ from torch import Tensor
 from imboost.labels import UNLABELLED
 from imboost.pretraining.random_source import RandomSource
 
-MIN_ANSWERS, MAX_SHARE = 4, 0.6  # answered rows: at least, and of the context rows
+MIN_ANSWERS, MAX_SHARE = 4, 0.9  # answered rows: at least, and of the context rows
 NOISY_TABLES, MAX_NOISE = 0.2, 0.1  # tables with wrong answers, and their largest share
 
 

@@ -20,10 +20,13 @@ Shape = tuple[int, int]
 OutlierKind = Callable[[RandomSource, Tensor, Shape, Tensor], tuple[Tensor, Tensor]]
 
 MIN_SHARE, MAX_SHARE = 0.005, 0.4  # of outliers in a table
-SPARE_ROWS = 1.25  # rows of the variables by those of a table; rows between classes are left out
+SPARE_ROWS = 1.75  # rows of the variables by those of a table; the others are left out
 MARGINS = 0.6  # tables with a margin between the classes
-HIDDEN_CLASSES = 0.3  # tables whose class depends on variables that they do not show
-MAX_CLASS_VARIABLES, MAX_REGION_VARIABLES = 4, 6  # that a class or a region depends on
+OVERLAPS, MAX_OVERLAP = 0.3, 0.1  # tables with overlapping classes, and their largest noise
+HIDDEN_CLASSES = 0.2  # tables whose class depends on variables that they do not show
+MAX_CLASS_VARIABLES, MAX_REGION_VARIABLES, MAX_CONDITIONS = 6, 16, 3  # that a class depends on
+MAX_PREFERENCE = 12.0  # log-odds of the farthest row against the nearest one to be a center
+MAX_CENTERS = (3, 8)  # of outliers and of inliers, in a partition by nearest centers
 
 
 def draw_share(source: RandomSource, n_tables: int) -> Tensor:
@@ -39,7 +42,8 @@ def rare_class(
     is_part = _some_variables(source, standard, MAX_CLASS_VARIABLES)
     weights = source.normal(len(share), 1, standard.shape[-1]) * is_part
     target = (standard * weights).sum(-1)
-    rank = _ranks(target + 1e-4 * source.normal(*target.shape))
+    noise = 1e-4 * target.std(1, keepdim=True) * source.normal(*target.shape)  # parts ties
+    rank = _ranks(target + noise)
     end = source.events(0.5, *share.shape).float()
     anywhere = source.uniform(*share.shape)
     center = torch.where(source.events(0.7, *share.shape), end, anywhere)
@@ -50,12 +54,36 @@ def rare_region(
     source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Take the rows nearest to one of them, by a few variables."""
-    standard = _standardized(_with_hidden(source, variables, shape[1]))
-    is_part = _some_variables(source, standard, MAX_REGION_VARIABLES)
-    n_tables, n_rows, n = standard.shape
-    center = standard.gather(1, source.integers(n_rows, n_tables, 1, 1).expand(-1, -1, n))
-    distance = ((standard - center).square() * is_part).sum(-1)
+    used = _region_variables(source, variables, shape)
+    distance = _distance_to_rows(source, *used, 1, _preference(source, share))
     return _separate(source, variables, shape, distance, share)
+
+
+def nearest_centers(
+    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Take rows whose nearest center belongs to the outliers: one of many classes."""
+    used = _region_variables(source, variables, shape)
+    preference = _preference(source, share)
+    n_own, n_others = (source.number(1, most) for most in MAX_CENTERS)
+    own = _distance_to_rows(source, *used, n_own, preference)
+    others = _distance_to_rows(source, *used, n_others, torch.zeros_like(preference))
+    return _separate(source, variables, shape, own - others, share)
+
+
+def rules(
+    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Take rows that meet all conditions of a rule: low or high values of a few variables."""
+    shown = _with_hidden(source, variables, shape[1])
+    rank = _ranks(shown + 1e-6 * source.normal(*shown.shape))
+    distances = []
+    for _ in range(source.number(1, 2)):  # rules, of which one has to be met
+        is_low = source.events(0.5, len(share), 1, rank.shape[-1])
+        violation = torch.where(is_low, rank, 1 - rank)
+        is_part = _some_variables(source, shown, MAX_CONDITIONS)
+        distances.append(violation.masked_fill(~is_part, 0.0).amax(-1))
+    return _separate(source, variables, shape, torch.stack(distances).amin(0), share)
 
 
 def group(
@@ -117,6 +145,8 @@ def other_structure(
 OUTLIER_KINDS: dict[str, OutlierKind] = {
     "rare_class": rare_class,
     "rare_region": rare_region,
+    "nearest_centers": nearest_centers,
+    "rules": rules,
     "group": group,
     "broken_dependency": broken_dependency,
     "far_values": far_values,
@@ -124,7 +154,7 @@ OUTLIER_KINDS: dict[str, OutlierKind] = {
     "other_structure": other_structure,
 }
 """Kinds of outliers by name."""
-WEIGHTS = {"rare_class": 3, "rare_region": 2, "group": 2}
+WEIGHTS = {"rare_class": 3, "nearest_centers": 3, "rules": 2, "rare_region": 2, "group": 2}
 """Kinds that are drawn more often than the others: most outliers of real tables are a class."""
 
 
@@ -157,30 +187,61 @@ def _random_cell(source: RandomSource, columns: Tensor) -> Tensor:
 
 def _nearest(distance: Tensor, share: Tensor) -> Tensor:
     """Mark the rows with the smallest absolute distances: a share of each table, at least one."""
-    n_rows = distance.shape[1]
-    place = distance.abs().argsort(1).argsort(1)
-    return place < (share * n_rows).ceil()
+    return _places(distance.abs()) < (share * distance.shape[1]).ceil()
 
 
 def _separate(
     source: RandomSource, variables: Tensor, shape: Shape, distance: Tensor, share: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Mark the rows with the smallest distances as outliers and leave out spare rows.
+    """Take the rows with the smallest distances as a class, and a sample of it as outliers.
 
-    In most tables these are the rows next to the outliers, so that there is a margin between the
-    classes, as in most real tables.
+    Most data sets of the field are made so: one class of many is sampled until it is rare. In
+    some tables the classes overlap, in others the inliers next to the outliers are left out.
     """
     n_tables, n_all, _ = variables.shape
     n_rows, n_columns = shape
-    place = distance.argsort(1).argsort(1)
-    is_outlier = place < (share * n_rows).ceil()
-    at_random = n_all * source.uniform(n_tables, n_all)
-    left_out_first = torch.where(source.events(MARGINS, n_tables, 1), place.float(), at_random)
-    left_out_first = left_out_first.masked_fill(is_outlier, torch.inf)
-    is_kept = left_out_first.argsort(1).argsort(1) >= n_all - n_rows
+    noise = source.between(0.0, MAX_OVERLAP, n_tables, 1) * source.events(OVERLAPS, n_tables, 1)
+    place = _places(_ranks(distance) + noise * source.normal(n_tables, n_all))
+    n_outliers = (share * n_rows).ceil()
+    n_spare = n_all - n_rows  # rows of both classes that are left out
+    n_class = n_outliers * ((n_outliers + n_spare) / n_outliers) ** source.uniform(n_tables, 1)
+    is_class = place < n_class.floor().clamp_min(n_outliers)
+    at_random = source.uniform(n_tables, n_all)
+    is_outlier = _places(at_random.masked_fill(~is_class, torch.inf)) < n_outliers
+    margin = source.uniform(n_tables, 1) * source.events(MARGINS, n_tables, 1)
+    is_next = place < n_class + margin * (n_spare - n_class + n_outliers)
+    last = at_random + is_next + 2 * is_class.float()  # to be taken as inliers
+    is_kept = is_outlier | (_places(last) < n_rows - n_outliers)
     kept = is_kept.int().argsort(dim=1, descending=True, stable=True)[:, :n_rows]
     columns = variables[..., :n_columns].gather(1, kept[..., None].expand(-1, -1, n_columns))
     return columns, is_outlier.gather(1, kept)
+
+
+def _region_variables(
+    source: RandomSource, variables: Tensor, shape: Shape
+) -> tuple[Tensor, Tensor]:
+    """Return standardised variables, and which of them a region depends on."""
+    standard = _standardized(_with_hidden(source, variables, shape[1]))
+    return standard, _some_variables(source, standard, MAX_REGION_VARIABLES)
+
+
+def _preference(source: RandomSource, share: Tensor) -> Tensor:
+    """Draw how much outliers are preferred to be far from the mean: in most tables they are."""
+    return source.between(0.0, MAX_PREFERENCE, *share.shape)
+
+
+def _distance_to_rows(
+    source: RandomSource, rows: Tensor, is_part: Tensor, n: int, preference: Tensor
+) -> Tensor:
+    """Return the distance (tables, rows) to the nearest of n random rows, by some variables.
+
+    The larger the `preference` (tables, 1), the more often these are rows far from the mean.
+    """
+    used = rows * is_part
+    far = preference * _ranks(used.square().sum(-1))
+    chosen = (far + source.gumbel(*far.shape)).topk(n).indices[..., None]
+    centers = used.gather(1, chosen.expand(-1, -1, used.shape[-1]))
+    return torch.cdist(used, centers).amin(-1)
 
 
 def _with_hidden(source: RandomSource, variables: Tensor, n_columns: int) -> Tensor:
@@ -192,14 +253,21 @@ def _with_hidden(source: RandomSource, variables: Tensor, n_columns: int) -> Ten
 def _some_variables(source: RandomSource, variables: Tensor, most: int) -> Tensor:
     """Mark some of the variables (tables, 1, variables) that differ between rows."""
     n_tables, _, n = variables.shape
-    differs = variables.abs().amax(1, keepdim=True) > 0
+    differs = variables.amax(1, keepdim=True) > variables.amin(1, keepdim=True)
     order = (source.uniform(n_tables, 1, n) + differs).argsort(-1, descending=True).argsort(-1)
-    return order < source.between(1, most + 1, n_tables, 1, 1).floor()
+    is_part = order < source.between(1, most + 1, n_tables, 1, 1).floor()
+    # A table of constants alone keeps one of them.
+    return is_part & (differs | (order == 0))
+
+
+def _places(values: Tensor) -> Tensor:
+    """Return the places of values in the ascending order of their table, from 0."""
+    return values.argsort(1).argsort(1)
 
 
 def _ranks(values: Tensor) -> Tensor:
     """Return the ranks of values within their table, from 0 to 1."""
-    return values.argsort(1).argsort(1) / values.shape[1]
+    return _places(values) / values.shape[1]
 
 
 def _standardized(values: Tensor) -> Tensor:
