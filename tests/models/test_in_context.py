@@ -11,9 +11,10 @@ N_CONTEXT = 12
 @pytest.fixture
 def network():
     torch.manual_seed(0)
-    network = InContextNetwork(16, 2, 2)
-    for parameter in network.parameters():  # some are 0 at first
-        torch.nn.init.normal_(parameter, std=0.3)
+    network = InContextNetwork(16, 2, 2, row_width=48, n_row_layers=2, n_row_heads=4)
+    for parameter in network.parameters():
+        if parameter.ndim == 2:  # some are 0 at first; the weights of the norms stay 1
+            torch.nn.init.normal_(parameter, std=0.3)
     return network.requires_grad_(False)
 
 
@@ -89,6 +90,36 @@ def test_a_label_changes_predictions_of_other_rows(network, table, label):
     assert (changed[:, 1:].abs() > 1e-5).all()
 
 
+@pytest.mark.parametrize("unused", ["label", "row_label"])
+def test_cell_layers_and_row_layers_both_use_the_labels(network, table, unused):
+    values, scores, labels = table
+    getattr(network, unused).weight.zero_()
+    changed = network(values, scores, labels.flip(1)) - network(values, scores, labels)
+    assert (changed.abs() > 1e-5).all()
+
+
+def test_every_layer_attends_to_the_context(network, table):
+    values, scores, labels = table
+    context = network.encode_context(values[:, :N_CONTEXT], scores[:, :N_CONTEXT], labels)
+    query = (values[:, N_CONTEXT:], scores[:, N_CONTEXT:])
+    expected = network.predict(context, *query)
+    pairs = context.keys_and_values
+    assert len(pairs) == len(network.layers) + len(network.row_layers)
+    for number, (key, value) in enumerate(pairs):
+        assert key.shape == value.shape
+        assert key.shape[3] == N_CONTEXT
+        changed = [*pairs[:number], (key, value + 1), *pairs[number + 1 :]]
+        predicted = network.predict(context._replace(keys_and_values=changed), *query)
+        assert ((predicted - expected).abs() > 1e-4).all(), number
+
+
+@pytest.mark.parametrize("summary", [0, 1, 2])
+def test_every_summary_of_a_row_takes_part_in_its_prediction(network, table, summary):
+    before = network(*table)
+    network.summary_marks[summary] += 1
+    assert ((network(*table) - before).abs() > 1e-4).all()
+
+
 def test_unlabelled_context_rows_count(network, table):
     values, scores, labels = table
     labels[:, 5] = -1
@@ -98,9 +129,13 @@ def test_unlabelled_context_rows_count(network, table):
 
 
 def test_the_layers_of_a_new_network_are_the_identity():
-    network = InContextNetwork(16, 2, 2)
-    tokens = torch.randn(2, 17, 9, 16)
-    assert torch.equal(network.layers[0](tokens, N_CONTEXT), tokens)
+    network = InContextNetwork(16, 2, 2, row_width=48, n_row_layers=2, n_row_heads=4)
+    tokens, row_tokens = torch.randn(2, 17, 9, 16), torch.randn(2, 17, 1, 48)
+    for layer in network.layers:
+        assert torch.equal(layer.columns(tokens), tokens)
+        assert torch.equal(layer.rows(tokens, *layer.rows.keys_and_values(tokens)), tokens)
+    for layer in network.row_layers:
+        assert torch.equal(layer(row_tokens, *layer.keys_and_values(row_tokens)), row_tokens)
 
 
 def test_ranks_are_those_of_known_context_values():
@@ -112,9 +147,20 @@ def test_ranks_are_those_of_known_context_values():
     torch.testing.assert_close(ranks, expected, atol=1e-5, rtol=0)
 
 
+def test_periodic_features_are_those_of_the_rank():
+    values = torch.tensor([1.0, 2.0, 3.0])[None, :, None]
+    sines, cosines = cell_features(values, 3)[0, :, 0, 2:-1].chunk(2, -1)
+    ranks = torch.tensor([0.25, 0.5, 0.75])[:, None]
+    angles = torch.pi * ranks * torch.tensor([1, 2, 4, 8])
+    torch.testing.assert_close(sines, angles.sin(), atol=1e-5, rtol=0)
+    torch.testing.assert_close(cosines, angles.cos(), atol=1e-5, rtol=0)
+
+
 def test_scaled_values_ignore_gaps_and_compress_large_ones():
     values = torch.tensor([0.0, 2.0, torch.nan, 1e6])[None, :, None]
-    scaled, _, missing = cell_features(values, 3)[0, :, 0].T
+    features = cell_features(values, 3)[0, :, 0]
+    scaled, missing = features[:, 0], features[:, -1]
+    assert not features[2, :-1].any()  # a gap is nothing but missing
     expected = 2 * torch.log1p(torch.tensor(0.5))  # one standard deviation
     torch.testing.assert_close(scaled[:2], torch.stack([-expected, expected]))
     assert scaled[2] == 0

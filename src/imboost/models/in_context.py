@@ -12,7 +12,7 @@ References
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -21,7 +21,8 @@ from torch import Tensor, nn
 from imboost.labels import UNLABELLED
 
 SCORES = ("isolation_forest", "knn", "pca", "lof")  # unsupervised scores that mark a column
-N_CELL_FEATURES = 3
+FREQUENCIES = (1, 2, 4, 8)  # of the periodic features of a rank, in half periods
+N_CELL_FEATURES = 3 + 2 * len(FREQUENCIES)
 QUERY = 2  # of a row outside the context, beside the labels -1, 0 and 1
 HIDDEN_FACTOR = 3  # width of the hidden layer by that of the network
 MIN_DEVIATION = 1e-6  # of a constant column, by the largest deviation from the mean
@@ -31,23 +32,44 @@ MIN_RANK = 1e-3  # so that normal quantiles are finite
 class InContextNetwork(nn.Module):
     """Predicts the log-odds of being an outlier for all rows of a table in one pass.
 
+    Cell layers attend over the tokens of a row and over the rows of a column. Each row then is a
+    single, wider token, and row layers attend over the context rows.
+
     Parameters
     ----------
-    width : int
-        Length of a token.
-    n_layers, n_heads : int
+    width, n_layers, n_heads : int
+        Length of a cell's token, number of cell layers, and their attention heads.
+    row_width, n_row_layers, n_row_heads : int
+        The same of the row layers. `row_width` is a multiple of `width`.
     """
 
-    def __init__(self, width: int, n_layers: int, n_heads: int) -> None:
+    def __init__(
+        self,
+        width: int,
+        n_layers: int,
+        n_heads: int,
+        row_width: int,
+        n_row_layers: int,
+        n_row_heads: int,
+    ) -> None:
         super().__init__()
+        self.n_summaries = row_width // width  # tokens of a row that become its wide token
         self.cell = nn.Sequential(
             nn.Linear(N_CELL_FEATURES, width), nn.GELU(), nn.Linear(width, width)
         )
         self.score_marks = nn.Parameter(torch.zeros(len(SCORES), width))
+        self.summary_marks = nn.Parameter(torch.randn(self.n_summaries, width))
         self.label = nn.Embedding(QUERY + 2, width)  # from -1 to QUERY
-        self.layers = nn.ModuleList(TableLayer(width, n_heads) for _ in range(n_layers))
-        self.norm = nn.LayerNorm(width)
-        self.head = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, 1))
+        self.layers = nn.ModuleList(CellLayer(width, n_heads) for _ in range(n_layers))
+        self.row_norm = nn.LayerNorm(row_width)
+        self.row_label = nn.Embedding(QUERY + 2, row_width)
+        self.row_layers = nn.ModuleList(
+            RowLayer(row_width, n_row_heads) for _ in range(n_row_layers)
+        )
+        self.norm = nn.LayerNorm(row_width)
+        self.head = nn.Sequential(
+            nn.Linear(row_width, 2 * row_width), nn.GELU(), nn.Linear(2 * row_width, 1)
+        )
 
     def forward(self, values: Tensor, scores: Tensor, labels: Tensor) -> Tensor:
         """Return log-odds (tables, rows).
@@ -66,105 +88,160 @@ class InContextNetwork(nn.Module):
             CellScaling.fit(part[:, :n_context]) for part in (values, scores)
         )
         labels = F.pad(labels, (0, n_rows - n_context), value=QUERY)
-        tokens = self._embed(scaling.transform(values), score_scaling.transform(scores), labels)
-        for layer in self._layers:
-            tokens = layer(tokens, n_context)
-        return self._log_odds(tokens)
+        cells, marked = scaling.transform(values), score_scaling.transform(scores)
+        return self._run(cells, marked, labels, n_context=n_context)[0]
 
     def encode_context(self, values: Tensor, scores: Tensor, labels: Tensor) -> Context:
         """Encode context rows once, to predict other rows of the table by `predict`."""
         scaling, score_scaling = CellScaling.fit(values), CellScaling.fit(scores)
-        tokens = self._embed(scaling.transform(values), score_scaling.transform(scores), labels)
-        pairs = []
-        for layer in self._layers:
-            tokens = layer.attend_over_columns(tokens)
-            pairs.append(layer.keys_and_values(tokens))
-            tokens = layer.attend_over_rows(tokens, *pairs[-1])
+        cells, marked = scaling.transform(values), score_scaling.transform(scores)
+        _, pairs = self._run(cells, marked, labels, n_context=labels.shape[1])
         return Context(scaling, score_scaling, pairs)
 
     def predict(self, context: Context, values: Tensor, scores: Tensor) -> Tensor:
         """Return log-odds (tables, rows) of rows outside the context."""
         labels = torch.full(values.shape[:2], QUERY, device=values.device)
-        tokens = self._embed(
-            context.scaling.transform(values), context.score_scaling.transform(scores), labels
-        )
-        for layer, pair in zip(self._layers, context.keys_and_values, strict=True):
-            tokens = layer.attend_over_rows(layer.attend_over_columns(tokens), *pair)
-        return self._log_odds(tokens)
+        cells = context.scaling.transform(values)
+        marked = context.score_scaling.transform(scores)
+        return self._run(cells, marked, labels, pairs=context.keys_and_values)[0]
+
+    def compile_layers(self) -> None:
+        """Compile the layers for tables of any shape, which makes training on a GPU faster."""
+        for layer in self._cell_layers:
+            layer.columns.compile(dynamic=True)
+            layer.rows.compile(dynamic=True)
+        for row_layer in self._row_layers:
+            row_layer.compile(dynamic=True)
 
     @property
-    def _layers(self) -> list[TableLayer]:
-        return [layer for layer in self.layers if isinstance(layer, TableLayer)]
+    def _cell_layers(self) -> list[CellLayer]:
+        return [layer for layer in self.layers if isinstance(layer, CellLayer)]
+
+    @property
+    def _row_layers(self) -> list[RowLayer]:
+        return [layer for layer in self.row_layers if isinstance(layer, RowLayer)]
+
+    def _run(
+        self,
+        cells: Tensor,
+        scores: Tensor,
+        labels: Tensor,
+        *,
+        n_context: int = 0,
+        pairs: list[tuple[Tensor, Tensor]] | None = None,
+    ) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
+        """Return log-odds, and the keys and values of each layer.
+
+        These are of the first `n_context` rows, or `pairs` of a context that is encoded already.
+        """
+        found: list[tuple[Tensor, Tensor]] = []
+
+        def attend(layer: RowLayer, tokens: Tensor) -> Tensor:
+            own = pairs[len(found)] if pairs else layer.keys_and_values(tokens[:, :n_context])
+            found.append(own)
+            attended: Tensor = layer(tokens, *own)
+            return attended
+
+        tokens = self._embed(cells, scores, labels)
+        for layer in self._cell_layers:
+            tokens = attend(layer.rows, layer.columns(tokens))
+        summaries = tokens[:, :, : self.n_summaries].flatten(2)  # (tables, rows, row width)
+        tokens = self.row_norm(summaries) + self.row_label(labels - UNLABELLED)
+        tokens = tokens.unsqueeze(2)
+        for row_layer in self._row_layers:
+            tokens = attend(row_layer, tokens)
+        log_odds: Tensor = self.head(self.norm(tokens))
+        return log_odds[:, :, 0, 0], found
 
     def _embed(self, cells: Tensor, scores: Tensor, labels: Tensor) -> Tensor:
-        """Return tokens (tables, rows, tokens, width): the label, then all cells."""
+        """Return tokens (tables, rows, tokens, width): the summaries, then all cells."""
         label = self.label(labels - UNLABELLED).unsqueeze(2)
-        marked = self.cell(scores) + self.score_marks
         # Every cell carries the label of its row, so that the first layer can compare them.
-        return torch.cat([label, marked + label, self.cell(cells) + label], 2)
-
-    def _log_odds(self, tokens: Tensor) -> Tensor:
-        log_odds: Tensor = self.head(self.norm(tokens[:, :, 0]))
-        return log_odds[..., 0]
+        parts = [self.summary_marks, self.cell(scores) + self.score_marks, self.cell(cells)]
+        return torch.cat([part + label for part in parts], 2)
 
 
-class TableLayer(nn.Module):
-    """Attention over the tokens of a row, attention over the rows of a column, a perceptron."""
+class CellLayer(nn.Module):
+    """Attention over the tokens of a row, then over the rows of a column."""
+
+    columns: ColumnAttention
+    rows: RowLayer
+
+    def __init__(self, width: int, n_heads: int) -> None:
+        super().__init__()
+        self.columns = ColumnAttention(width, n_heads)
+        self.rows = RowLayer(width, n_heads)
+
+
+class ColumnAttention(nn.Module):
+    """Lets the tokens of each row attend to each other."""
 
     def __init__(self, width: int, n_heads: int) -> None:
         super().__init__()
         self.n_heads = n_heads
-        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3))
-        self.inputs = nn.ModuleList(nn.Linear(width, 3 * width) for _ in range(2))
-        self.outputs = nn.ModuleList(nn.Linear(width, width) for _ in range(2))
-        self.hidden = nn.Linear(width, HIDDEN_FACTOR * width)
-        self.last = nn.Linear(HIDDEN_FACTOR * width, width)
-        for layer in (*self.outputs, self.last):  # each block begins as the identity
-            nn.init.zeros_(layer.weight)
-            nn.init.zeros_(layer.bias)
+        self.norm = nn.LayerNorm(width)
+        self.input = nn.Linear(width, 3 * width)
+        self.output = nn.Linear(width, width)
+        _begin_as_identity(self.output)
 
-    def forward(self, tokens: Tensor, n_context: int) -> Tensor:
+    def forward(self, tokens: Tensor) -> Tensor:
         """Map tokens (tables, rows, tokens, width) to tokens of the same shape."""
-        tokens = self.attend_over_columns(tokens)
-        return self.attend_over_rows(tokens, *self.keys_and_values(tokens[:, :n_context]))
-
-    def attend_over_columns(self, tokens: Tensor) -> Tensor:
-        """Let the tokens of each row attend to each other."""
-        query, key, value = self._heads(0, tokens, slice(0, 3))
+        query, key, value = _heads(self.input(self.norm(tokens)), 3, self.n_heads)
         # Written out, since fused attention is slow on many short sequences.
         weights = torch.softmax(query @ key.mT * query.shape[-1] ** -0.5, -1)
-        return tokens + self._join(0, weights @ value)
+        result: Tensor = tokens + self.output(_join(weights @ value))
+        return result
+
+
+class RowLayer(nn.Module):
+    """Lets each token attend to the context rows of its column, then applies a perceptron."""
+
+    def __init__(self, width: int, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.norm, self.hidden_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.query, self.output = nn.Linear(width, width), nn.Linear(width, width)
+        self.key_value = nn.Linear(width, 2 * width)
+        self.hidden = nn.Linear(width, HIDDEN_FACTOR * width)
+        self.last = nn.Linear(HIDDEN_FACTOR * width, width)
+        _begin_as_identity(self.output)
+        _begin_as_identity(self.last)
 
     def keys_and_values(self, context: Tensor) -> tuple[Tensor, Tensor]:
         """Return what rows attend to, each (tables, tokens, heads, context rows, width)."""
-        key, value = self._heads(1, context.transpose(1, 2), slice(1, 3))
+        mapped = self.key_value(self.norm(context))
+        key, value = _heads(mapped.transpose(1, 2), 2, self.n_heads)
         return key, value
 
-    def attend_over_rows(self, tokens: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        """Let each token attend to the context rows of its column, then apply the perceptron."""
-        [query] = self._heads(1, tokens.transpose(1, 2), slice(0, 1))
+    def forward(self, tokens: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        """Map tokens (tables, rows, tokens, width) to tokens of the same shape."""
+        [query] = _heads(self.query(self.norm(tokens)).transpose(1, 2), 1, self.n_heads)
         attended = F.scaled_dot_product_attention(
             query.flatten(0, 1), key.flatten(0, 1), value.flatten(0, 1)
         )
-        attended = self._join(1, attended.view(query.shape))
-        tokens = tokens + attended.transpose(1, 2)
-        hidden = F.gelu(self.hidden(self.norms[2](tokens)))
+        tokens = tokens + self.output(_join(attended.view(query.shape))).transpose(1, 2)
+        hidden = F.gelu(self.hidden(self.hidden_norm(tokens)))
         result: Tensor = tokens + self.last(hidden)
         return result
 
-    def _heads(self, block: int, tokens: Tensor, parts: slice) -> tuple[Tensor, ...]:
-        """Return some of queries, keys and values, (tables, sequences, heads, length, width)."""
-        layer, width = cast("nn.Linear", self.inputs[block]), tokens.shape[-1]
-        rows = slice(parts.start * width, parts.stop * width)
-        mapped = F.linear(self.norms[block](tokens), layer.weight[rows], layer.bias[rows])
-        return tuple(
-            part.view(*part.shape[:-1], self.n_heads, -1).transpose(-3, -2)
-            for part in mapped.chunk(parts.stop - parts.start, -1)
-        )
 
-    def _join(self, block: int, heads: Tensor) -> Tensor:
-        joined: Tensor = self.outputs[block](heads.transpose(-3, -2).flatten(-2))
-        return joined
+def _begin_as_identity(layer: nn.Linear) -> None:
+    """Set the last map of a residual block to 0."""
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+
+
+def _heads(mapped: Tensor, n_parts: int, n_heads: int) -> list[Tensor]:
+    """Split (tables, sequences, length, parts x width) into parts with a dimension of heads."""
+    return [
+        part.view(*part.shape[:-1], n_heads, -1).transpose(-3, -2)
+        for part in mapped.chunk(n_parts, -1)
+    ]
+
+
+def _join(heads: Tensor) -> Tensor:
+    """Undo the split into heads."""
+    return heads.transpose(-3, -2).flatten(-2)
 
 
 class CellScaling(NamedTuple):
@@ -181,7 +258,7 @@ class CellScaling(NamedTuple):
     Examples
     --------
     >>> values = torch.tensor([[[1.0], [3.0], [torch.nan]]])
-    >>> CellScaling.fit(values[:, :2]).transform(values)[0, :, 0].tolist()[2]
+    >>> CellScaling.fit(values[:, :2]).transform(values)[0, 2, 0, [0, 1, -1]].tolist()
     [0.0, 0.0, 1.0]
     """
 
@@ -206,9 +283,15 @@ class CellScaling(NamedTuple):
         return cls(mean, deviation, ordered, n_known)
 
     def transform(self, values: Tensor) -> Tensor:
-        """Return the scaled value of each cell, its rank and whether it is missing.
+        """Return features of each cell: scaled value, rank, periodic features, missing or not.
 
-        Large values are compressed by a logarithm; the rank is mapped to a normal quantile.
+        Large values are compressed by a logarithm. The rank is mapped to a normal quantile, and
+        to sines and cosines, with which a network learns sharp limits more quickly [1]_.
+
+        References
+        ----------
+        .. [1] Gorishniy et al., "On embeddings for numerical features in tabular deep learning",
+           NeurIPS 2022.
         """
         missing = values.isnan()
         scaled = (values.masked_fill(missing, 0.0) - self.mean) / self.deviation
@@ -217,9 +300,19 @@ class CellScaling(NamedTuple):
         below = torch.searchsorted(self.ordered, filled)
         not_above = torch.searchsorted(self.ordered, filled, right=True)
         rank = ((below + not_above).mT / 2 + 0.5) / (self.n_known + 1)
-        quantile = torch.special.ndtri(rank.clamp(MIN_RANK, 1 - MIN_RANK))
-        features = torch.stack([scaled, quantile], -1).masked_fill(missing[..., None], 0.0)
-        return torch.cat([features, missing[..., None].to(features.dtype)], -1)
+        rank = rank.clamp(MIN_RANK, 1 - MIN_RANK)
+        angle = torch.pi * rank[..., None] * torch.tensor(FREQUENCIES, device=rank.device)
+        features = torch.cat(
+            [
+                torch.stack([scaled, torch.special.ndtri(rank)], -1),
+                angle.sin(),
+                angle.cos(),
+                missing[..., None],
+            ],
+            -1,
+        )
+        features[..., :-1].masked_fill_(missing[..., None], 0.0)
+        return features
 
 
 class Context(NamedTuple):
