@@ -10,12 +10,16 @@ from dataclasses import replace
 import pytest
 import torch
 from safetensors import safe_open
+from safetensors.torch import load_file
 
 from imboost.errors import PersistenceError, SettingError
-from imboost.pretraining import PretrainingSettings, draw_task, pretrain, training
+from imboost.labels import UNLABELLED
+from imboost.models.in_context import SCORES
+from imboost.pretraining import PretrainingSettings, Task, draw_tasks, pretrain, training
 from imboost.pretraining.__main__ import main
 from imboost.pretraining.checkpoint import TrainingState
 from imboost.pretraining.random_source import RandomSource
+from imboost.pretraining.tasks import UPDATES_PER_DRAW
 
 SETTINGS = PretrainingSettings(
     n_steps=6,
@@ -23,6 +27,9 @@ SETTINGS = PretrainingSettings(
     width=8,
     n_layers=1,
     n_heads=2,
+    row_width=16,
+    n_row_layers=1,
+    n_row_heads=2,
     max_context=32,
     max_columns=4,
     n_query=16,
@@ -31,7 +38,7 @@ SETTINGS = PretrainingSettings(
 
 @pytest.fixture(autouse=True)
 def few_validation_tables(monkeypatch):
-    monkeypatch.setattr("imboost.pretraining.training.N_VALIDATION", 2)
+    monkeypatch.setattr(training, "N_VALIDATION", 2)
 
 
 def test_an_interrupted_training_has_the_result_of_one_that_was_not(tmp_path):
@@ -77,13 +84,100 @@ def test_weights_are_the_average_with_the_lowest_validation_loss(tmp_path):
 
 def test_training_learns_the_outliers_of_a_few_tables(tmp_path, monkeypatch):
     settings = replace(SETTINGS, n_steps=150, learning_rate=1e-2, width=16, n_tokens=2_000)
-    same = draw_task(settings, RandomSource((3,)))
-    monkeypatch.setattr("imboost.pretraining.training.draw_task", lambda *_: same)
-    monkeypatch.setattr("imboost.pretraining.training.WARMUP_STEPS", 10)
-    state = pretrain(settings, tmp_path, validate_every=10)
-    share = float(same.is_outlier[same.is_target].double().mean())
-    without_rows = -share * math.log(share) - (1 - share) * math.log(1 - share)
-    assert state.validations[-1].training_loss < 0.75 * without_rows
+    same = draw_tasks(settings, RandomSource((3,)))[0]
+    monkeypatch.setattr(training, "draw_tasks", lambda *_: [same] * UPDATES_PER_DRAW)
+    monkeypatch.setattr(training, "WARMUP_STEPS", 10)
+    state = pretrain(settings, tmp_path, validate_every=25)
+    is_target = same.is_target
+    share = (same.is_outlier & is_target).sum(1, keepdim=True) / is_target.sum(1, keepdim=True)
+    log_odds = share.clamp(1e-6).logit().expand_as(is_target)  # of each table, without its rows
+    without_rows = training._mean_entropy(log_odds, same)
+    assert state.validations[-1].training_loss < 0.5 * without_rows
+
+
+def test_the_tables_of_an_update_do_not_depend_on_where_a_training_was_interrupted():
+    device = torch.device("cpu")
+    continued = training.TrainingTasks(SETTINGS, device)
+    for step in (0, 1, 2, 3, 4, 5, 8, 6):  # UPDATES_PER_DRAW is 4
+        task = continued.of_update(step)
+        at_once = training.TrainingTasks(SETTINGS, device).of_update(step)
+        for part, same in zip(task, at_once, strict=True):
+            torch.testing.assert_close(part, same, equal_nan=True, rtol=0, atol=0)
+
+
+def test_no_update_repeats_the_tables_of_another_or_of_the_validation(tmp_path, monkeypatch):
+    seen = []
+    predict = training._predict
+    monkeypatch.setattr(
+        training, "_predict", lambda network, task: seen.append(task) or predict(network, task)
+    )
+    pretrain(replace(SETTINGS, n_steps=2 * UPDATES_PER_DRAW), tmp_path)
+    tables = [table.nan_to_num().numpy().tobytes() for task in seen for table in task.values]
+    assert len(seen) == 2 * UPDATES_PER_DRAW + 2 * UPDATES_PER_DRAW  # updates and validation
+    assert len(set(tables)) == len(tables)
+
+
+def constant_loss(*shares, n_rows=200, log_odds=0.0):
+    """Return the loss of a network that predicts the same log-odds for all rows."""
+    n_outliers = torch.tensor([[round(share * n_rows)] for share in shares])
+    is_outlier = torch.arange(n_rows) < n_outliers
+    labels = torch.full((len(shares), 50), UNLABELLED)
+    values, scores = (torch.zeros(len(shares), n_rows, n) for n in (3, len(SCORES)))
+    task = Task(values, scores, labels, is_outlier)
+    return float(training.task_loss(lambda *_: torch.full((len(shares), n_rows), log_odds), task))
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.9])
+def test_the_loss_of_a_table_is_divided_by_the_deviation_of_its_labels(share):
+    # Log-odds of 0 have a cross-entropy of log 2 in every row.
+    deviation = math.sqrt(share * (1 - share))
+    assert constant_loss(share) == pytest.approx(math.log(2) * 0.5 / deviation, rel=1e-4)
+
+
+def test_rare_outliers_count_more_per_unit_of_cross_entropy_than_frequent_ones():
+    assert constant_loss(0.01) > 4 * constant_loss(0.5)
+    mean = (constant_loss(0.01) + constant_loss(0.5)) / 2
+    assert constant_loss(0.01, 0.5) == pytest.approx(mean, rel=1e-4)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_the_loss_of_a_table_with_a_single_class_is_finite(share):
+    assert 0 < constant_loss(share) < 8 * math.log(2)
+
+
+def test_answered_rows_are_not_part_of_the_loss():
+    task = draw_tasks(SETTINGS, RandomSource((0,)))[0]
+    log_odds = torch.randn(task.is_outlier.shape, generator=torch.Generator().manual_seed(0))
+    changed = torch.where(task.is_target, log_odds, -99.0)
+    losses = [training.task_loss(lambda *_, own=own: own, task) for own in (log_odds, changed)]
+    assert (~task.is_target).any()
+    assert losses[0] == losses[1]
+
+
+def test_the_average_of_the_first_updates_is_the_mean_of_their_weights():
+    state = TrainingState.start(SETTINGS, torch.device("cpu"))
+    for weights in (state.network.score_marks, state.average.score_marks):
+        weights.data.fill_(0.0)
+    for step in (1, 2, 3):
+        state.network.score_marks.data.fill_(float(step))
+        state.step = step
+        state.update_average()
+    expected = torch.full_like(state.average.score_marks, 6 / 4)  # with the initial weights
+    torch.testing.assert_close(state.average.score_marks, expected)
+
+
+def test_muon_updates_the_matrices_of_all_layers_and_adam_the_other_weights():
+    state = TrainingState.start(SETTINGS, torch.device("cpu"))
+    names = {id(weight): name for name, weight in state.network.named_parameters()}
+    muon, adam = (
+        {names[id(weight)] for group in optimiser.param_groups for weight in group["params"]}
+        for optimiser in state.optimisers
+    )
+    assert muon | adam == set(names.values())
+    assert not muon & adam
+    for name, weight in state.network.named_parameters():
+        is_of_layer = name.startswith(("layers.", "row_layers."))
+        assert (name in muon) == (is_of_layer and weight.ndim == 2), name
 
 
 def test_other_settings_are_refused(tmp_path):
@@ -102,7 +196,9 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
     ("change", "message"),
     [
         ({"n_steps": 0}, "n_steps must be above 0"),
-        ({"width": 9}, "multiple of n_heads"),
+        ({"width": 9}, "width must be a multiple of n_heads, got 9 and 2"),
+        ({"n_row_heads": 3}, "row_width must be a multiple of n_row_heads, got 16 and 3"),
+        ({"row_width": 20}, "row_width must be a multiple of width, got 20 and 8"),
         ({"max_context": 8}, "max_context must be at least 32"),
     ],
 )
@@ -113,7 +209,8 @@ def test_impossible_settings_are_refused(change, message):
 
 def test_an_update_with_a_gradient_that_is_not_finite_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "imboost.pretraining.training.task_loss",
+        training,
+        "task_loss",
         lambda network, task: network.score_marks.sum() * torch.nan,
     )
     state = pretrain(SETTINGS, tmp_path, max_seconds=0)
@@ -127,6 +224,7 @@ opened = []
 sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)
 from imboost.pretraining.__main__ import main
 sys.argv[1:] = [{folder!r}, *"--n-steps 2 --n-tokens 2000 --width 8 --n-layers 1 --n-heads 2 "
+    "--row-width 16 --n-row-layers 1 --n-row-heads 2 "
     "--max-context 32 --max-columns 4 --n-query 16".split()]
 main()
 data = (".npz", ".npy", ".csv", ".gz", ".parquet", ".feather", ".arff", ".mat", ".data", ".db")
@@ -174,14 +272,38 @@ def test_a_validation_that_is_not_finite_does_not_keep_later_weights_from_being_
     tmp_path, monkeypatch
 ):
     entropy = training._mean_entropy
+    n_nan = 1 + training.N_VALIDATION * UPDATES_PER_DRAW  # an update and its validation
     calls = []
 
     def once_nan(log_odds, task):
         calls.append(log_odds)
-        return entropy(log_odds, task) * (torch.nan if len(calls) <= 3 else 1.0)
+        return entropy(log_odds, task) * (torch.nan if len(calls) <= n_nan else 1.0)
 
-    monkeypatch.setattr(training, "_mean_entropy", once_nan)  # an update, and two validations
+    monkeypatch.setattr(training, "_mean_entropy", once_nan)
     state = pretrain(SETTINGS, tmp_path, validate_every=1)
     assert math.isnan(state.validations[0].loss)
-    assert math.isfinite(state.validations[-1].loss)
+    assert all(math.isfinite(found.loss) for found in state.validations[1:])
     assert (tmp_path / "weights.safetensors").exists()
+
+
+def test_a_training_starts_from_the_weights_of_an_earlier_one(tmp_path):
+    pretrain(SETTINGS, tmp_path / "first")
+    weights = tmp_path / "first" / "weights.safetensors"
+    device = torch.device("cpu")
+    state = TrainingState.start(SETTINGS, device, weights)
+    for name, value in load_file(weights).items():
+        assert torch.equal(state.network.state_dict()[name], value.float()), name
+        assert torch.equal(state.average.state_dict()[name], value.float()), name
+    longer = pretrain(SETTINGS, tmp_path / "second", initial_weights=weights)
+    afresh = pretrain(SETTINGS, tmp_path / "third")
+    assert longer.validations[0].loss != afresh.validations[0].loss
+
+
+def test_weights_of_another_size_are_refused(tmp_path):
+    pretrain(SETTINGS, tmp_path / "first", max_seconds=0)
+    with pytest.raises(PersistenceError, match="network of this size"):
+        pretrain(
+            replace(SETTINGS, n_layers=2),
+            tmp_path / "second",
+            initial_weights=tmp_path / "first" / "weights.safetensors",
+        )

@@ -5,7 +5,7 @@ are compared on synthetic tables as well. `python -m imboost.pretraining --help`
 """
 
 from imboost.pretraining.settings import PretrainingSettings
-from imboost.pretraining.tasks import Task, draw_task
+from imboost.pretraining.tasks import Task, draw_tasks
 from imboost.pretraining.training import pretrain
 
-__all__ = ["PretrainingSettings", "Task", "draw_task", "pretrain"]
+__all__ = ["PretrainingSettings", "Task", "draw_tasks", "pretrain"]

@@ -24,6 +24,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="folder for checkpoint, log and weights")
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
     parser.add_argument(
+        "--initial-weights", type=Path, metavar="FILE", help="start from these weights"
+    )
+    parser.add_argument(
         "--minutes", type=float, default=float("inf"), help="stop after this time, to be continued"
     )
     parser.add_argument(
@@ -47,6 +50,7 @@ def main() -> None:
             settings,
             options["folder"],
             device=options["device"],
+            initial_weights=options["initial_weights"],
             max_seconds=60 * options["minutes"],
             validate_every=options["validate_every"],
             report=lambda found: _print(found, settings.n_steps),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from imboost.errors import PersistenceError
 from imboost.models.in_context import InContextNetwork
+from imboost.pretraining.muon import BatchedMuon
 from imboost.pretraining.settings import PretrainingSettings
 
 AVERAGE_DECAY = 0.999  # per update, of the moving average of the weights
@@ -40,15 +43,11 @@ class TrainingState:
     settings : PretrainingSettings
     network, average : InContextNetwork
         The network in training, and the moving average of its weights, which is kept.
-    optimisers : tuple of (Muon, AdamW)
-        Muon [1]_ updates the matrices of the layers, and AdamW all other weights.
+    optimisers : tuple of (BatchedMuon, AdamW)
+        Muon updates the matrices of the layers, and AdamW all other weights.
     step : int
         Updates so far.
     validations : list of Validation
-
-    References
-    ----------
-    .. [1] Jordan et al., "Muon: an optimizer for hidden layers in neural networks", 2024.
     """
 
     settings: PretrainingSettings
@@ -59,19 +58,29 @@ class TrainingState:
     validations: list[Validation] = field(default_factory=list)
 
     @classmethod
-    def start(cls, settings: PretrainingSettings, device: torch.device) -> TrainingState:
-        """Return the state before the first update."""
+    def start(
+        cls,
+        settings: PretrainingSettings,
+        device: torch.device,
+        initial_weights: Path | None = None,
+    ) -> TrainingState:
+        """Return the state before the first update, with random or given weights."""
         with torch.random.fork_rng(devices=[]):  # torch's layers take no generator
             torch.manual_seed(settings.seed)
             network, average = (make_network(settings) for _ in range(2))
+        if initial_weights is not None:
+            _load_weights(network, initial_weights)
         average.load_state_dict(network.state_dict())
         network.to(device)
         average.to(device).requires_grad_(False)
-        matrices = [weight for weight in network.layers.parameters() if weight.ndim == 2]
+        blocks = [*network.layers, *network.row_layers]
+        matrices = [
+            weight for block in blocks for weight in block.parameters() if weight.ndim == 2
+        ]
         is_matrix = {id(weight) for weight in matrices}
         others = [weight for weight in network.parameters() if id(weight) not in is_matrix]
         decay = settings.weight_decay
-        muon = torch.optim.Muon(matrices, lr=settings.matrix_learning_rate, weight_decay=decay)
+        muon = BatchedMuon(matrices, lr=settings.matrix_learning_rate, weight_decay=decay)
         adam = torch.optim.AdamW(
             others, lr=settings.learning_rate, betas=BETAS, weight_decay=decay, fused=True
         )
@@ -85,9 +94,9 @@ class TrainingState:
     def update_average(self) -> None:
         """Move the average towards the weights; early on, it is their plain mean."""
         decay = min(AVERAGE_DECAY, self.step / (self.step + 1))
-        with torch.no_grad():
-            for own, new in zip(self.average.parameters(), self.network.parameters(), strict=True):
-                own.lerp_(new, 1 - decay)
+        parameters = [list(network.parameters()) for network in (self.average, self.network)]
+        average: Callable[..., None] = get_ema_multi_avg_fn(decay)  # type: ignore[no-untyped-call]
+        average(*parameters, self.step)
 
     def save(self, path: Path) -> None:
         """Write the state; a file that exists is replaced at the end."""
@@ -137,7 +146,14 @@ class TrainingState:
 
 def make_network(settings: PretrainingSettings) -> InContextNetwork:
     """Return a network with the size that the settings name."""
-    return InContextNetwork(settings.width, settings.n_layers, settings.n_heads)
+    return InContextNetwork(
+        settings.width,
+        settings.n_layers,
+        settings.n_heads,
+        settings.row_width,
+        settings.n_row_layers,
+        settings.n_row_heads,
+    )
 
 
 def write_tensors(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
@@ -146,6 +162,15 @@ def write_tensors(tensors: dict[str, Tensor], path: Path, metadata: dict[str, st
     contiguous = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     save_file(contiguous, unfinished, metadata)
     unfinished.replace(path)
+
+
+def _load_weights(network: InContextNetwork, path: Path) -> None:
+    try:
+        network.load_state_dict(load_file(path))
+    except Exception as error:  # whatever a damaged file makes the readers raise
+        raise PersistenceError(
+            f"{path} does not hold weights of a network of this size ({error})."
+        ) from error
 
 
 def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from imboost.errors import SettingError
 from imboost.validation import check_number
 
-MIN_CONTEXT = 32  # rows of the smallest context
+MIN_CONTEXT, MAX_CONTEXT = 32, 2048  # rows of the smallest and of the largest context
 MIN_COLUMNS = 3  # columns of the narrowest table
 
 
@@ -24,8 +24,8 @@ class PretrainingSettings:
     learning_rate, matrix_learning_rate : float
         Peaks of the learning rates, of AdamW and of Muon.
     weight_decay : float
-    width, n_layers, n_heads : int
-        Size of the network.
+    width, n_layers, n_heads, row_width, n_row_layers, n_row_heads : int
+        Size of the network, see `InContextNetwork`.
     max_context, max_columns : int
         Largest number of context rows and of columns.
     n_query : int
@@ -35,13 +35,16 @@ class PretrainingSettings:
     """
 
     n_steps: int = 12_000
-    n_tokens: int = 500_000
+    n_tokens: int = 1_000_000
     learning_rate: float = 2e-3
-    matrix_learning_rate: float = 0.02
+    matrix_learning_rate: float = 0.04
     weight_decay: float = 1e-2
-    width: int = 128
-    n_layers: int = 6
-    n_heads: int = 4
+    width: int = 64
+    n_layers: int = 4
+    n_heads: int = 2
+    row_width: int = 256
+    n_row_layers: int = 4
+    n_row_heads: int = 8
     max_context: int = 768
     max_columns: int = 24
     n_query: int = 192
@@ -54,12 +57,15 @@ class PretrainingSettings:
                 check_number(field.name, value, minimum=0, whole=field.name == "seed")
             else:
                 check_number(field.name, value, above=0, whole=isinstance(field.default, int))
-        if self.width % self.n_heads:
-            raise SettingError(
-                f"width must be a multiple of n_heads, got {self.width} and {self.n_heads}."
-            )
-        if self.max_context < MIN_CONTEXT or self.max_columns < MIN_COLUMNS:
-            raise SettingError(
-                f"max_context must be at least {MIN_CONTEXT} and max_columns at least "
-                f"{MIN_COLUMNS}, got {self.max_context} and {self.max_columns}."
-            )
+        for name, part in [
+            ("width", "n_heads"),
+            ("row_width", "n_row_heads"),
+            ("row_width", "width"),
+        ]:
+            if getattr(self, name) % getattr(self, part):
+                raise SettingError(
+                    f"{name} must be a multiple of {part}, got {getattr(self, name)} and "
+                    f"{getattr(self, part)}."
+                )
+        check_number("max_context", self.max_context, minimum=MIN_CONTEXT, maximum=MAX_CONTEXT)
+        check_number("max_columns", self.max_columns, minimum=MIN_COLUMNS)

@@ -13,12 +13,19 @@ from imboost.pretraining.answers import draw_answers
 from imboost.pretraining.columns import write_columns
 from imboost.pretraining.outliers import SPARE_ROWS, draw_kind, draw_share
 from imboost.pretraining.random_source import RandomSource
-from imboost.pretraining.settings import MIN_COLUMNS, MIN_CONTEXT, PretrainingSettings
+from imboost.pretraining.settings import (
+    MAX_CONTEXT,
+    MIN_COLUMNS,
+    MIN_CONTEXT,
+    PretrainingSettings,
+)
 from imboost.pretraining.structures import STRUCTURES
 from imboost.pretraining.unsupervised_scores import score_tables
 
-N_STRUCTURES = 4  # different structures and kinds of outliers in a batch
-CONTEXT_SIZES = (32, 64, 128, 256, 384, 512, 768, 1024, 1536, 2048)
+N_STRUCTURES = 8  # different structures and kinds of outliers in a batch
+UPDATES_PER_DRAW = 4
+CONTEXT_SIZES = (MIN_CONTEXT, 64, 128, 256, 384, 512, 640, 768, 1024, 1536, MAX_CONTEXT)
+CONTEXT_RANGE = 10  # largest number of context rows by the smallest
 HIDDEN_VARIABLES = 2.0  # variables of a table by its columns; the others are not shown
 
 
@@ -53,20 +60,28 @@ class Task(NamedTuple):
         return torch.nn.functional.pad(self.labels == UNLABELLED, (0, n_query), value=True)
 
 
-def draw_task(settings: PretrainingSettings, source: RandomSource) -> Task:
-    """Draw as many tables of one shape as an update takes."""
-    sizes = [n for n in CONTEXT_SIZES if MIN_CONTEXT <= n <= settings.max_context]
+def draw_tasks(settings: PretrainingSettings, source: RandomSource) -> list[Task]:
+    """Draw the tables of `UPDATES_PER_DRAW` updates, all of one shape.
+
+    They are drawn together, since small tensors take a GPU as long as larger ones.
+    """
+    smallest = max(MIN_CONTEXT, settings.max_context // CONTEXT_RANGE)
+    sizes = [n for n in CONTEXT_SIZES if smallest <= n <= settings.max_context]
     n_context = source.choice(sizes)
     n_columns = source.number(MIN_COLUMNS, settings.max_columns)
     n_rows = n_context + settings.n_query
-    tokens = n_rows * (n_columns + len(SCORES) + 1)
-    n_tables = max(1, round(settings.n_tokens / tokens / N_STRUCTURES))
+    n_summaries = settings.row_width // settings.width
+    tokens = n_rows * (n_columns + len(SCORES) + n_summaries)
+    n_tables = max(1, round(settings.n_tokens / tokens / N_STRUCTURES)) * UPDATES_PER_DRAW
     parts = [_draw_tables(source, n_tables, n_rows, n_columns) for _ in range(N_STRUCTURES)]
     values, is_outlier = (torch.cat(part) for part in zip(*parts, strict=True))
     scaled = CellScaling.fit(values[:, :n_context]).transform(values)[..., 0]
     scores = score_tables(source, scaled, n_context)
     labels = draw_answers(source, is_outlier[:, :n_context], scores[:, :n_context])
-    return Task(values, scores, labels, is_outlier)
+    return [
+        Task(*(part[first::UPDATES_PER_DRAW] for part in (values, scores, labels, is_outlier)))
+        for first in range(UPDATES_PER_DRAW)
+    ]
 
 
 def _draw_tables(

@@ -7,7 +7,7 @@ import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,15 +20,17 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from imboost.errors import SettingError
 from imboost.models.in_context import InContextNetwork
 from imboost.pretraining.checkpoint import TrainingState, Validation, write_tensors
+from imboost.pretraining.outliers import MIN_SHARE
 from imboost.pretraining.random_source import RandomSource
 from imboost.pretraining.settings import PretrainingSettings
-from imboost.pretraining.tasks import Task, draw_task
+from imboost.pretraining.tasks import UPDATES_PER_DRAW, Task, draw_tasks
 from imboost.validation import check_number
 
-WARMUP_STEPS = 200  # until the learning rate has its peak
+WARMUP_STEPS = 100  # until the learning rate has its peak
 MAX_GRADIENT_NORM = 1.0
 TRAINING_TABLES, VALIDATION_TABLES = 0, 1  # part of the seed: the tables of both differ
-N_VALIDATION = 8  # batches
+N_VALIDATION = 6  # draws of tables
+VALIDATION_SHARE = 0.1  # size of such a draw by that of one for updates
 # cuDNN's attention fails on large batches of short rows.
 ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
@@ -38,6 +40,7 @@ def pretrain(
     folder: Path,
     *,
     device: torch.device | str = "cpu",
+    initial_weights: Path | None = None,
     max_seconds: float = math.inf,
     validate_every: int = 500,
     report: Callable[[Validation], None] = lambda _: None,
@@ -55,6 +58,9 @@ def pretrain(
         Must be those of the checkpoint if the folder has one.
     folder : path
     device : torch.device or str
+    initial_weights : path, optional
+        `weights.safetensors` of an earlier training with a network of the same size, to start
+        from. A training that is continued does not need it.
     max_seconds : float
         Stop after this time, to be continued.
     validate_every : int
@@ -65,16 +71,23 @@ def pretrain(
     check_number("validate_every", validate_every, minimum=1, whole=True)
     device = _check_device(device)
     folder.mkdir(parents=True, exist_ok=True)
-    state = _open(settings, folder / "checkpoint.safetensors", device)
+    state = _open(settings, folder / "checkpoint.safetensors", device, initial_weights)
+    fewer = replace(settings, n_tokens=math.ceil(VALIDATION_SHARE * settings.n_tokens))
     validation = [
-        draw_task(settings, RandomSource((settings.seed, VALIDATION_TABLES, number), device))
+        task
         for number in range(N_VALIDATION)
+        for task in draw_tasks(
+            fewer, RandomSource((settings.seed, VALIDATION_TABLES, number), device)
+        )
     ]
+    if device.type == "cuda":
+        state.network.compile_layers()
     start, seconds_before = time.monotonic(), state.seconds
     losses: list[Tensor] = []
     stop = False
+    tasks = TrainingTasks(settings, device)
     while state.step < settings.n_steps and not stop:
-        losses.append(_update(state, device))
+        losses.append(_update(state, tasks))
         elapsed = time.monotonic() - start
         stop = elapsed > max_seconds
         if state.step % validate_every == 0 or state.step == settings.n_steps or stop:
@@ -100,7 +113,7 @@ def rate_factor(settings: PretrainingSettings, step: int) -> float:
     """Return the learning rate of an update by its peak: a linear warm-up, then half a cosine.
 
     >>> settings = PretrainingSettings(n_steps=1000)
-    >>> rate_factor(settings, 99), round(rate_factor(settings, 500), 2)
+    >>> round(rate_factor(settings, 49), 2), round(rate_factor(settings, 500), 2)
     (0.5, 0.5)
     """
     cosine = (1 + math.cos(math.pi * step / settings.n_steps)) / 2
@@ -108,14 +121,21 @@ def rate_factor(settings: PretrainingSettings, step: int) -> float:
 
 
 def task_loss(network: InContextNetwork, task: Task) -> Tensor:
-    """Return the mean cross-entropy of the rows without an answer."""
+    """Return the mean cross-entropy of the rows without an answer.
+
+    The cross-entropy of a table is divided by the standard deviation of its labels, so that
+    tables with rare outliers count.
+    """
     return _mean_entropy(_predict(network, task), task)
 
 
 def _mean_entropy(log_odds: Tensor, task: Task) -> Tensor:
     truth = task.is_outlier.to(log_odds.dtype)
     entropy = F.binary_cross_entropy_with_logits(log_odds, truth, reduction="none")
-    return entropy[task.is_target].mean()
+    share = truth.mean(1).clamp(MIN_SHARE, 1 - MIN_SHARE)
+    weight = 0.5 / (share * (1 - share)).sqrt()  # 1 where half of the rows are outliers
+    is_target = task.is_target.to(log_odds.dtype)
+    return ((entropy * is_target).sum(1) / is_target.sum(1) * weight).mean()
 
 
 def _predict(network: InContextNetwork, task: Task) -> Tensor:
@@ -125,9 +145,11 @@ def _predict(network: InContextNetwork, task: Task) -> Tensor:
     return log_odds.float()
 
 
-def _open(settings: PretrainingSettings, path: Path, device: torch.device) -> TrainingState:
+def _open(
+    settings: PretrainingSettings, path: Path, device: torch.device, initial_weights: Path | None
+) -> TrainingState:
     if not path.exists():
-        return TrainingState.start(settings, device)
+        return TrainingState.start(settings, device, initial_weights)
     state = TrainingState.load(path, device)
     for field in fields(settings):
         before, now = getattr(state.settings, field.name), getattr(settings, field.name)
@@ -139,22 +161,42 @@ def _open(settings: PretrainingSettings, path: Path, device: torch.device) -> Tr
     return state
 
 
-def _update(state: TrainingState, device: torch.device) -> Tensor:
+class TrainingTasks:
+    """The tables of every update, which follow from the seed and the number of the update."""
+
+    def __init__(self, settings: PretrainingSettings, device: torch.device) -> None:
+        self._settings, self._device = settings, device
+        self._number = -1
+        self._drawn: list[Task] = []
+
+    def of_update(self, step: int) -> Task:
+        """Return the tables of an update; those of the next ones are drawn with it."""
+        number, part = divmod(step, UPDATES_PER_DRAW)
+        if number != self._number:
+            seed = (self._settings.seed, TRAINING_TABLES, number)
+            self._drawn = draw_tasks(self._settings, RandomSource(seed, self._device))
+            self._number = number
+        return self._drawn[part]
+
+
+def _update(state: TrainingState, tasks: TrainingTasks) -> Tensor:
     """Make one update; one whose gradient is not finite leaves the weights as they are."""
     settings = state.settings
-    source = RandomSource((settings.seed, TRAINING_TABLES, state.step), device)
-    loss = task_loss(state.network, draw_task(settings, source))
+    loss = task_loss(state.network, tasks.of_update(state.step))
     peaks = (settings.matrix_learning_rate, settings.learning_rate)
     for optimiser, peak in zip(state.optimisers, peaks, strict=True):
         for group in optimiser.param_groups:
             group["lr"] = peak * rate_factor(settings, state.step)
     torch.autograd.backward(loss)
     norm = nn.utils.clip_grad_norm_(state.network.parameters(), MAX_GRADIENT_NORM)
+    state.step += 1
+    if state.step < settings.n_steps:
+        tasks.of_update(state.step)  # drawn while a GPU still computes gradients
+    is_finite = bool(norm.isfinite())
     for optimiser in state.optimisers:
-        if bool(norm.isfinite()):
+        if is_finite:
             optimiser.step()
         optimiser.zero_grad()
-    state.step += 1
     state.update_average()
     return loss.detach()
 
