@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -11,6 +9,7 @@ from imboost.labels import UNLABELLED
 from imboost.pretraining.random_source import RandomSource
 
 MIN_ANSWERS, MAX_SHARE = 4, 0.9  # answered rows: at least, and of the context rows
+MANY_ANSWERS, MANY_SHARE = 0.5, 0.1  # tables with many answers, and their smallest share
 NOISY_TABLES, MAX_NOISE = 0.2, 0.1  # tables with wrong answers, and their largest share
 
 
@@ -40,7 +39,10 @@ def draw_answers(source: RandomSource, is_outlier: Tensor, scores: Tensor) -> Te
     preference = torch.where(kind < 0.35, torch.zeros_like(score), strength * score)
     preference = torch.where(kind > 0.75, strength * (uncertainty + 0.5 * score), preference)
     largest = max(MIN_ANSWERS + 1.0, MAX_SHARE * n_rows)
-    n_answers = source.between(math.log(MIN_ANSWERS), math.log(largest), n_tables, 1).exp()
+    fewest = torch.full((n_tables, 1), float(MIN_ANSWERS), device=score.device)
+    many = max(MIN_ANSWERS, MANY_SHARE * n_rows)
+    fewest = fewest.masked_fill(source.events(MANY_ANSWERS, n_tables, 1), many)
+    n_answers = fewest * (largest / fewest) ** source.uniform(n_tables, 1)
     order = (preference + source.gumbel(n_tables, n_rows)).argsort(1, descending=True).argsort(1)
     noise = source.between(0.0, MAX_NOISE, n_tables, 1) * source.events(NOISY_TABLES, n_tables, 1)
     answers = is_outlier ^ (source.uniform(n_tables, n_rows) < noise)

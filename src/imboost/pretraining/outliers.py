@@ -23,7 +23,7 @@ MIN_SHARE, MAX_SHARE = 0.005, 0.4  # of outliers in a table
 SPARE_ROWS = 1.75  # rows of the variables by those of a table; the others are left out
 MARGINS = 0.6  # tables with a margin between the classes
 OVERLAPS, MAX_OVERLAP = 0.3, 0.1  # tables with overlapping classes, and their largest noise
-HIDDEN_CLASSES = 0.2  # tables whose class depends on variables that they do not show
+HIDDEN_CLASSES = 0.4  # tables whose class depends on variables that they do not show
 MAX_CLASS_VARIABLES, MAX_REGION_VARIABLES, MAX_CONDITIONS = 6, 16, 3  # that a class depends on
 MAX_PREFERENCE = 12.0  # log-odds of the farthest row against the nearest one to be a center
 MAX_CENTERS = (3, 8)  # of outliers and of inliers, in a partition by nearest centers
@@ -154,7 +154,7 @@ OUTLIER_KINDS: dict[str, OutlierKind] = {
     "other_structure": other_structure,
 }
 """Kinds of outliers by name."""
-WEIGHTS = {"rare_class": 3, "nearest_centers": 3, "rules": 2, "rare_region": 2, "group": 2}
+WEIGHTS = {"rare_class": 4, "nearest_centers": 4, "rules": 3, "rare_region": 2, "group": 2}
 """Kinds that are drawn more often than the others: most outliers of real tables are a class."""
 
 

@@ -25,7 +25,7 @@ from imboost.pretraining.unsupervised_scores import score_tables
 N_STRUCTURES = 8  # different structures and kinds of outliers in a batch
 UPDATES_PER_DRAW = 4
 CONTEXT_SIZES = (MIN_CONTEXT, 64, 128, 256, 384, 512, 640, 768, 1024, 1536, MAX_CONTEXT)
-CONTEXT_RANGE = 10  # largest number of context rows by the smallest
+CONTEXT_RANGE = 5  # largest number of context rows by the smallest
 HIDDEN_VARIABLES = 2.0  # variables of a table by its columns; the others are not shown
 
 
