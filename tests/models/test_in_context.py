@@ -103,20 +103,20 @@ def test_every_layer_attends_to_the_context(network, table):
     context = network.encode_context(values[:, :N_CONTEXT], scores[:, :N_CONTEXT], labels)
     query = (values[:, N_CONTEXT:], scores[:, N_CONTEXT:])
     expected = network.predict(context, *query)
-    pairs = context.keys_and_values
+    pairs = context.cache
     assert len(pairs) == len(network.layers) + len(network.row_layers)
     for number, (key, value) in enumerate(pairs):
         assert key.shape == value.shape
         assert key.shape[3] == N_CONTEXT
         changed = [*pairs[:number], (key, value + 1), *pairs[number + 1 :]]
-        predicted = network.predict(context._replace(keys_and_values=changed), *query)
+        predicted = network.predict(context._replace(cache=changed), *query)
         assert ((predicted - expected).abs() > 1e-4).all(), number
 
 
 @pytest.mark.parametrize("summary", [0, 1, 2])
 def test_every_summary_of_a_row_takes_part_in_its_prediction(network, table, summary):
     before = network(*table)
-    network.summary_marks[summary] += 1
+    network.cls_tokens[summary] += 1
     assert ((network(*table) - before).abs() > 1e-4).all()
 
 
@@ -171,3 +171,19 @@ def test_scaled_values_ignore_gaps_and_compress_large_ones():
 def test_constant_and_empty_columns_are_finite():
     values = torch.tensor([[[3.0, torch.nan], [3.0, torch.nan], [5.0, 1.0]]])
     assert cell_features(values, 2).isfinite().all()
+
+
+def test_compiled_layers_have_the_same_weights_and_predictions(network, table, monkeypatch):
+    expected, names = network(*table), list(network.state_dict())
+    compiled = []
+
+    def without_code_generation(function, **options):
+        compiled.append(options)
+        return function
+
+    monkeypatch.setattr(torch, "compile", without_code_generation)
+    network.compile_layers()
+    assert len(compiled) == 2 * len(network.layers) + len(network.row_layers)
+    assert all(options["dynamic"] for options in compiled)
+    assert list(network.state_dict()) == names
+    torch.testing.assert_close(network(*table), expected)

@@ -150,6 +150,23 @@ def test_rows_next_to_the_outliers_are_left_out_in_tables_with_a_margin(no_overl
     assert (found - without).max() > 100
 
 
+def test_the_row_next_to_a_class_is_shown_as_often_as_others_without_a_margin(
+    no_overlap, monkeypatch
+):
+    monkeypatch.setattr(outliers, "MARGINS", 0.0)
+    plain = RandomSource.uniform
+
+    def uniform(self, *shape):  # the size of a class is 20 * 8.5**0.1 = 24.8: it is rows 0 to 23
+        drawn = plain(self, *shape)
+        return torch.full_like(drawn, 0.1) if shape[1:] == (1,) else drawn
+
+    monkeypatch.setattr(RandomSource, "uniform", uniform)
+    columns, is_outlier = separate(350, 200, 0.1)
+    assert columns[..., 0][is_outlier].unique().tolist() == list(range(24))
+    shown = [float((columns[..., 0] == row).any(1).float().mean()) for row in range(24, 34)]
+    assert min(shown) > 0.4  # expected: 180 of 326
+
+
 def test_classes_overlap_in_some_tables(monkeypatch):
     monkeypatch.setattr(outliers, "MARGINS", 0.0)
     columns, is_outlier = separate(350, 200, 0.1)

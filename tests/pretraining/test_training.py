@@ -5,7 +5,7 @@ import json
 import math
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ from imboost.labels import UNLABELLED
 from imboost.models.in_context import SCORES
 from imboost.pretraining import PretrainingSettings, Task, draw_tasks, pretrain, training
 from imboost.pretraining.__main__ import main
-from imboost.pretraining.checkpoint import TrainingState
+from imboost.pretraining.checkpoint import TrainingState, Validation
 from imboost.pretraining.random_source import RandomSource
 from imboost.pretraining.tasks import UPDATES_PER_DRAW
 
@@ -70,16 +70,21 @@ def test_the_log_has_a_line_per_validation(tmp_path):
     assert [float(line["loss"]) for line in lines] == [found.loss for found in seen]
 
 
-def test_weights_are_the_average_with_the_lowest_validation_loss(tmp_path):
-    state = pretrain(SETTINGS, tmp_path, validate_every=2)
+def test_weights_are_the_average_with_the_lowest_validation_loss(tmp_path, monkeypatch):
+    losses, averages = {2: 3.0, 4: 1.0, 6: 2.0}, {}
+
+    def validate(network, tasks, step, seconds, training_loss):
+        averages[step] = network.cls_tokens.detach().half()
+        return Validation(step, seconds, training_loss, losses[step], 0.5, 0.5)
+
+    monkeypatch.setattr(training, "_validate", validate)
+    pretrain(SETTINGS, tmp_path, validate_every=2)
     with safe_open(tmp_path / "weights.safetensors", framework="pt") as file:
-        chosen = json.loads(file.metadata()["validation"])
-        weight = file.get_tensor("score_marks")
-    best = min(state.validations, key=lambda found: found.loss)
-    assert chosen["step"] == best.step
+        assert json.loads(file.metadata()["validation"])["step"] == 4
+        weight = file.get_tensor("cls_tokens")
     assert weight.dtype == torch.float16
-    if best.step == 6:
-        assert torch.equal(weight, state.average.score_marks.half())
+    assert torch.equal(weight, averages[4])
+    assert not torch.equal(weight, averages[6])
 
 
 def test_training_learns_the_outliers_of_a_few_tables(tmp_path, monkeypatch):
@@ -91,7 +96,7 @@ def test_training_learns_the_outliers_of_a_few_tables(tmp_path, monkeypatch):
     is_target = same.is_target
     share = (same.is_outlier & is_target).sum(1, keepdim=True) / is_target.sum(1, keepdim=True)
     log_odds = share.clamp(1e-6).logit().expand_as(is_target)  # of each table, without its rows
-    without_rows = training._mean_entropy(log_odds, same)
+    without_rows = training._weighted_cross_entropy(log_odds, same)
     assert state.validations[-1].training_loss < 0.5 * without_rows
 
 
@@ -156,14 +161,14 @@ def test_answered_rows_are_not_part_of_the_loss():
 
 def test_the_average_of_the_first_updates_is_the_mean_of_their_weights():
     state = TrainingState.start(SETTINGS, torch.device("cpu"))
-    for weights in (state.network.score_marks, state.average.score_marks):
+    for weights in (state.network.score_embedding, state.average.score_embedding):
         weights.data.fill_(0.0)
     for step in (1, 2, 3):
-        state.network.score_marks.data.fill_(float(step))
+        state.network.score_embedding.data.fill_(float(step))
         state.step = step
         state.update_average()
-    expected = torch.full_like(state.average.score_marks, 6 / 4)  # with the initial weights
-    torch.testing.assert_close(state.average.score_marks, expected)
+    expected = torch.full_like(state.average.score_embedding, 6 / 4)  # with the initial weights
+    torch.testing.assert_close(state.average.score_embedding, expected)
 
 
 def test_muon_updates_the_matrices_of_all_layers_and_adam_the_other_weights():
@@ -211,11 +216,11 @@ def test_an_update_with_a_gradient_that_is_not_finite_is_left_out(tmp_path, monk
     monkeypatch.setattr(
         training,
         "task_loss",
-        lambda network, task: network.score_marks.sum() * torch.nan,
+        lambda network, task: network.score_embedding.sum() * torch.nan,
     )
     state = pretrain(SETTINGS, tmp_path, max_seconds=0)
     start = TrainingState.start(SETTINGS, torch.device("cpu"))
-    assert torch.equal(state.network.score_marks, start.network.score_marks)
+    assert torch.equal(state.network.score_embedding, start.network.score_embedding)
 
 
 OBSERVED_TRAINING = """
@@ -271,7 +276,7 @@ def test_the_command_ends_a_mistake_with_one_line(
 def test_a_validation_that_is_not_finite_does_not_keep_later_weights_from_being_written(
     tmp_path, monkeypatch
 ):
-    entropy = training._mean_entropy
+    entropy = training._weighted_cross_entropy
     n_nan = 1 + training.N_VALIDATION * UPDATES_PER_DRAW  # an update and its validation
     calls = []
 
@@ -279,7 +284,7 @@ def test_a_validation_that_is_not_finite_does_not_keep_later_weights_from_being_
         calls.append(log_odds)
         return entropy(log_odds, task) * (torch.nan if len(calls) <= n_nan else 1.0)
 
-    monkeypatch.setattr(training, "_mean_entropy", once_nan)
+    monkeypatch.setattr(training, "_weighted_cross_entropy", once_nan)
     state = pretrain(SETTINGS, tmp_path, validate_every=1)
     assert math.isnan(state.validations[0].loss)
     assert all(math.isfinite(found.loss) for found in state.validations[1:])
@@ -299,11 +304,37 @@ def test_a_training_starts_from_the_weights_of_an_earlier_one(tmp_path):
     assert longer.validations[0].loss != afresh.validations[0].loss
 
 
-def test_weights_of_another_size_are_refused(tmp_path):
+@pytest.mark.parametrize("change", [{"n_layers": 2}, {"n_heads": 4}, {"n_row_heads": 4}])
+def test_weights_of_another_size_are_refused(tmp_path, change):
     pretrain(SETTINGS, tmp_path / "first", max_seconds=0)
-    with pytest.raises(PersistenceError, match="network of this size"):
+    [(size, value)] = change.items()
+    message = f"with {size} {getattr(SETTINGS, size)}, got {value}"
+    with pytest.raises(PersistenceError, match=message):
         pretrain(
-            replace(SETTINGS, n_layers=2),
+            replace(SETTINGS, **change),
             tmp_path / "second",
             initial_weights=tmp_path / "first" / "weights.safetensors",
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("none.safetensors", "are not a file"),
+        ("", "are not a file"),
+        ("damaged.safetensors", "is not a file of weights"),
+        ("first/checkpoint.safetensors", "holds other tensors"),
+    ],
+)
+def test_files_that_are_no_weights_end_with_one_line(tmp_path, capsys, monkeypatch, name, message):
+    pretrain(SETTINGS, tmp_path / "first", max_seconds=0)
+    (tmp_path / "damaged.safetensors").write_bytes(b"damaged")
+    sizes = [f"--{key.replace('_', '-')}={value}" for key, value in asdict(SETTINGS).items()]
+    arguments = [str(tmp_path / "second"), "--initial-weights", str(tmp_path / name), *sizes]
+    monkeypatch.setattr(sys, "argv", ["pretraining", *arguments])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "second").exists()

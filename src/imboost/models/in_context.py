@@ -23,6 +23,8 @@ from imboost.labels import UNLABELLED
 SCORES = ("isolation_forest", "knn", "pca", "lof")  # unsupervised scores that mark a column
 FREQUENCIES = (1, 2, 4, 8)  # of the periodic features of a rank, in half periods
 N_CELL_FEATURES = 3 + 2 * len(FREQUENCIES)
+KeysAndValues = tuple[Tensor, Tensor]
+
 QUERY = 2  # of a row outside the context, beside the labels -1, 0 and 1
 HIDDEN_FACTOR = 3  # width of the hidden layer by that of the network
 MIN_DEVIATION = 1e-6  # of a constant column, by the largest deviation from the mean
@@ -53,12 +55,14 @@ class InContextNetwork(nn.Module):
         n_row_heads: int,
     ) -> None:
         super().__init__()
-        self.n_summaries = row_width // width  # tokens of a row that become its wide token
+        if row_width % width:
+            raise ValueError(f"row_width must be a multiple of width, got {row_width}, {width}.")
+        self.n_cls_tokens = row_width // width  # these tokens of a row become its wide token
         self.cell = nn.Sequential(
             nn.Linear(N_CELL_FEATURES, width), nn.GELU(), nn.Linear(width, width)
         )
-        self.score_marks = nn.Parameter(torch.zeros(len(SCORES), width))
-        self.summary_marks = nn.Parameter(torch.randn(self.n_summaries, width))
+        self.score_embedding = nn.Parameter(torch.zeros(len(SCORES), width))
+        self.cls_tokens = nn.Parameter(torch.randn(self.n_cls_tokens, width))
         self.label = nn.Embedding(QUERY + 2, width)  # from -1 to QUERY
         self.layers = nn.ModuleList(CellLayer(width, n_heads) for _ in range(n_layers))
         self.row_norm = nn.LayerNorm(row_width)
@@ -88,22 +92,18 @@ class InContextNetwork(nn.Module):
             CellScaling.fit(part[:, :n_context]) for part in (values, scores)
         )
         labels = F.pad(labels, (0, n_rows - n_context), value=QUERY)
-        cells, marked = scaling.transform(values), score_scaling.transform(scores)
-        return self._run(cells, marked, labels, n_context=n_context)[0]
+        return self._run((scaling, score_scaling), values, scores, labels, n_context=n_context)[0]
 
     def encode_context(self, values: Tensor, scores: Tensor, labels: Tensor) -> Context:
         """Encode context rows once, to predict other rows of the table by `predict`."""
-        scaling, score_scaling = CellScaling.fit(values), CellScaling.fit(scores)
-        cells, marked = scaling.transform(values), score_scaling.transform(scores)
-        _, pairs = self._run(cells, marked, labels, n_context=labels.shape[1])
-        return Context(scaling, score_scaling, pairs)
+        scalings = CellScaling.fit(values), CellScaling.fit(scores)
+        _, cache = self._run(scalings, values, scores, labels, n_context=labels.shape[1])
+        return Context(scalings, cache)
 
     def predict(self, context: Context, values: Tensor, scores: Tensor) -> Tensor:
         """Return log-odds (tables, rows) of rows outside the context."""
         labels = torch.full(values.shape[:2], QUERY, device=values.device)
-        cells = context.scaling.transform(values)
-        marked = context.score_scaling.transform(scores)
-        return self._run(cells, marked, labels, pairs=context.keys_and_values)[0]
+        return self._run(context.scalings, values, scores, labels, cache=context.cache)[0]
 
     def compile_layers(self) -> None:
         """Compile the layers for tables of any shape, which makes training on a GPU faster."""
@@ -123,41 +123,43 @@ class InContextNetwork(nn.Module):
 
     def _run(
         self,
-        cells: Tensor,
+        scalings: tuple[CellScaling, CellScaling],
+        values: Tensor,
         scores: Tensor,
         labels: Tensor,
         *,
         n_context: int = 0,
-        pairs: list[tuple[Tensor, Tensor]] | None = None,
-    ) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
-        """Return log-odds, and the keys and values of each layer.
+        cache: list[KeysAndValues] | None = None,
+    ) -> tuple[Tensor, list[KeysAndValues]]:
+        """Return log-odds, and the keys and values that the rows of each layer attended to.
 
-        These are of the first `n_context` rows, or `pairs` of a context that is encoded already.
+        These are of the first `n_context` rows, or the `cache` of an encoded context.
         """
-        found: list[tuple[Tensor, Tensor]] = []
+        used: list[KeysAndValues] = []
 
         def attend(layer: RowLayer, tokens: Tensor) -> Tensor:
-            own = pairs[len(found)] if pairs else layer.keys_and_values(tokens[:, :n_context])
-            found.append(own)
+            own = cache[len(used)] if cache else layer.keys_and_values(tokens[:, :n_context])
+            used.append(own)
             attended: Tensor = layer(tokens, *own)
             return attended
 
-        tokens = self._embed(cells, scores, labels)
+        scaling, score_scaling = scalings
+        tokens = self._embed(scaling.transform(values), score_scaling.transform(scores), labels)
         for layer in self._cell_layers:
             tokens = attend(layer.rows, layer.columns(tokens))
-        summaries = tokens[:, :, : self.n_summaries].flatten(2)  # (tables, rows, row width)
-        tokens = self.row_norm(summaries) + self.row_label(labels - UNLABELLED)
+        joined = tokens[:, :, : self.n_cls_tokens].flatten(2)  # (tables, rows, row width)
+        tokens = self.row_norm(joined) + self.row_label(labels - UNLABELLED)
         tokens = tokens.unsqueeze(2)
         for row_layer in self._row_layers:
             tokens = attend(row_layer, tokens)
         log_odds: Tensor = self.head(self.norm(tokens))
-        return log_odds[:, :, 0, 0], found
+        return log_odds[:, :, 0, 0], used
 
     def _embed(self, cells: Tensor, scores: Tensor, labels: Tensor) -> Tensor:
-        """Return tokens (tables, rows, tokens, width): the summaries, then all cells."""
+        """Return tokens (tables, rows, tokens, width): CLS tokens, then all cells."""
         label = self.label(labels - UNLABELLED).unsqueeze(2)
         # Every cell carries the label of its row, so that the first layer can compare them.
-        parts = [self.summary_marks, self.cell(scores) + self.score_marks, self.cell(cells)]
+        parts = [self.cls_tokens, self.cell(scores) + self.score_embedding, self.cell(cells)]
         return torch.cat([part + label for part in parts], 2)
 
 
@@ -182,7 +184,7 @@ class ColumnAttention(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.input = nn.Linear(width, 3 * width)
         self.output = nn.Linear(width, width)
-        _begin_as_identity(self.output)
+        _zero_init(self.output)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Map tokens (tables, rows, tokens, width) to tokens of the same shape."""
@@ -204,8 +206,8 @@ class RowLayer(nn.Module):
         self.key_value = nn.Linear(width, 2 * width)
         self.hidden = nn.Linear(width, HIDDEN_FACTOR * width)
         self.last = nn.Linear(HIDDEN_FACTOR * width, width)
-        _begin_as_identity(self.output)
-        _begin_as_identity(self.last)
+        _zero_init(self.output)
+        _zero_init(self.last)
 
     def keys_and_values(self, context: Tensor) -> tuple[Tensor, Tensor]:
         """Return what rows attend to, each (tables, tokens, heads, context rows, width)."""
@@ -225,8 +227,8 @@ class RowLayer(nn.Module):
         return result
 
 
-def _begin_as_identity(layer: nn.Linear) -> None:
-    """Set the last map of a residual block to 0."""
+def _zero_init(layer: nn.Linear) -> None:
+    """Set a layer to 0, so that its residual block begins as the identity."""
     nn.init.zeros_(layer.weight)
     nn.init.zeros_(layer.bias)
 
@@ -320,12 +322,11 @@ class Context(NamedTuple):
 
     Parameters
     ----------
-    scaling, score_scaling : CellScaling
+    scalings : pair of CellScaling
         Of the columns and of the unsupervised scores.
-    keys_and_values : list of (tensor, tensor)
-        What other rows attend to, one pair per layer.
+    cache : list of (tensor, tensor)
+        Keys and values that other rows attend to, one pair per layer.
     """
 
-    scaling: CellScaling
-    score_scaling: CellScaling
-    keys_and_values: list[tuple[Tensor, Tensor]]
+    scalings: tuple[CellScaling, CellScaling]
+    cache: list[KeysAndValues]

@@ -24,7 +24,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="folder for checkpoint, log and weights")
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
     parser.add_argument(
-        "--initial-weights", type=Path, metavar="FILE", help="start from these weights"
+        "--initial-weights",
+        type=Path,
+        metavar="FILE",
+        help="weights.safetensors to start from; not read if the folder has a checkpoint",
     )
     parser.add_argument(
         "--minutes", type=float, default=float("inf"), help="stop after this time, to be continued"

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from imboost.errors import PersistenceError
 from imboost.models.in_context import InContextNetwork
+from imboost.models.pretrained import SIZES, read_tensors
 from imboost.pretraining.muon import BatchedMuon
 from imboost.pretraining.settings import PretrainingSettings
 
@@ -69,7 +69,7 @@ class TrainingState:
             torch.manual_seed(settings.seed)
             network, average = (make_network(settings) for _ in range(2))
         if initial_weights is not None:
-            _load_weights(network, initial_weights)
+            _load_weights(network, settings, initial_weights)
         average.load_state_dict(network.state_dict())
         network.to(device)
         average.to(device).requires_grad_(False)
@@ -117,15 +117,11 @@ class TrainingState:
     def load(cls, path: Path, device: torch.device) -> TrainingState:
         """Read a state."""
         try:
-            with safe_open(path, framework="pt") as file:
-                metadata = file.metadata()
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            state = cls.start(PretrainingSettings(**json.loads(metadata["settings"])), device)
+            tensors, metadata = read_tensors(path)
+            state = cls.start(PretrainingSettings(**metadata["settings"]), device)
             state.load_tensors(tensors)
-            state.step = int(metadata["step"])
-            state.validations = [
-                Validation(**item) for item in json.loads(metadata["validations"])
-            ]
+            state.step = metadata["step"]
+            state.validations = [Validation(**item) for item in metadata["validations"]]
         except Exception as error:  # whatever a damaged file makes the readers raise
             raise PersistenceError(
                 f"{path} is not a checkpoint of this version ({error}). Start in another folder."
@@ -146,14 +142,7 @@ class TrainingState:
 
 def make_network(settings: PretrainingSettings) -> InContextNetwork:
     """Return a network with the size that the settings name."""
-    return InContextNetwork(
-        settings.width,
-        settings.n_layers,
-        settings.n_heads,
-        settings.row_width,
-        settings.n_row_layers,
-        settings.n_row_heads,
-    )
+    return InContextNetwork(**{size: getattr(settings, size) for size in SIZES})
 
 
 def write_tensors(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
@@ -164,13 +153,23 @@ def write_tensors(tensors: dict[str, Tensor], path: Path, metadata: dict[str, st
     unfinished.replace(path)
 
 
-def _load_weights(network: InContextNetwork, path: Path) -> None:
+def _load_weights(network: InContextNetwork, settings: PretrainingSettings, path: Path) -> None:
+    if not path.is_file():
+        raise PersistenceError(f"The initial weights {path} are not a file.")
     try:
-        network.load_state_dict(load_file(path))
+        tensors, metadata = read_tensors(path)
+        sizes = {size: metadata["settings"][size] for size in SIZES}
     except Exception as error:  # whatever a damaged file makes the readers raise
-        raise PersistenceError(
-            f"{path} does not hold weights of a network of this size ({error})."
-        ) from error
+        raise PersistenceError(f"{path} is not a file of weights ({error}).") from error
+    for size, trained in sizes.items():
+        if trained != getattr(settings, size):
+            raise PersistenceError(
+                f"{path} holds a network with {size} {trained}, got {getattr(settings, size)}. "
+                "Train a network of the same size."
+            )
+    if tensors.keys() != network.state_dict().keys():
+        raise PersistenceError(f"{path} holds other tensors. Pass a file weights.safetensors.")
+    network.load_state_dict(tensors)
 
 
 def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

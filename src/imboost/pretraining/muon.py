@@ -15,7 +15,7 @@ EPSILON = 1e-7
 
 
 class BatchedMuon(torch.optim.Optimizer):
-    """Muon [1]_: momentum, with each update replaced by the nearest orthogonal matrix.
+    """Muon [1]_: momentum, with each update replaced by a nearly orthogonal matrix.
 
     The same updates as `torch.optim.Muon`, whose thousand small kernels take longer than the
     gradient of a small network. Here matrices of one shape are orthogonalised together.
@@ -35,12 +35,16 @@ class BatchedMuon(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
-        """Update all matrices."""
+        """Update all matrices; each must have a gradient."""
+        if closure is not None:
+            raise ValueError("BatchedMuon takes no closure.")
         for group in self.param_groups:
             by_shape: dict[torch.Size, list[Tensor]] = {}
             for matrix in group["params"]:
                 if matrix.grad is None:
-                    raise ValueError("All matrices must have a gradient: their momenta are one.")
+                    raise ValueError(
+                        "Every matrix must have a gradient: those of a shape share momenta."
+                    )
                 by_shape.setdefault(matrix.shape, []).append(matrix)
             for matrices in by_shape.values():
                 self._update(matrices, group)

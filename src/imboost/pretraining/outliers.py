@@ -15,6 +15,7 @@ from torch import Tensor
 
 from imboost.pretraining.random_source import RandomSource
 from imboost.pretraining.structures import STRUCTURES
+from imboost.pretraining.unsupervised_scores import EXACT
 
 Shape = tuple[int, int]
 OutlierKind = Callable[[RandomSource, Tensor, Shape, Tensor], tuple[Tensor, Tensor]]
@@ -42,8 +43,8 @@ def rare_class(
     is_part = _some_variables(source, standard, MAX_CLASS_VARIABLES)
     weights = source.normal(len(share), 1, standard.shape[-1]) * is_part
     target = (standard * weights).sum(-1)
-    noise = 1e-4 * target.std(1, keepdim=True) * source.normal(*target.shape)  # parts ties
-    rank = _ranks(target + noise)
+    noise = 1e-4 * target.std(1, keepdim=True) * source.normal(*target.shape)  # breaks ties
+    rank = _relative_ranks(target + noise)
     end = source.events(0.5, *share.shape).float()
     anywhere = source.uniform(*share.shape)
     center = torch.where(source.events(0.7, *share.shape), end, anywhere)
@@ -76,7 +77,7 @@ def rules(
 ) -> tuple[Tensor, Tensor]:
     """Take rows that meet all conditions of a rule: low or high values of a few variables."""
     shown = _with_hidden(source, variables, shape[1])
-    rank = _ranks(shown + 1e-6 * source.normal(*shown.shape))
+    rank = _relative_ranks(_standardized(shown) + 1e-4 * source.normal(*shown.shape))
     distances = []
     for _ in range(source.number(1, 2)):  # rules, of which one has to be met
         is_low = source.events(0.5, len(share), 1, rank.shape[-1])
@@ -187,7 +188,7 @@ def _random_cell(source: RandomSource, columns: Tensor) -> Tensor:
 
 def _nearest(distance: Tensor, share: Tensor) -> Tensor:
     """Mark the rows with the smallest absolute distances: a share of each table, at least one."""
-    return _places(distance.abs()) < (share * distance.shape[1]).ceil()
+    return _ordinal_ranks(distance.abs()) < (share * distance.shape[1]).ceil()
 
 
 def _separate(
@@ -201,17 +202,18 @@ def _separate(
     n_tables, n_all, _ = variables.shape
     n_rows, n_columns = shape
     noise = source.between(0.0, MAX_OVERLAP, n_tables, 1) * source.events(OVERLAPS, n_tables, 1)
-    place = _places(_ranks(distance) + noise * source.normal(n_tables, n_all))
+    place = _ordinal_ranks(_relative_ranks(distance) + noise * source.normal(n_tables, n_all))
     n_outliers = (share * n_rows).ceil()
     n_spare = n_all - n_rows  # rows of both classes that are left out
     n_class = n_outliers * ((n_outliers + n_spare) / n_outliers) ** source.uniform(n_tables, 1)
-    is_class = place < n_class.floor().clamp_min(n_outliers)
+    n_class = n_class.floor().clamp_min(n_outliers)
+    is_class = place < n_class
     at_random = source.uniform(n_tables, n_all)
-    is_outlier = _places(at_random.masked_fill(~is_class, torch.inf)) < n_outliers
+    is_outlier = _ordinal_ranks(at_random.masked_fill(~is_class, torch.inf)) < n_outliers
     margin = source.uniform(n_tables, 1) * source.events(MARGINS, n_tables, 1)
     is_next = place < n_class + margin * (n_spare - n_class + n_outliers)
     last = at_random + is_next + 2 * is_class.float()  # to be taken as inliers
-    is_kept = is_outlier | (_places(last) < n_rows - n_outliers)
+    is_kept = is_outlier | (_ordinal_ranks(last) < n_rows - n_outliers)
     kept = is_kept.int().argsort(dim=1, descending=True, stable=True)[:, :n_rows]
     columns = variables[..., :n_columns].gather(1, kept[..., None].expand(-1, -1, n_columns))
     return columns, is_outlier.gather(1, kept)
@@ -238,10 +240,10 @@ def _distance_to_rows(
     The larger the `preference` (tables, 1), the more often these are rows far from the mean.
     """
     used = rows * is_part
-    far = preference * _ranks(used.square().sum(-1))
+    far = preference * _relative_ranks(used.square().sum(-1))
     chosen = (far + source.gumbel(*far.shape)).topk(n).indices[..., None]
     centers = used.gather(1, chosen.expand(-1, -1, used.shape[-1]))
-    return torch.cdist(used, centers).amin(-1)
+    return torch.cdist(used, centers, compute_mode=EXACT).amin(-1)
 
 
 def _with_hidden(source: RandomSource, variables: Tensor, n_columns: int) -> Tensor:
@@ -260,14 +262,14 @@ def _some_variables(source: RandomSource, variables: Tensor, most: int) -> Tenso
     return is_part & (differs | (order == 0))
 
 
-def _places(values: Tensor) -> Tensor:
-    """Return the places of values in the ascending order of their table, from 0."""
+def _ordinal_ranks(values: Tensor) -> Tensor:
+    """Return ordinal ranks within each table, from 0."""
     return values.argsort(1).argsort(1)
 
 
-def _ranks(values: Tensor) -> Tensor:
-    """Return the ranks of values within their table, from 0 to 1."""
-    return _places(values) / values.shape[1]
+def _relative_ranks(values: Tensor) -> Tensor:
+    """Return ranks within each table, from 0 to 1."""
+    return _ordinal_ranks(values) / values.shape[1]
 
 
 def _standardized(values: Tensor) -> Tensor:

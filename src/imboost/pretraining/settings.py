@@ -13,7 +13,7 @@ MIN_COLUMNS = 3  # columns of the narrowest table
 
 @dataclass(frozen=True, kw_only=True)
 class PretrainingSettings:
-    """Everything that decides the weights, apart from the device.
+    """Everything that decides the weights, apart from the device and the initial weights.
 
     Parameters
     ----------
@@ -27,7 +27,8 @@ class PretrainingSettings:
     width, n_layers, n_heads, row_width, n_row_layers, n_row_heads : int
         Size of the network, see `InContextNetwork`.
     max_context, max_columns : int
-        Largest number of context rows and of columns.
+        Largest number of context rows and of columns. The smallest context is about a fifth of
+        the largest.
     n_query : int
         Rows of each table that are outside the context.
     seed : int

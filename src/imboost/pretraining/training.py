@@ -60,7 +60,7 @@ def pretrain(
     device : torch.device or str
     initial_weights : path, optional
         `weights.safetensors` of an earlier training with a network of the same size, to start
-        from. A training that is continued does not need it.
+        from. It is not read if the folder has a checkpoint.
     max_seconds : float
         Stop after this time, to be continued.
     validate_every : int
@@ -70,8 +70,8 @@ def pretrain(
     """
     check_number("validate_every", validate_every, minimum=1, whole=True)
     device = _check_device(device)
-    folder.mkdir(parents=True, exist_ok=True)
     state = _open(settings, folder / "checkpoint.safetensors", device, initial_weights)
+    folder.mkdir(parents=True, exist_ok=True)
     fewer = replace(settings, n_tokens=math.ceil(VALIDATION_SHARE * settings.n_tokens))
     validation = [
         task
@@ -121,15 +121,15 @@ def rate_factor(settings: PretrainingSettings, step: int) -> float:
 
 
 def task_loss(network: InContextNetwork, task: Task) -> Tensor:
-    """Return the mean cross-entropy of the rows without an answer.
+    """Return the weighted cross-entropy of the rows without an answer.
 
-    The cross-entropy of a table is divided by the standard deviation of its labels, so that
-    tables with rare outliers count.
+    Each table counts by its mean, weighted by 0.5 over the standard deviation of `is_outlier`, so
+    that tables with rare outliers are not neglected.
     """
-    return _mean_entropy(_predict(network, task), task)
+    return _weighted_cross_entropy(_predict(network, task), task)
 
 
-def _mean_entropy(log_odds: Tensor, task: Task) -> Tensor:
+def _weighted_cross_entropy(log_odds: Tensor, task: Task) -> Tensor:
     truth = task.is_outlier.to(log_odds.dtype)
     entropy = F.binary_cross_entropy_with_logits(log_odds, truth, reduction="none")
     share = truth.mean(1).clamp(MIN_SHARE, 1 - MIN_SHARE)
@@ -208,7 +208,7 @@ def _validate(
     for task in tasks:
         with torch.no_grad():
             log_odds = _predict(network, task)
-            losses.append(float(_mean_entropy(log_odds, task)))
+            losses.append(float(_weighted_cross_entropy(log_odds, task)))
         outside = (part[:, task.n_context :].cpu().numpy() for part in (log_odds, task.is_outlier))
         for predicted, truth in zip(*outside, strict=True):
             if truth.any() and not truth.all():

@@ -14,6 +14,7 @@ from imboost.pretraining.random_source import RandomSource
 
 N_TREES, TREE_DEPTH = 32, 8  # of the isolation forest
 MAX_NEIGHBORS = 80
+EXACT = "donot_use_mm_for_euclid_dist"  # matrix products round distances of equal rows above 0
 MIN_DISTANCE = 1e-3  # so that rows with equal neighbours have finite logarithms
 
 
@@ -41,9 +42,7 @@ def score_tables(source: RandomSource, rows: Tensor, n_context: int) -> Tensor:
 
 def _neighbor_scores(rows: Tensor, n_context: int, k: int) -> tuple[Tensor, Tensor]:
     """Return log mean distances to k neighbours, and these minus those of the neighbours."""
-    # Without matrix products, which round the distances of equal rows to more than 0.
-    exact = "donot_use_mm_for_euclid_dist"
-    distances = torch.cdist(rows, rows[:, :n_context], compute_mode=exact)
+    distances = torch.cdist(rows, rows[:, :n_context], compute_mode=EXACT)
     own = torch.arange(n_context, device=rows.device)
     distances[:, own, own] = torch.inf  # a row is no neighbour of itself
     nearest = distances.topk(k, largest=False)
