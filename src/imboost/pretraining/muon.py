@@ -8,7 +8,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-MOMENTUM = 0.95
+MOMENTUM = 0.95  # this and the next three are the defaults of torch.optim.Muon
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of the polynomial that drives singular values to 1
 N_ITERATIONS = 5
 EPSILON = 1e-7
@@ -17,8 +17,8 @@ EPSILON = 1e-7
 class BatchedMuon(torch.optim.Optimizer):
     """Muon [1]_: momentum, with each update replaced by a nearly orthogonal matrix.
 
-    The same updates as `torch.optim.Muon`, whose thousand small kernels take longer than the
-    gradient of a small network. Here matrices of one shape are orthogonalised together.
+    The same updates as `torch.optim.Muon`, which launches a thousand small GPU kernels for a small
+    network. Here matrices of one shape are orthogonalised together.
 
     Parameters
     ----------

@@ -194,26 +194,27 @@ def _nearest(distance: Tensor, share: Tensor) -> Tensor:
 def _separate(
     source: RandomSource, variables: Tensor, shape: Shape, distance: Tensor, share: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Take the rows with the smallest distances as a class, and a sample of it as outliers.
+    """Take the rows with the smallest distances as a class, and downsample it to the outliers.
 
-    Most data sets of the field are made so: one class of many is sampled until it is rare. In
-    some tables the classes overlap, in others the inliers next to the outliers are left out.
+    Many benchmark data sets are made this way. In some tables the classes overlap; in others, the
+    inliers next to the outliers are left out.
     """
     n_tables, n_all, _ = variables.shape
     n_rows, n_columns = shape
     noise = source.between(0.0, MAX_OVERLAP, n_tables, 1) * source.events(OVERLAPS, n_tables, 1)
-    place = _ordinal_ranks(_relative_ranks(distance) + noise * source.normal(n_tables, n_all))
+    rank = _ordinal_ranks(_relative_ranks(distance) + noise * source.normal(n_tables, n_all))
     n_outliers = (share * n_rows).ceil()
     n_spare = n_all - n_rows  # rows of both classes that are left out
     n_class = n_outliers * ((n_outliers + n_spare) / n_outliers) ** source.uniform(n_tables, 1)
     n_class = n_class.floor().clamp_min(n_outliers)
-    is_class = place < n_class
+    is_class = rank < n_class
     at_random = source.uniform(n_tables, n_all)
     is_outlier = _ordinal_ranks(at_random.masked_fill(~is_class, torch.inf)) < n_outliers
     margin = source.uniform(n_tables, 1) * source.events(MARGINS, n_tables, 1)
-    is_next = place < n_class + margin * (n_spare - n_class + n_outliers)
-    last = at_random + is_next + 2 * is_class.float()  # to be taken as inliers
-    is_kept = is_outlier | (_ordinal_ranks(last) < n_rows - n_outliers)
+    is_margin = rank < n_class + margin * (n_spare - n_class + n_outliers)
+    # Inliers are drawn from the rows outside the class and the margin: there are always enough.
+    order = at_random + is_margin + 2 * is_class.float()
+    is_kept = is_outlier | (_ordinal_ranks(order) < n_rows - n_outliers)
     kept = is_kept.int().argsort(dim=1, descending=True, stable=True)[:, :n_rows]
     columns = variables[..., :n_columns].gather(1, kept[..., None].expand(-1, -1, n_columns))
     return columns, is_outlier.gather(1, kept)
@@ -228,7 +229,7 @@ def _region_variables(
 
 
 def _preference(source: RandomSource, share: Tensor) -> Tensor:
-    """Draw how much outliers are preferred to be far from the mean: in most tables they are."""
+    """Draw the log-odds with which centers of outliers are far from the mean."""
     return source.between(0.0, MAX_PREFERENCE, *share.shape)
 
 
