@@ -159,16 +159,26 @@ def test_answered_rows_are_not_part_of_the_loss():
     assert losses[0] == losses[1]
 
 
-def test_the_average_of_the_first_updates_is_the_mean_of_their_weights():
-    state = TrainingState.start(SETTINGS, torch.device("cpu"))
+def average_after(steps, n_steps):
+    """Return the average of weights that are the number of the update, with 0 before the first."""
+    state = TrainingState.start(replace(SETTINGS, n_steps=n_steps), torch.device("cpu"))
     for weights in (state.network.score_embedding, state.average.score_embedding):
         weights.data.fill_(0.0)
-    for step in (1, 2, 3):
+    for step in steps:
         state.network.score_embedding.data.fill_(float(step))
         state.step = step
         state.update_average()
-    expected = torch.full_like(state.average.score_embedding, 6 / 4)  # with the initial weights
-    torch.testing.assert_close(state.average.score_embedding, expected)
+    return float(state.average.score_embedding[0, 0])
+
+
+def test_the_average_of_the_first_updates_is_the_mean_of_their_weights():
+    assert average_after((1, 2, 3), n_steps=200) == pytest.approx(6 / 4)  # with the first weights
+
+
+@pytest.mark.parametrize(("n_steps", "time_constant"), [(20, 1), (200, 10), (2000, 100)])
+def test_the_average_lags_by_a_twentieth_of_the_updates(n_steps, time_constant):
+    last = average_after(range(1, n_steps + 1), n_steps)
+    assert n_steps - last == pytest.approx(time_constant - 1, abs=0.5)
 
 
 def test_muon_updates_the_matrices_of_all_layers_and_adam_the_other_weights():

@@ -18,7 +18,7 @@ from imboost.models.pretrained import SIZES, read_tensors
 from imboost.pretraining.muon import BatchedMuon
 from imboost.pretraining.settings import PretrainingSettings
 
-AVERAGE_DECAY = 0.999  # per update, of the moving average of the weights
+AVERAGED_SHARE = 0.05  # of all updates: time constant of the moving average of the weights
 BETAS = (0.9, 0.98)  # of AdamW
 
 
@@ -93,7 +93,8 @@ class TrainingState:
 
     def update_average(self) -> None:
         """Move the average towards the weights; early on, it is their plain mean."""
-        decay = min(AVERAGE_DECAY, self.step / (self.step + 1))
+        longest = max(1.0, AVERAGED_SHARE * self.settings.n_steps)
+        decay = min(1 - 1 / longest, self.step / (self.step + 1))
         parameters = [list(network.parameters()) for network in (self.average, self.network)]
         average: Callable[..., None] = get_ema_multi_avg_fn(decay)  # type: ignore[no-untyped-call]
         average(*parameters, self.step)
