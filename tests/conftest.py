@@ -19,6 +19,7 @@ QUICK = {
     "pine": {"n_trees": 20, "n_spare_trees": 20},
     "trees": {"n_trees": 20, "n_isolation_trees": 20},
     "stack": {"n_trees": 20, "n_isolation_trees": 20},
+    "pretrained": {"n_isolation_trees": 20},
 }
 """Settings that make a detector train in an instant, without regard to accuracy."""
 

@@ -16,6 +16,8 @@ OBJECTIVES = ("oc", "sb", "oc-nce", "sb-nce")
 def by_class(name, **settings):
     """Make a detector as a user does without the registry."""
     own = {"objective": name} if name in OBJECTIVES else {}
+    if name == "pretrained":
+        own = {"base_learners": ("in_context",)}
     return type(make_detector(name))(**own, **settings)
 
 

@@ -136,20 +136,20 @@ def test_a_changed_byte_anywhere_is_refused(folder, content, name):
 
 def test_another_format_is_named_with_the_versions_that_wrote_it(folder):
     def become_newer(structure):
-        structure["format"] = 5
+        structure["format"] = 6
         structure["versions"]["imboost"] = "9.8"
 
     rewrite(folder, become_newer)
-    refused(folder, r"has the format 5, .* reads 4\. Load it with .* \(imboost 9\.8, ")
+    refused(folder, r"has the format 6, .* reads 5\. Load it with .* \(imboost 9\.8, ")
     rewrite(folder, lambda structure: structure.pop("versions"))
-    refused(folder, "has the format 5, .* train it again")
+    refused(folder, "has the format 6, .* train it again")
     rewrite(folder, lambda structure: structure.pop("format"))
     refused(folder, "no readable model.json")
 
 
 def test_an_old_format_of_this_version_does_not_name_this_version_as_the_remedy(folder):
     rewrite(folder, lambda structure: structure.update(format=1))
-    message = refused(folder, "has the format 1, .* reads 4")
+    message = refused(folder, "has the format 1, .* reads 5")
     assert message.endswith("saved before the format changed: train it again with 'imboost fit'.")
 
 

@@ -35,7 +35,8 @@ def run(
             help="Run a named list of methods instead of --detector: paper (the 19 methods of the "
             "paper's tables), paper-protocol (the same, with the paper's splits and numbers of "
             "outliers), queries, peers, all (paper, queries and peers), leaders (stack and "
-            "the strongest others), stack-ablation (stack with one component removed at a time)."
+            "the strongest others), stack-ablation (stack with one component removed at a time), "
+            "pretrained (stack without and with the pretrained network, and the network alone)."
         ),
     ] = None,
     setting: Annotated[

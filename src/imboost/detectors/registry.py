@@ -35,6 +35,7 @@ DETECTORS: dict[str, Callable[..., BaseDetector]] = {
     "pine": Pine,
     "trees": Trees,
     "stack": Stack,
+    "pretrained": partial(Stack, base_learners=("in_context",)),
 }
 
 

@@ -21,9 +21,11 @@ from imboost.detectors.stack.conditionals import (
     PCAConditional,
 )
 from imboost.detectors.stack.features import FeatureExtractor
+from imboost.detectors.stack.in_context import InContextLearner
 from imboost.detectors.stack.isolation import IsolationScores
 from imboost.detectors.stack.neighbors import NeighborScores
 from imboost.detectors.stack.pca import CrossFittedPCA, PrincipalComponents
+from imboost.detectors.stack.pooling import LogarithmicPool
 from imboost.detectors.stack.training_rows import TrainingRows
 from imboost.detectors.stack.unsupervised import UnsupervisedScores
 from imboost.detectors.table_detector import TableDetector
@@ -66,7 +68,8 @@ _PARTS = (
     CrossFittedPCA, PrincipalComponents,
     CellModel, ForestConditional, PCAConditional, NumberForest, CategoryForest,
     FeatureExtractor, ScoreModel,
-    ScoreLearner, ForestLearner, LinearLearner, GaussianProcessLearner,
+    ScoreLearner, ForestLearner, LinearLearner, GaussianProcessLearner, InContextLearner,
+    LogarithmicPool,
     MLPVAE, NormalisingFlow, DiffusionModel, Hypersphere, Perceptron, Agreement,
     Rules, RepeatedRows, SpellingRelation,
     LinearRelation, ProductRelation, OrderRelation, DependencyRelation, FormatRelation,

@@ -23,7 +23,7 @@ from imboost.persistence.codec import Decoder
 from imboost.persistence.forests import load_forests
 from imboost.persistence.model_folder import ARRAYS, COPY_AGAIN, FORESTS, STRUCTURE, read_files
 
-FORMAT = 4  # increased whenever older model folders can no longer be read
+FORMAT = 5  # increased whenever older model folders can no longer be read
 
 TOLERANCE = 1e-5  # maximum error of a score, relative to the score or to 1, if that is larger
 MIN_EQUAL_SCORES = 0.9

@@ -11,7 +11,7 @@ from imboost import TableDetector, load, save
 from imboost.datasets import planted_outliers
 from imboost.datasets.orders import mixed_table
 from imboost.detectors.stack import Stack
-from imboost.detectors.stack.detector import BASE_LEARNERS
+from imboost.detectors.stack.detector import BASE_LEARNERS, NETWORK
 from imboost.detectors.stack.priors import dimensionality_weight, learner_weights
 from imboost.errors import IMBoostError
 from imboost.tables.layout import Feature, Kind, Layout
@@ -83,7 +83,7 @@ def test_a_wrong_setting_is_named(planted, changes, error):
         make_quick("stack", **changes).fit(planted.X)
 
 
-@pytest.mark.parametrize("learner", BASE_LEARNERS)
+@pytest.mark.parametrize("learner", [*BASE_LEARNERS, NETWORK])
 def test_every_base_learner_works_alone(planted, learner):
     detector = make_quick("stack", base_learners=(learner,)).fit(planted.X)
     detector.refine(planted.X, partial_labels(planted))
@@ -217,7 +217,8 @@ def test_dependent_columns_do_not_make_scores_depend_on_the_batch(planted, more)
 def test_each_base_learner_has_its_own_features(planted):
     detector = make_quick("stack").fit(planted.X, planted.y)
     n_columns, n_scores = planted.X.shape[1], 3
-    features = {name: detector._features(name, detector._training_rows) for name in BASE_LEARNERS}
+    names = [*BASE_LEARNERS, NETWORK]
+    features = {name: detector._features(name, detector._training_rows) for name in names}
     widths = {name: own.shape[1] for name, own in features.items()}
     assert widths == {
         "random_forest": n_columns + n_scores + 1,  # and the local outlier factor
@@ -225,6 +226,7 @@ def test_each_base_learner_has_its_own_features(planted):
         "linear": n_columns + n_scores,
         "gaussian_process": n_columns,
         "scores": n_scores,
+        "in_context": n_columns + n_scores + 1,
     }
     assert np.abs(features["linear"][:, -n_scores:]).max() <= 5
     normal_scores = np.sort(features["gaussian_process"][:, 0])

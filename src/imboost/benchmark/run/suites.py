@@ -40,6 +40,12 @@ STACK_SETTINGS = (
     "query__uncertainty_power=0",
 )
 
+# The setting of `stack` that adds the pretrained network.
+WITH_NETWORK = (
+    "base_learners=('random_forest', 'extra_trees', 'linear', 'gaussian_process', 'scores', "
+    "'in_context')"
+)
+
 
 @dataclass(frozen=True)
 class Suite:
@@ -78,6 +84,9 @@ SUITES: dict[str, Suite] = {
             *(("stack", "spread", setting) for setting in STACK_SETTINGS),
             ("stack", "rd"),  # random questions
         )
+    ),
+    "pretrained": Suite(
+        (("stack", "spread"), ("stack", "spread", WITH_NETWORK), ("pretrained", "spread"))
     ),
 }
 """All suites by name."""

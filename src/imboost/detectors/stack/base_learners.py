@@ -148,7 +148,7 @@ class ScoreLearner:
     @classmethod
     def fit(cls, out_of_fold: Floats) -> ScoreLearner:
         """Clip the out-of-fold predictions of the model."""
-        return cls(_clip(out_of_fold))
+        return cls(clip_probability(out_of_fold))
 
     def predict(self, X: NDArray[Any], score_proba: Floats) -> Floats:
         """Return the model's probabilities."""
@@ -173,7 +173,7 @@ class ForestLearner:
             forest.fit(X, labels)
         votes = np.nan_to_num(forest.oob_decision_function_)
         out_of_bag = np.where(votes.sum(axis=1) > 0, votes[:, 1], labels.mean())
-        return cls(forest, _clip(out_of_bag))
+        return cls(forest, clip_probability(out_of_bag))
 
     def predict(self, X: NDArray[Any], score_proba: Floats) -> Floats:
         """Return each row's probability of being an outlier."""
@@ -201,7 +201,7 @@ class LinearLearner:
                 :, 1
             ]
         model.fit(X, labels)
-        return cls(float(model.intercept_[0]), model.coef_[0], _clip(out_of_fold))
+        return cls(float(model.intercept_[0]), model.coef_[0], clip_probability(out_of_fold))
 
     def predict(self, X: NDArray[Any], score_proba: Floats) -> Floats:
         """Return each row's probability of being an outlier."""
@@ -254,7 +254,7 @@ class GaussianProcessLearner:
         learner = cls(X[used], weights, precision, score_out_of_fold)
         correction = learner._correction(X)
         correction[used] = residuals - left_out_errors
-        return replace(learner, out_of_fold=_clip(score_out_of_fold + correction))
+        return replace(learner, out_of_fold=clip_probability(score_out_of_fold + correction))
 
     def predict(self, X: NDArray[Any], score_proba: Floats) -> Floats:
         """Return each row's probability of being an outlier."""
@@ -271,10 +271,48 @@ class GaussianProcessLearner:
         return correction
 
 
+def fit_learner(
+    name: str,
+    X: NDArray[Any],
+    labels: Labels,
+    *,
+    score_proba: Floats,
+    score_out_of_fold: Floats,
+    n_trees: int,
+    seed: int,
+) -> BaseLearner:
+    """Fit the base learner of this name to the features of labelled rows of both classes.
+
+    Parameters
+    ----------
+    name : str
+    X : array of shape (n_labelled, n_features)
+    labels : array of shape (n_labelled,)
+    score_proba, score_out_of_fold : array of shape (n_labelled,)
+        Predictions of the `ScoreModel`.
+    n_trees : int
+        Of each forest.
+    seed : int
+    """
+    if name == "random_forest":
+        forest = RandomForestClassifier(
+            n_trees, max_features=0.5, min_samples_leaf=2, random_state=seed
+        )
+        return ForestLearner.fit(forest, X, labels)
+    if name == "extra_trees":
+        return ForestLearner.fit(ExtraTreesClassifier(n_trees, random_state=seed), X, labels)
+    if name == "linear":
+        return LinearLearner.fit(X, labels, seed)
+    if name == "gaussian_process":
+        return GaussianProcessLearner.fit(X, labels, score_proba, score_out_of_fold, seed)
+    return ScoreLearner.fit(score_out_of_fold)
+
+
 def _logistic(X: Floats, coefficients: Floats, intercept: float) -> Floats:
     # A sum per row: the last digits of a matrix product depend on the number of rows.
     return np.asarray(expit(np.einsum("ij,j->i", X, coefficients) + intercept))
 
 
-def _clip(probability: Floats) -> Floats:
+def clip_probability(probability: Floats) -> Floats:
+    """Return out-of-fold probabilities that are certain of nothing."""
     return np.clip(probability, CLIP, 1 - CLIP)

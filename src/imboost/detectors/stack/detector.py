@@ -8,28 +8,31 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from imboost.detectors.base import COUNT, NOT_NEGATIVE, TWO_OR_MORE, BaseDetector
 from imboost.detectors.distilled import Distilled, distill
 from imboost.detectors.stack.base_learners import (
     PRIOR_INTERCEPT,
     BaseLearner,
-    ForestLearner,
-    GaussianProcessLearner,
-    LinearLearner,
-    ScoreLearner,
     ScoreModel,
+    fit_learner,
     prior_intercept,
 )
 from imboost.detectors.stack.conditionals import predicted_columns
 from imboost.detectors.stack.features import FeatureExtractor
-from imboost.detectors.stack.pooling import pool_weights
-from imboost.detectors.stack.priors import dimensionality_weight, learner_weights, score_weights
+from imboost.detectors.stack.in_context import CONTEXT_ROWS, InContextLearner
+from imboost.detectors.stack.pooling import LogarithmicPool, pool_weights
+from imboost.detectors.stack.priors import (
+    dimensionality_weight,
+    learner_weights,
+    network_weight,
+    score_weights,
+)
 from imboost.detectors.stack.unsupervised import ScoredRows, UnsupervisedScores
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, occlusion_attributions
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
+from imboost.models.pretrained import load_pretrained
 from imboost.parallel import map_in_threads
 from imboost.stats.log_odds import logit
 from imboost.stats.row_products import Singles
@@ -43,6 +46,8 @@ Result = TypeVar("Result")
 
 UNSUPERVISED_SCORES = tuple(score_weights(0.0))
 BASE_LEARNERS = tuple(learner_weights(0.0))
+NETWORK = "in_context"  # the base learner that is not one by default
+MAX_CANDIDATES = 1500  # training rows that the in-context network predicts
 MAX_PRIOR_STRENGTH = 1e12  # a stronger prior gives the same weights
 N_BACKGROUND = 200  # unlabelled rows taken to be inliers in tables with a cell model
 MAX_BACKGROUND_SCORE = 0.95  # quantile of the scores below which they are drawn
@@ -61,8 +66,12 @@ class Stack(BaseDetector):
     with categories, the conditional model of the cells. Labels first change the weights of these
     scores. Once labels of both classes are known, base learners are fitted to the labelled rows:
     two forests on columns and scores, a linear model of principal components and scores, and a
-    Gaussian process on the residuals of the weighted scores. The final score is the mean of their
-    probabilities, with weights fitted to out-of-fold predictions of the labelled rows.
+    Gaussian process on the residuals of the weighted scores. Their linear pool is the mean of
+    their probabilities, with weights fitted to out-of-fold predictions of the labelled rows.
+
+    The base learner "in_context" is a network that was trained on synthetic tables and predicts
+    in context. Its log-odds are added to those of the linear pool. It makes scoring slower, and
+    takes part in tables with categories only if it is the only learner.
 
     Parameters
     ----------
@@ -80,8 +89,8 @@ class Stack(BaseDetector):
     unsupervised_scores : tuple of str
         The scores in use: "isolation_forest", "knn", "pca" and "cells".
     base_learners : tuple of str
-        The learners in use: "random_forest", "extra_trees", "linear", "gaussian_process" and
-        "scores", the weighted unsupervised scores.
+        The learners in use: "random_forest", "extra_trees", "linear", "gaussian_process",
+        "scores", the weighted unsupervised scores, and "in_context", the pretrained network.
     score_weight_std : float
         Standard deviation of the prior of the unsupervised scores' weights, relative to its mean:
         how far labels can move the weights. With 0 they are fixed.
@@ -96,7 +105,8 @@ class Stack(BaseDetector):
     Attributes
     ----------
     learner_weights_ : dict of str to float
-        Weights of the base learners; empty until labels of both classes are known.
+        Weights of the base learners in the linear pool, and the factor of the network's
+        log-odds; empty until labels of both classes are known.
     score_weights_ : dict of str to float
         Coefficients of the standardised unsupervised scores in the log-odds.
     decision_scores_, query_scores_, labels_, threshold_, calibration_, training_labels_, \
@@ -150,7 +160,8 @@ class Stack(BaseDetector):
         always = tuple(name for name in UNSUPERVISED_SCORES if name != "cells")
         names = self.unsupervised_scores
         _check_names("unsupervised_scores", names, UNSUPERVISED_SCORES, always)
-        _check_names("base_learners", self.base_learners, BASE_LEARNERS, BASE_LEARNERS)
+        known = (*BASE_LEARNERS, NETWORK)
+        _check_names("base_learners", self.base_learners, known, known)
         if self.n_jobs == 0:
             raise SettingError("n_jobs must be a number of threads or -1 for all cores, got 0.")
 
@@ -175,7 +186,7 @@ class Stack(BaseDetector):
             self._map_chunks(lambda part: self._unsupervised.score(self._preprocess(part)), X)
         )
         rows = self._training_rows[sample]
-        high = dimensionality_weight(rows.X, layout)
+        self._high = high = dimensionality_weight(rows.X, layout)
         self._score_names = [name for name in rows.scores if name in self.unsupervised_scores]
         self._learner_prior = learner_weights(high, has_cells=self._uses_cell_score)
         prior = np.array([score_weights(high)[name] for name in self._score_names])
@@ -189,12 +200,20 @@ class Stack(BaseDetector):
             else PRIOR_INTERCEPT
         )
         self._n_background = N_BACKGROUND if self._uses_cell_score else 0
+        if self._uses_network:
+            load_pretrained()  # now, not between the first answers and the next question
         self._fit_labels(labels)
 
     @property
     def _uses_cell_score(self) -> bool:
         """Whether the score of the worst cell is one of the scores in use."""
         return "cells" in self._score_names
+
+    @property
+    def _uses_network(self) -> bool:
+        """Whether the in-context network predicts: in tables with cell scores only alone."""
+        is_alone = self.base_learners == (NETWORK,)
+        return NETWORK in self.base_learners and (is_alone or not self._uses_cell_score)
 
     def _refine(self, X: NDArray[Any], labels: Labels) -> None:
         self._fit_labels(labels)
@@ -207,6 +226,7 @@ class Stack(BaseDetector):
         )
         self._learners: dict[str, BaseLearner] = {}
         self.learner_weights_: dict[str, float] = {}
+        self._network: LogarithmicPool | None = None
         self._out_of_fold = self._score_model.out_of_fold
         if OUTLIER not in y:
             return
@@ -214,7 +234,14 @@ class Stack(BaseDetector):
         labels[self._background_rows(labels, self._score_model.predict(scores))] = INLIER
         if has_both_classes(labels):
             used = labels != UNLABELLED
-            self._fit_learners(self._training_rows[used], labels[used], known[used])
+            order = np.random.default_rng(self._seed).permutation(len(labels))
+            unlabelled = order[~used[order]][:CONTEXT_ROWS]
+            self._fit_learners(
+                self._training_rows[used],
+                labels[used],
+                known[used],
+                self._training_rows[unlabelled],
+            )
 
     def _background_rows(self, labels: Labels, proba: Floats) -> NDArray[np.int64]:
         """Draw rows without a label that are taken to be inliers.
@@ -228,48 +255,65 @@ class Stack(BaseDetector):
         n = min(self._n_background, len(free))
         return np.random.default_rng(self._seed).choice(free, n, replace=False)
 
-    def _fit_learners(self, rows: ScoredRows, labels: Labels, known: Mask) -> None:
+    def _fit_learners(
+        self, rows: ScoredRows, labels: Labels, known: Mask, unlabelled: ScoredRows
+    ) -> None:
         """Fit to labelled rows, those that are `known`, and background rows."""
         score_proba = self._score_model.predict(self._extractor.scores(rows))
         score_out_of_fold = score_proba.copy()
         score_out_of_fold[known] = self._score_model.out_of_fold
         for number, name in enumerate(self.base_learners):
-            self._learners[name] = self._fit_learner(
-                name,
-                self._features(name, rows),
-                labels,
-                score_proba,
-                score_out_of_fold,
-                self._seed + number,
-            )
-        out_of_fold = np.column_stack([found.out_of_fold for found in self._learners.values()])
-        prior = np.array([self._learner_prior[name] for name in self._learners])
-        weights = pool_weights(out_of_fold, labels, self.prior_strength * prior)
-        self.learner_weights_ = dict(zip(self._learners, weights.tolist(), strict=True))
-        self._out_of_fold = (out_of_fold @ weights)[known]
+            if name != NETWORK:
+                self._learners[name] = fit_learner(
+                    name,
+                    self._features(name, rows),
+                    labels,
+                    score_proba=score_proba,
+                    score_out_of_fold=score_out_of_fold,
+                    n_trees=self.n_trees,
+                    seed=self._seed + number,
+                )
+        pooled = score_out_of_fold
+        if self._learners:
+            out_of_fold = np.column_stack([own.out_of_fold for own in self._learners.values()])
+            prior = np.array([self._learner_prior[name] for name in self._learners])
+            weights = pool_weights(out_of_fold, labels, self.prior_strength * prior)
+            self.learner_weights_ = dict(zip(self._learners, weights.tolist(), strict=True))
+            pooled = out_of_fold @ weights
+        self._network = self._fit_network(rows, labels, unlabelled)
+        if self._network is not None:
+            pooled = self._network.out_of_fold(pooled)
+        self._out_of_fold = pooled[known]
 
-    def _fit_learner(
-        self,
-        name: str,
-        X: NDArray[Any],
-        labels: Labels,
-        score_proba: Floats,
-        score_out_of_fold: Floats,
-        seed: int,
-    ) -> BaseLearner:
-        if name == "random_forest":
-            forest = RandomForestClassifier(
-                self.n_trees, max_features=0.5, min_samples_leaf=2, random_state=seed
-            )
-            return ForestLearner.fit(forest, X, labels)
-        if name == "extra_trees":
-            trees = ExtraTreesClassifier(self.n_trees, random_state=seed)
-            return ForestLearner.fit(trees, X, labels)
-        if name == "linear":
-            return LinearLearner.fit(X, labels, seed)
-        if name == "gaussian_process":
-            return GaussianProcessLearner.fit(X, labels, score_proba, score_out_of_fold, seed)
-        return ScoreLearner.fit(score_out_of_fold)
+    def _fit_network(
+        self, rows: ScoredRows, labels: Labels, unlabelled: ScoredRows
+    ) -> LogarithmicPool | None:
+        """Fit the in-context network, and join it with the other learners if there are any."""
+        if not self._uses_network:
+            return None
+        pool_weight, weight = 1.0, network_weight(self._high, len(labels))
+        if not self._learners:
+            pool_weight, weight = 0.0, 1.0
+        self.learner_weights_[NETWORK] = weight
+        learner = InContextLearner.fit(
+            self._extractor.in_context(rows),
+            labels,
+            self._extractor.in_context(unlabelled),
+            self._seed,
+            self.n_jobs,
+        )
+        share = MAX_CANDIDATES / self._n_rows
+        if share >= 1:
+            return LogarithmicPool(learner, pool_weight, weight)
+        sample = self._training_rows[sample_rows(self._n_rows, MAX_CANDIDATES, self._seed)]
+        return LogarithmicPool.fit(
+            learner,
+            pool_weight,
+            weight,
+            self._pool(sample),
+            lambda part: self._extractor.in_context(sample[part]),
+            share,
+        )
 
     @property
     def score_weights_(self) -> dict[str, float]:
@@ -345,9 +389,16 @@ class Stack(BaseDetector):
         return map_in_threads(function, chunks, self.n_jobs)
 
     def _predict(self, rows: ScoredRows) -> Floats:
-        """Return the weighted mean of the learners' probabilities."""
+        """Return each row's probability of being an outlier, by all learners."""
+        pooled = self._pool(rows)
+        if self._network is None:
+            return pooled
+        return self._network.predict(pooled, lambda part: self._extractor.in_context(rows[part]))
+
+    def _pool(self, rows: ScoredRows) -> Floats:
+        """Return the weighted mean of the fitted learners' probabilities."""
         score_proba = self._score_model.predict(self._extractor.scores(rows))
-        if not self.learner_weights_:
+        if not self._learners:
             return score_proba
         total = np.zeros(len(score_proba))
         for name, proba in self._predict_learners(rows, score_proba):
@@ -365,7 +416,7 @@ class Stack(BaseDetector):
 
     def _member_log_odds(self, X: NDArray[Any]) -> list[Floats]:
         self._check_can_train()
-        if not self._learners:
+        if not self.learner_weights_:
             return super()._member_log_odds(X)
         proba = self._map_chunks(self._predict_members, self._training_rows, PREDICTED_ROWS)
         return [logit(own) for own in np.concatenate(proba, axis=1)]
@@ -373,7 +424,13 @@ class Stack(BaseDetector):
     def _predict_members(self, rows: ScoredRows) -> Floats:
         """Return the probabilities of each learner, (learners, rows)."""
         score_proba = self._score_model.predict(self._extractor.scores(rows))
-        return np.stack([proba for _, proba in self._predict_learners(rows, score_proba)])
+        members = [proba for _, proba in self._predict_learners(rows, score_proba)]
+        if self._network is not None:
+            features = self._extractor.in_context
+            members.append(
+                self._network.predict_by_network(self._pool(rows), lambda p: features(rows[p]))
+            )
+        return np.stack(members)
 
     def _features(self, learner: str, rows: ScoredRows) -> NDArray[Any]:
         """Return the features of a base learner."""

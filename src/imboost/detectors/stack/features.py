@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from imboost.detectors.stack.pca import PrincipalComponents
 from imboost.detectors.stack.unsupervised import ScoredRows
+from imboost.models.in_context import SCORES
 from imboost.stats.ranks import NormalScores
 from imboost.stats.row_products import Singles
 from imboost.stats.scaling import MAX_STANDARD_SCALED, StandardScaling
@@ -17,6 +19,10 @@ from imboost.stats.scaling import MAX_STANDARD_SCALED, StandardScaling
 Floats = NDArray[np.float64]
 
 MAX_LINEAR_SCORE = 5.0  # standard deviations to which scores are clipped for the linear model
+NETWORK_COLUMNS = 24  # that the in-context network sees at most, as in its training
+NETWORK_COMPONENTS = 10  # principal components among them in wider tables
+HASHED_ROWS = 256  # rows by which columns are recognised in any order
+MIN_SCORE = 1e-6  # so that the logarithms of scores are finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +41,8 @@ class FeatureExtractor:
         Components of the standardised columns.
     normal_scores : NormalScores
         Normal scores of the values of the columns.
+    network_columns : array of int
+        The columns that the in-context network sees, in this order.
     """
 
     score_names: list[str]
@@ -44,6 +52,7 @@ class FeatureExtractor:
     component_scaling: StandardScaling
     score_scaling: StandardScaling
     normal_scores: NormalScores
+    network_columns: NDArray[np.int64]
 
     @classmethod
     def fit(
@@ -67,6 +76,7 @@ class FeatureExtractor:
             StandardScaling.fit(components),
             StandardScaling.fit(_stack_scores(rows, score_names), _score_limits(score_names)),
             NormalScores.fit(content.astype(np.float64)),
+            columns[_draw_columns(content)],
         )
 
     def scores(self, rows: ScoredRows) -> Floats:
@@ -94,6 +104,18 @@ class FeatureExtractor:
         """Return normal scores of the columns: quantiles of their ranks."""
         return self.normal_scores.transform(rows.X.take(self.columns, axis=1))
 
+    def in_context(self, rows: ScoredRows) -> Singles:
+        """Return columns and logarithms of the unsupervised scores, in the order of `SCORES`.
+
+        Of a wide table these are some columns, drawn at random, and principal components.
+        """
+        scores = rows.scores | {"lof": rows.lof}
+        logarithms = [np.log(scores[name] + MIN_SCORE)[:, None] for name in SCORES]
+        shown = [rows.X.take(self.network_columns, axis=1)]
+        if len(self.network_columns) < len(self.columns):
+            shown.append(self._components(rows)[:, :NETWORK_COMPONENTS])
+        return _join(*shown, *logarithms)
+
     def _unsupervised(self, rows: ScoredRows) -> list[Floats]:
         found = [_stack_scores(rows, self.score_names), rows.lof[:, None]]
         return [*found, rows.cells] if "cells" in self.score_names else found
@@ -101,6 +123,17 @@ class FeatureExtractor:
     def _components(self, rows: ScoredRows) -> Floats:
         scaled = self.scaling.transform(rows.X.take(self.columns, axis=1)).astype(np.float32)
         return self.component_scaling.transform(self.pca.transform(scaled))
+
+
+def _draw_columns(content: NDArray[Any]) -> NDArray[np.int64]:
+    """Draw the columns for the network, in the order of their hashes.
+
+    So it sees the same numbers in the same order, whatever the order of the table's columns.
+    """
+    cells = np.ascontiguousarray(content[:HASHED_ROWS].T)
+    hashes = [hashlib.sha256(column.tobytes()).digest() for column in cells]
+    order = np.array(sorted(range(len(hashes)), key=hashes.__getitem__))
+    return order[: NETWORK_COLUMNS - NETWORK_COMPONENTS] if len(order) > NETWORK_COLUMNS else order
 
 
 def _score_limits(names: list[str]) -> Floats:

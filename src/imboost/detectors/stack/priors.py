@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 MIN_DIMENSIONALITY = 1e-3  # of a constant table, so that all prior weights are positive
 CELLS_WEIGHT = 40.0  # of the cell model; chosen on the building tables of `imboost bench cells`
 CELLS_LEARNER_WEIGHT = 4.0  # pseudo-counts, chosen there as well
+HALF_WEIGHT_LABELS = 100  # labelled rows with which the in-context network counts half
 HALF_WEIGHT_DIMENSIONS = 100  # effective dimensionality with a weight of 0.5
 
 
@@ -71,3 +72,12 @@ def learner_weights(high: float, *, has_cells: bool = False) -> dict[str, float]
         "gaussian_process": 4 * high,
         "scores": 8 * high**2 + (CELLS_LEARNER_WEIGHT if has_cells else 0.0),
     }
+
+
+def network_weight(high: float, n_labelled: int) -> float:
+    """Return the factor of the in-context network's log-odds, given the dimensionality weight.
+
+    It counts most while labels are few: with many, learners that are fitted to them know more.
+    It was trained on narrow tables.
+    """
+    return (1 - high) / (1 + n_labelled / HALF_WEIGHT_LABELS)

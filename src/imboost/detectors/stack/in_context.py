@@ -1,0 +1,137 @@
+"""The pretrained network as a base learner: it predicts in context, without training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.model_selection import StratifiedKFold
+
+from imboost.detectors.stack.base_learners import clip_probability
+from imboost.labels import OUTLIER, UNLABELLED, Labels
+from imboost.models.in_context import SCORES, Context
+from imboost.models.pretrained import load_pretrained
+from imboost.parallel import map_in_threads
+from imboost.stats.row_products import Singles
+from imboost.training.loop import one_thread
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+CONTEXT_ROWS = 256  # the time to predict a row grows with them; 384 are hardly better
+MAX_LABELLED = 192  # context rows with a label; the others show the shape of the data
+N_FOLDS = 2  # each costs as much as 300 rows
+BLOCK_ROWS = 64  # rows predicted at a time: the last digits depend on their number
+
+
+@dataclass(eq=False)
+class InContextLearner:
+    """The pretrained network, with labelled and unlabelled rows as its context.
+
+    Parameters
+    ----------
+    X : array of shape (n_context, n_columns + n_scores)
+        The features of the context rows.
+    labels : array of shape (n_context,)
+        0, 1 or -1.
+    out_of_fold : array of shape (n_labelled,)
+        Predictions of labelled rows by contexts that do not have their labels.
+    """
+
+    X: Singles
+    labels: Labels
+    out_of_fold: Floats
+
+    @classmethod
+    def fit(
+        cls, X: Singles, labels: Labels, unlabelled: Singles, seed: int, n_jobs: int = -1
+    ) -> InContextLearner:
+        """Take labelled rows and as many unlabelled ones as there is room for as the context.
+
+        Parameters
+        ----------
+        X : array of shape (n_labelled, n_features)
+            Columns, then the unsupervised scores in the order of `SCORES`.
+        labels : array of shape (n_labelled,)
+            0 and 1, both of which occur.
+        unlabelled : array of shape (n_unlabelled, n_features)
+            Rows without a label, in random order.
+        seed : int
+            Of the folds, and of the labelled rows that are used if they are many.
+        n_jobs : int
+            Number of threads.
+        """
+        n_folds = min(N_FOLDS, *np.bincount(labels, minlength=2).tolist())
+        everything = np.arange(len(labels))
+        splits = [(everything, everything[:0])]  # the context itself, which predicts none of them
+        if n_folds > 1:
+            folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+            splits += folds.split(X, labels)
+
+        def predict_fold(split: tuple[Indices, Indices]) -> tuple[InContextLearner, Floats]:
+            used, held_out = split
+            learner = cls._of(X[used], labels[used], unlabelled, seed)
+            learner.context  # noqa: B018  (encoded here, in a thread of its own)
+            return learner, learner.predict(X[held_out])
+
+        fitted = map_in_threads(predict_fold, splits, n_jobs)
+        out_of_fold = np.full(len(labels), labels.mean())
+        for (_, held_out), (_, proba) in zip(splits, fitted, strict=True):
+            out_of_fold[held_out] = proba
+        learner = fitted[0][0]
+        learner.out_of_fold = clip_probability(out_of_fold)
+        return learner
+
+    @classmethod
+    def _of(cls, X: Singles, labels: Labels, unlabelled: Singles, seed: int) -> InContextLearner:
+        used = _choose_labelled(labels, seed)
+        n_free = min(CONTEXT_ROWS - len(used), len(unlabelled))
+        context = np.concatenate([X[used], unlabelled[:n_free]])
+        known = np.concatenate([labels[used], np.full(n_free, UNLABELLED, dtype=labels.dtype)])
+        return cls(context, known, np.zeros(0))
+
+    @cached_property
+    def context(self) -> Context:
+        """The context rows as the network has encoded them."""
+        labels = torch.from_numpy(self.labels.astype(np.int64))[None]
+        with torch.inference_mode(), one_thread():
+            return load_pretrained().encode_context(*_inputs(self.X), labels)
+
+    def predict(self, X: NDArray[Any], score_proba: Floats | None = None) -> Floats:
+        """Return each row's probability of being an outlier."""
+        return np.asarray(expit(self.log_odds(X)))
+
+    def log_odds(self, X: NDArray[Any]) -> Floats:
+        """Return each row's log-odds of being an outlier."""
+        context, network = self.context, load_pretrained()
+        found = np.empty(len(X))
+        block = np.zeros((BLOCK_ROWS, X.shape[1]), dtype=np.float32)
+        with torch.inference_mode(), one_thread():
+            for start in range(0, len(X), BLOCK_ROWS):
+                rows = X[start : start + BLOCK_ROWS]
+                block[: len(rows)] = rows
+                log_odds = network.predict(context, *_inputs(block))[0, : len(rows)]
+                found[start : start + len(rows)] = log_odds.numpy()
+        return found
+
+
+def _choose_labelled(labels: Labels, seed: int) -> Indices:
+    """Return the labelled rows of the context: all, or a sample with the rarer class preferred."""
+    if len(labels) <= MAX_LABELLED:
+        return np.arange(len(labels))
+    order = np.random.default_rng(seed).permutation(len(labels))
+    outliers, inliers = order[labels[order] == OUTLIER], order[labels[order] != OUTLIER]
+    n_outliers = max(MAX_LABELLED // 2, MAX_LABELLED - len(inliers))
+    outliers = outliers[:n_outliers]
+    return np.sort(np.concatenate([outliers, inliers[: MAX_LABELLED - len(outliers)]]))
+
+
+def _inputs(X: Singles) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return values and scores of one table, as the network takes them."""
+    table = torch.from_numpy(np.ascontiguousarray(X, dtype=np.float32))[None]
+    return table[..., : -len(SCORES)], table[..., -len(SCORES) :]
