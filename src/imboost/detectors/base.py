@@ -381,7 +381,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         if len(log_odds) < 2:
             raise SettingError(
                 f"{type(self).__name__} has no members whose predictions could be compared; use "
-                "stack, trees or imboost with n_members of at least 2."
+                "trees, stack with several base learners, or imboost with n_members of at least 2."
             )
         return np.stack([self.calibration_.probability(own) for own in log_odds])
 

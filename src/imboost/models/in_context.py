@@ -28,6 +28,7 @@ KeysAndValues = tuple[Tensor, Tensor]
 QUERY = 2  # of a row outside the context, beside the labels -1, 0 and 1
 HIDDEN_FACTOR = 3  # width of the hidden layer by that of the network
 MIN_DEVIATION = 1e-6  # of a constant column, by the largest deviation from the mean
+TOKEN_BLOCK = 8  # products of other lengths may round by the place of a row in its batch
 MIN_RANK = 1e-3  # so that normal quantiles are finite
 
 
@@ -188,10 +189,15 @@ class ColumnAttention(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Map tokens (tables, rows, tokens, width) to tokens of the same shape."""
-        query, key, value = _heads(self.input(self.norm(tokens)), 3, self.n_heads)
+        n_tokens = tokens.shape[2]
+        n_padding = -n_tokens % TOKEN_BLOCK
+        padded = F.pad(tokens, (0, 0, 0, n_padding))
+        query, key, value = _heads(self.input(self.norm(padded)), 3, self.n_heads)
         # Written out, since fused attention is slow on many short sequences.
-        weights = torch.softmax(query @ key.mT * query.shape[-1] ** -0.5, -1)
-        result: Tensor = tokens + self.output(_join(weights @ value))
+        similarity = query @ key.mT * query.shape[-1] ** -0.5
+        is_padding = torch.arange(n_tokens + n_padding, device=tokens.device) >= n_tokens
+        weights = torch.softmax(similarity.masked_fill(is_padding, -torch.inf), -1)
+        result: Tensor = tokens + self.output(_join(weights @ value))[:, :, :n_tokens]
         return result
 
 

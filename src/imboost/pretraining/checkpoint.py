@@ -93,8 +93,8 @@ class TrainingState:
 
     def update_average(self) -> None:
         """Move the average towards the weights; early on, it is their plain mean."""
-        longest = max(1.0, AVERAGED_SHARE * self.settings.n_steps)
-        decay = min(1 - 1 / longest, self.step / (self.step + 1))
+        time_constant = max(1.0, AVERAGED_SHARE * self.settings.n_steps)
+        decay = min(1 - 1 / time_constant, self.step / (self.step + 1))
         parameters = [list(network.parameters()) for network in (self.average, self.network)]
         average: Callable[..., None] = get_ema_multi_avg_fn(decay)  # type: ignore[no-untyped-call]
         average(*parameters, self.step)

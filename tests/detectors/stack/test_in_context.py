@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
@@ -69,10 +70,12 @@ def test_out_of_fold_predictions_do_not_know_the_label(rng):
     assert roc_auc_score(noise, learner.out_of_fold) < 0.7
 
 
-def test_a_single_outlier_has_the_share_of_outliers_out_of_fold(rng):
-    X = features(rng, 10)
-    labels = (np.arange(10) == 3).astype(np.int8)
-    np.testing.assert_allclose(InContextLearner.fit(X, labels, X[:0], 0).out_of_fold, 0.1)
+@pytest.mark.parametrize(("n_rows", "expected"), [(5, 0.2), (20, 0.05), (100, 0.02)])
+def test_a_single_outlier_has_the_share_of_outliers_out_of_fold(rng, n_rows, expected):
+    X = features(rng, n_rows)
+    labels = (np.arange(n_rows) == 3).astype(np.int8)
+    found = InContextLearner.fit(X, labels, X[:0], 0).out_of_fold
+    np.testing.assert_allclose(found, expected)  # but at least 0.02, as of every learner
 
 
 def test_the_context_has_all_labelled_rows_and_is_filled_with_others(rng):
@@ -93,6 +96,8 @@ def test_many_labels_are_sampled_and_the_rarer_class_is_kept(rng, n_outliers, ex
     assert (learner.labels >= 0).sum() == MAX_LABELLED
     assert (learner.labels == 1).sum() == expected
     assert len(learner.labels) == CONTEXT_ROWS
+    last = (learner.X[:MAX_LABELLED, None] == X[None, 900:]).all(-1).any()
+    assert last  # a sample of all rows, not the first ones
 
 
 def test_unlabelled_rows_of_the_context_count(rng):
@@ -101,6 +106,14 @@ def test_unlabelled_rows_of_the_context_count(rng):
     with_others = InContextLearner.fit(X[:20], labels, X[20:80], 0).log_odds(X[80:])
     alone = InContextLearner.fit(X[:20], labels, X[:0], 0).log_odds(X[80:])
     assert np.abs(with_others - alone).max() > 0.01
+
+
+@pytest.mark.parametrize("n_columns", range(1, 25))
+def test_predictions_are_the_same_in_any_order(rng, n_columns):
+    X = features(rng, 128, n_columns)
+    learner = InContextLearner.fit(X[:30], (X[:30, 0] > 0.5).astype(np.int8), X[30:60], 0)
+    order = rng.permutation(128)
+    np.testing.assert_array_equal(learner.log_odds(X[order]), learner.log_odds(X)[order])
 
 
 def test_predictions_are_the_same_in_any_batch_and_order(rng):
@@ -134,6 +147,43 @@ def test_the_network_gets_the_same_columns_of_a_wide_table_in_any_order(rng):
     np.testing.assert_array_equal(first[:, :14], moved[:, :14])
     # Principal components are the same up to rounding and sign.
     np.testing.assert_allclose(np.abs(first), np.abs(moved), atol=1e-2)
+    assert (np.abs(first[:, 14:24]).std(axis=0) > 0.1).all()
+
+
+def test_columns_are_told_apart_by_all_rows(rng):
+    X = np.zeros((600, 40))
+    X[300:] = rng.random((300, 40)) < 0.3
+    rows = make_quick("stack").fit(X)._training_rows
+    first, moved = extract(rows, rng.permutation(40))
+    np.testing.assert_array_equal(first[:, :14], moved[:, :14])
+
+
+def test_scores_are_given_as_logarithms_in_the_order_of_the_training(planted):
+    detector = make_quick("stack").fit(planted.X)
+    rows = detector._training_rows
+    found = detector._extractor.in_context(rows)[:, -N_SCORES:]
+    scores = rows.scores | {"lof": rows.lof}
+    expected = [np.log(scores[name] + 1e-6) for name in ("isolation_forest", "knn", "pca", "lof")]
+    np.testing.assert_allclose(found, np.column_stack(expected), rtol=1e-5)
+
+
+def test_indicators_of_missing_values_are_not_shown_to_the_network(rng):
+    table = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc")).mask(
+        rng.random((200, 3)) < 0.2
+    )
+    found = TableDetector(make_quick("pretrained")).fit(table).detector_
+    assert found.n_features_in_ == 6
+    assert sorted(found._extractor.network_columns) == [0, 1, 2]
+
+
+def test_unlabelled_context_rows_are_rows_without_a_label_in_random_order(planted, joined):
+    labels = some_labels(planted)
+    learner = joined._network.learner
+    rows = joined._extractor.in_context(joined._training_rows)
+    unlabelled = learner.X[learner.labels == -1]
+    index = [np.flatnonzero((rows == row).all(1))[0] for row in unlabelled]
+    assert set(labels[index]) == {-1}
+    assert (np.diff(index) < 0).any()
 
 
 def test_a_wide_table_is_shown_by_some_columns_and_components(rng):
@@ -181,7 +231,7 @@ def test_out_of_fold_predictions_of_both_pools_are_joined(planted, joined):
 @pytest.fixture
 def few_candidates(monkeypatch):
     """Let the network predict 100 training rows alone, and return how many rows it was given."""
-    monkeypatch.setattr(stack_detector, "MAX_CANDIDATES", 100)
+    monkeypatch.setattr(stack_detector, "N_CANDIDATES", 100)
     given = []
     predict = InContextLearner.log_odds
     monkeypatch.setattr(
@@ -194,28 +244,64 @@ def test_only_the_highest_rows_of_a_large_table_are_given_to_the_network(few_can
     found = make_quick("stack", base_learners=LEARNERS).fit(planted.X, some_labels(planted))
     few_candidates.clear()
     scores = found.decision_function(planted.X)
-    assert 50 < sum(few_candidates) < 200 < len(planted.X)
+    assert sum(few_candidates) == 100 < len(planted.X)
     np.testing.assert_array_equal(scores, found.decision_scores_)
     pooled = found._pool(found._training_rows)
-    log_odds = np.log(pooled.clip(1e-4, 1 - 1e-4) / (1 - pooled.clip(1e-4, 1 - 1e-4)))
-    others = log_odds < found._network.lowest
-    assert others.sum() == len(planted.X) - sum(few_candidates)
-    # The other rows keep the order of the linear pool.
-    order = np.argsort(pooled[others], kind="stable")
-    assert (np.diff(scores[others][order]) >= 0).all()
+    others = np.argsort(pooled)[:200]
+    distinct = np.diff(pooled[others].clip(1e-4, 1)) > 0
+    assert distinct.sum() > 50
+    # The other rows keep the order of the linear pool, below the candidates near the threshold.
+    assert ((np.diff(scores[others]) > 0) == distinct).all()
     assert roc_auc_score(planted.y, scores) > 0.95
 
 
-def test_the_scores_of_rows_at_the_limit_of_the_candidates_are_continuous(rng):
+def test_out_of_fold_predictions_follow_the_rule_of_the_candidates(few_candidates, planted):
+    found = make_quick("pretrained").fit(planted.X, some_labels(planted))
+    known = some_labels(planted) >= 0
+    pooled = found._score_model.out_of_fold
+    is_candidate = logit_of(pooled) > found._network.candidate_threshold
+    assert 5 < is_candidate.sum() < known.sum() - 5
+    np.testing.assert_allclose(
+        found._out_of_fold[is_candidate], found._network.learner.out_of_fold[is_candidate]
+    )
+    lower = (
+        found._network.threshold_log_odds + logit_of(pooled) - (found._network.candidate_threshold)
+    )
+    np.testing.assert_allclose(
+        logit_of(found._out_of_fold, 0)[~is_candidate], lower[~is_candidate]
+    )
+
+
+def logit_of(proba, smallest=1e-4):
+    """Return log-odds of clipped probabilities."""
+    clipped = np.clip(proba, smallest, 1 - smallest)
+    return np.log(clipped / (1 - clipped))
+
+
+def test_tied_rows_are_no_candidates(rng):
     X = features(rng, 500)
     learner = InContextLearner.fit(X[:40], (X[:40, 0] > 1).astype(np.int8), X[40:80], 0)
-    pooled = 1 / (1 + np.exp(-learner.log_odds(X)))  # as if the linear pool agreed
+    for pooled in (np.full(500, 0.3), np.where(np.arange(500) < 20, 0.9, 0.1)):
+        given = []
+
+        def select(rows, given=given):
+            given.append(rows.sum())
+            return X[rows]
+
+        pool = LogarithmicPool.fit(learner, 1.0, 0.5, pooled, select, 0.2)
+        assert np.isfinite(pool.predict(pooled, select)).all()
+        assert max(given) <= 100
+
+
+def test_the_scores_of_rows_at_the_threshold_are_continuous(rng):
+    X = features(rng, 500)
+    learner = InContextLearner.fit(X[:40], (X[:40, 0] > 1).astype(np.int8), X[40:80], 0)
+    pooled = 1 / (1 + np.exp(-0.5 * learner.log_odds(X)))  # as if the linear pool agreed
     pool = LogarithmicPool.fit(learner, 1.0, 0.5, pooled, lambda part: X[part], 0.2)
-    proba = pool.predict(pooled, lambda part: X[part])
-    order = np.argsort(pooled)
-    steps = np.diff(np.log(proba / (1 - proba))[order])
-    assert 395 <= (np.log(pooled / (1 - pooled)) < pool.lowest).sum() <= 405
-    assert abs(steps[398:402]).max() < 1.0
+    assert (logit_of(pooled) > pool.candidate_threshold).sum() == 100
+    lowest = np.argsort(pooled)[400:464]  # of the candidates
+    expected = learner.log_odds(X[lowest]).mean()
+    assert pool.threshold_log_odds == pytest.approx(expected)
 
 
 def test_the_weight_of_the_network_falls_with_labels_and_with_dimensions():
@@ -233,6 +319,16 @@ def test_a_table_with_categories_leaves_the_network_out():
     )
     assert joined.learner_weights_.keys() == set(LEARNERS[:-1])
     assert alone.learner_weights_ == {"in_context": 1.0}
+    n_labelled = int((labels >= 0).sum())  # no other row is taken to be an inlier
+    assert (alone._network.learner.labels >= 0).sum() == min(n_labelled, MAX_LABELLED)
+
+
+def test_a_cell_model_leaves_the_network_out_whatever_scores_are_in_use():
+    orders = mixed_table(300, contamination=0.1)
+    labels = np.where(np.arange(300) % 2, orders.y, -1)
+    detector = make_quick("stack", base_learners=LEARNERS, unsupervised_scores=("knn",))
+    found = TableDetector(detector).fit(orders.table, labels).detector_
+    assert found._network is None
 
 
 def test_the_network_alone_is_a_detector(planted):

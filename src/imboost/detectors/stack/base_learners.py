@@ -291,7 +291,7 @@ def fit_learner(
     score_proba, score_out_of_fold : array of shape (n_labelled,)
         Predictions of the `ScoreModel`.
     n_trees : int
-        Of each forest.
+        Trees in each forest.
     seed : int
     """
     if name == "random_forest":
@@ -305,7 +305,9 @@ def fit_learner(
         return LinearLearner.fit(X, labels, seed)
     if name == "gaussian_process":
         return GaussianProcessLearner.fit(X, labels, score_proba, score_out_of_fold, seed)
-    return ScoreLearner.fit(score_out_of_fold)
+    if name == "scores":
+        return ScoreLearner.fit(score_out_of_fold)
+    raise ValueError(f"There is no base learner {name!r}.")
 
 
 def _logistic(X: Floats, coefficients: Floats, intercept: float) -> Floats:
@@ -314,5 +316,5 @@ def _logistic(X: Floats, coefficients: Floats, intercept: float) -> Floats:
 
 
 def clip_probability(probability: Floats) -> Floats:
-    """Return out-of-fold probabilities that are certain of nothing."""
+    """Clip out-of-fold probabilities to [CLIP, 1 - CLIP]."""
     return np.clip(probability, CLIP, 1 - CLIP)

@@ -46,8 +46,9 @@ Result = TypeVar("Result")
 
 UNSUPERVISED_SCORES = tuple(score_weights(0.0))
 BASE_LEARNERS = tuple(learner_weights(0.0))
-NETWORK = "in_context"  # the base learner that is not one by default
-MAX_CANDIDATES = 1500  # training rows that the in-context network predicts
+NETWORK = "in_context"  # the optional base learner
+N_CANDIDATES = 1000  # expected number of training rows that the network predicts
+N_THRESHOLD_ROWS = 20_000  # training rows that choose the candidates
 MAX_PRIOR_STRENGTH = 1e12  # a stronger prior gives the same weights
 N_BACKGROUND = 200  # unlabelled rows taken to be inliers in tables with a cell model
 MAX_BACKGROUND_SCORE = 0.95  # quantile of the scores below which they are drawn
@@ -70,8 +71,8 @@ class Stack(BaseDetector):
     their probabilities, with weights fitted to out-of-fold predictions of the labelled rows.
 
     The base learner "in_context" is a network that was trained on synthetic tables and predicts
-    in context. Its log-odds are added to those of the linear pool. It makes scoring slower, and
-    takes part in tables with categories only if it is the only learner.
+    in context. Its log-odds are added to those of the linear pool. The network makes scoring
+    slower. It takes part in tables with categories only if it is the only learner.
 
     Parameters
     ----------
@@ -152,8 +153,9 @@ class Stack(BaseDetector):
 
     @property
     def has_members(self) -> bool:
-        """Whether there are several unsupervised scores and several base learners."""
-        return len(self.unsupervised_scores) > 1 and len(self.base_learners) > 1
+        """Whether there are several unsupervised scores and base learners besides the network."""
+        n_fitted = len(set(self.base_learners) - {NETWORK})
+        return len(self.unsupervised_scores) > 1 and n_fitted > 1
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -199,7 +201,9 @@ class Stack(BaseDetector):
             if self._uses_cell_score
             else PRIOR_INTERCEPT
         )
-        self._n_background = N_BACKGROUND if self._uses_cell_score else 0
+        # The network has unlabelled rows in its context instead.
+        needs_inliers = self._uses_cell_score and self.base_learners != (NETWORK,)
+        self._n_background = N_BACKGROUND if needs_inliers else 0
         if self._uses_network:
             load_pretrained()  # now, not between the first answers and the next question
         self._fit_labels(labels)
@@ -211,9 +215,11 @@ class Stack(BaseDetector):
 
     @property
     def _uses_network(self) -> bool:
-        """Whether the in-context network predicts: in tables with cell scores only alone."""
+        """Whether the network takes part: beside others only in tables without a cell model."""
         is_alone = self.base_learners == (NETWORK,)
-        return NETWORK in self.base_learners and (is_alone or not self._uses_cell_score)
+        return NETWORK in self.base_learners and (
+            is_alone or not self._unsupervised.has_cell_score
+        )
 
     def _refine(self, X: NDArray[Any], labels: Labels) -> None:
         self._fit_labels(labels)
@@ -302,17 +308,16 @@ class Stack(BaseDetector):
             self._seed,
             self.n_jobs,
         )
-        share = MAX_CANDIDATES / self._n_rows
-        if share >= 1:
+        if self._n_rows <= N_CANDIDATES:
             return LogarithmicPool(learner, pool_weight, weight)
-        sample = self._training_rows[sample_rows(self._n_rows, MAX_CANDIDATES, self._seed)]
+        sample = self._training_rows[sample_rows(self._n_rows, N_THRESHOLD_ROWS, self._seed)]
         return LogarithmicPool.fit(
             learner,
             pool_weight,
             weight,
-            self._pool(sample),
+            np.concatenate(self._map_chunks(self._pool, sample, PREDICTED_ROWS)),
             lambda part: self._extractor.in_context(sample[part]),
-            share,
+            N_CANDIDATES / self._n_rows,
         )
 
     @property

@@ -19,9 +19,8 @@ from imboost.stats.scaling import MAX_STANDARD_SCALED, StandardScaling
 Floats = NDArray[np.float64]
 
 MAX_LINEAR_SCORE = 5.0  # standard deviations to which scores are clipped for the linear model
-NETWORK_COLUMNS = 24  # that the in-context network sees at most, as in its training
+NETWORK_COLUMNS = 24  # maximum for the in-context network, as in its training
 NETWORK_COMPONENTS = 10  # principal components among them in wider tables
-HASHED_ROWS = 256  # rows by which columns are recognised in any order
 MIN_SCORE = 1e-6  # so that the logarithms of scores are finite
 
 
@@ -76,7 +75,7 @@ class FeatureExtractor:
             StandardScaling.fit(components),
             StandardScaling.fit(_stack_scores(rows, score_names), _score_limits(score_names)),
             NormalScores.fit(content.astype(np.float64)),
-            columns[_draw_columns(content)],
+            columns[_select_columns(content)],
         )
 
     def scores(self, rows: ScoredRows) -> Floats:
@@ -107,7 +106,8 @@ class FeatureExtractor:
     def in_context(self, rows: ScoredRows) -> Singles:
         """Return columns and logarithms of the unsupervised scores, in the order of `SCORES`.
 
-        Of a wide table these are some columns, drawn at random, and principal components.
+        Of a wide table these are some columns, selected by a hash of their values, and principal
+        components.
         """
         scores = rows.scores | {"lof": rows.lof}
         logarithms = [np.log(scores[name] + MIN_SCORE)[:, None] for name in SCORES]
@@ -125,12 +125,12 @@ class FeatureExtractor:
         return self.component_scaling.transform(self.pca.transform(scaled))
 
 
-def _draw_columns(content: NDArray[Any]) -> NDArray[np.int64]:
-    """Draw the columns for the network, in the order of their hashes.
+def _select_columns(content: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the columns for the network, selected and ordered by a hash of their values.
 
-    So it sees the same numbers in the same order, whatever the order of the table's columns.
+    The network then sees the same numbers in the same order, whatever the order of the columns.
     """
-    cells = np.ascontiguousarray(content[:HASHED_ROWS].T)
+    cells = np.ascontiguousarray(content.T)
     hashes = [hashlib.sha256(column.tobytes()).digest() for column in cells]
     order = np.array(sorted(range(len(hashes)), key=hashes.__getitem__))
     return order[: NETWORK_COLUMNS - NETWORK_COMPONENTS] if len(order) > NETWORK_COLUMNS else order

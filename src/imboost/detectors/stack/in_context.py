@@ -24,8 +24,8 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 CONTEXT_ROWS = 256  # the time to predict a row grows with them; 384 are hardly better
-MAX_LABELLED = 192  # context rows with a label; the others show the shape of the data
-N_FOLDS = 2  # each costs as much as 300 rows
+MAX_LABELLED = 192  # context rows with a label; the others show the distribution
+N_FOLDS = 2  # encoding the context of one costs as much as predicting 300 rows
 BLOCK_ROWS = 64  # rows predicted at a time: the last digits depend on their number
 
 
@@ -40,7 +40,8 @@ class InContextLearner:
     labels : array of shape (n_context,)
         0, 1 or -1.
     out_of_fold : array of shape (n_labelled,)
-        Predictions of labelled rows by contexts that do not have their labels.
+        Predictions of labelled rows by contexts that do not have their labels; the fraction of
+        outliers if a class has a single row.
     """
 
     X: Singles
@@ -51,7 +52,7 @@ class InContextLearner:
     def fit(
         cls, X: Singles, labels: Labels, unlabelled: Singles, seed: int, n_jobs: int = -1
     ) -> InContextLearner:
-        """Take labelled rows and as many unlabelled ones as there is room for as the context.
+        """Use the labelled rows, and as many unlabelled rows as fit, as the context.
 
         Parameters
         ----------
@@ -68,14 +69,14 @@ class InContextLearner:
         """
         n_folds = min(N_FOLDS, *np.bincount(labels, minlength=2).tolist())
         everything = np.arange(len(labels))
-        splits = [(everything, everything[:0])]  # the context itself, which predicts none of them
+        splits = [(everything, everything[:0])]  # the final context: nothing is held out
         if n_folds > 1:
             folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
             splits += folds.split(X, labels)
 
         def predict_fold(split: tuple[Indices, Indices]) -> tuple[InContextLearner, Floats]:
             used, held_out = split
-            learner = cls._of(X[used], labels[used], unlabelled, seed)
+            learner = cls._from_rows(X[used], labels[used], unlabelled, seed)
             learner.context  # noqa: B018  (encoded here, in a thread of its own)
             return learner, learner.predict(X[held_out])
 
@@ -88,7 +89,9 @@ class InContextLearner:
         return learner
 
     @classmethod
-    def _of(cls, X: Singles, labels: Labels, unlabelled: Singles, seed: int) -> InContextLearner:
+    def _from_rows(
+        cls, X: Singles, labels: Labels, unlabelled: Singles, seed: int
+    ) -> InContextLearner:
         used = _choose_labelled(labels, seed)
         n_free = min(CONTEXT_ROWS - len(used), len(unlabelled))
         context = np.concatenate([X[used], unlabelled[:n_free]])
@@ -121,7 +124,7 @@ class InContextLearner:
 
 
 def _choose_labelled(labels: Labels, seed: int) -> Indices:
-    """Return the labelled rows of the context: all, or a sample with the rarer class preferred."""
+    """Return the labelled rows of the context: all, or a class-balanced sample."""
     if len(labels) <= MAX_LABELLED:
         return np.arange(len(labels))
     order = np.random.default_rng(seed).permutation(len(labels))

@@ -1,4 +1,4 @@
-"""Opinion pools: the predictions of the base learners become one."""
+"""Linear and logarithmic pooling of the base learners' probabilities."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from imboost.labels import OUTLIER, Labels
 from imboost.stats.row_products import Singles
 
 Floats = NDArray[np.float64]
-Features = Callable[[NDArray[np.bool_]], Singles]
-"""Returns the features of the rows of a mask: most rows of a large table do not need theirs."""
+Mask = NDArray[np.bool_]
+FeatureFunction = Callable[[Mask], Singles]
+"""Computes the features of the rows that a mask selects."""
 
 N_ITERATIONS = 50  # the weights hardly change after that
-MIN_PROBABILITY = 1e-4  # of the linear pool, so that its log-odds are finite
-BORDER_ROWS = 64  # candidates with the lowest pooled probabilities: what the others would get
+MIN_PROBABILITY = 1e-4  # smaller than in `stats.log_odds`, so that fewer rows are tied
+THRESHOLD_ROWS = 64  # lowest candidates: the network's mean log-odds of them are extrapolated
 
 
 def pool_weights(predictions: Floats, labels: Labels, prior: Floats) -> Floats:
@@ -54,28 +55,28 @@ def pool_weights(predictions: Floats, labels: Labels, prior: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class LogarithmicPool:
-    """The sum of the log-odds of the linear pool and of the in-context network, with weights.
+    """The weighted sum of the log-odds of the linear pool and of the in-context network.
 
-    The network predicts a few thousand rows per second. In large tables it predicts the rows with
-    the highest pooled probabilities alone, which are its candidates. Below them its log-odds are
-    taken to fall like those of the linear pool.
+    The network predicts a few thousand rows per second. In large tables it predicts candidates
+    alone: the rows with the highest pooled probabilities. Below them its log-odds are taken to
+    fall like those of the linear pool.
 
     Parameters
     ----------
     learner : InContextLearner
     pool_weight, network_weight : float
         Factors of the log-odds.
-    lowest : float
-        Pooled log-odds of the lowest candidate.
-    at_lowest : float
-        Log-odds that the network predicts there.
+    candidate_threshold : float
+        Candidates have pooled log-odds above it.
+    threshold_log_odds : float
+        Log-odds that the network predicts near the threshold.
     """
 
     learner: InContextLearner
     pool_weight: float
     network_weight: float
-    lowest: float = -np.inf
-    at_lowest: float = 0.0
+    candidate_threshold: float = -np.inf
+    threshold_log_odds: float = 0.0
 
     @classmethod
     def fit(
@@ -84,10 +85,10 @@ class LogarithmicPool:
         pool_weight: float,
         network_weight: float,
         pooled: Floats,
-        X: Features,
-        share: float,
+        X: FeatureFunction,
+        candidate_fraction: float,
     ) -> LogarithmicPool:
-        """Choose the limit of the candidates on a sample of the training rows.
+        """Choose the threshold on a sample of the training rows.
 
         Parameters
         ----------
@@ -96,37 +97,45 @@ class LogarithmicPool:
         pooled : array of shape (n_sampled,)
             Probabilities of the linear pool for the sample.
         X : callable
-            Returns the features of some of these rows, given a mask.
-        share : float
-            Fraction of the rows that are candidates.
+            Computes the features of the rows of the sample that a mask selects.
+        candidate_fraction : float
+            Largest fraction of the sample that are candidates.
         """
         log_odds = _log_odds(pooled)
-        lowest = float(np.quantile(log_odds, 1 - share))
-        above = np.sort(log_odds[log_odds >= lowest])
-        border = (log_odds >= lowest) & (log_odds <= above[:BORDER_ROWS][-1])
-        at_lowest = float(learner.log_odds(X(border)).mean())
-        return cls(learner, pool_weight, network_weight, lowest, at_lowest)
+        threshold = float(np.quantile(log_odds, 1 - candidate_fraction))
+        order = np.argsort(log_odds, kind="stable")
+        n_below = int((log_odds <= threshold).sum())
+        nearest = np.zeros(len(log_odds), dtype=np.bool_)
+        # The last rows are taken where none is above the threshold.
+        nearest[order[min(n_below, len(order) - 1) :][:THRESHOLD_ROWS]] = True
+        predicted = float(learner.log_odds(X(nearest)).mean())
+        return cls(learner, pool_weight, network_weight, threshold, predicted)
 
-    def predict(self, pooled: Floats, X: Features) -> Floats:
+    def predict(self, pooled: Floats, X: FeatureFunction) -> Floats:
         """Return each row's probability of being an outlier, given that of the linear pool."""
         log_odds = _log_odds(pooled)
-        return self._join(log_odds, self._network_log_odds(log_odds, X))
+        return self._combine(log_odds, self._network_log_odds(log_odds, X))
 
-    def predict_by_network(self, pooled: Floats, X: Features) -> Floats:
+    def predict_by_network(self, pooled: Floats, X: FeatureFunction) -> Floats:
         """Return the network's own probabilities, given those of the linear pool."""
         return np.asarray(expit(self._network_log_odds(_log_odds(pooled), X)))
 
     def out_of_fold(self, pooled: Floats) -> Floats:
         """Return out-of-fold predictions, given those of the linear pool."""
-        return self._join(_log_odds(pooled), logit(self.learner.out_of_fold))
+        log_odds, predicted = _log_odds(pooled), logit(self.learner.out_of_fold)
+        return self._combine(log_odds, self._extend(log_odds, lambda rows: predicted[rows]))
 
-    def _network_log_odds(self, pooled: Floats, X: Features) -> Floats:
-        is_candidate = pooled >= self.lowest
-        found = self.at_lowest + pooled - self.lowest
-        found[is_candidate] = self.learner.log_odds(X(is_candidate))
+    def _network_log_odds(self, pooled: Floats, X: FeatureFunction) -> Floats:
+        return self._extend(pooled, lambda rows: self.learner.log_odds(X(rows)))
+
+    def _extend(self, pooled: Floats, predict: Callable[[Mask], Floats]) -> Floats:
+        """Return the network's log-odds of all rows, given those it predicts for candidates."""
+        is_candidate = pooled > self.candidate_threshold
+        found = self.threshold_log_odds + pooled - self.candidate_threshold
+        found[is_candidate] = predict(is_candidate)
         return found
 
-    def _join(self, pooled: Floats, network: Floats) -> Floats:
+    def _combine(self, pooled: Floats, network: Floats) -> Floats:
         return np.asarray(expit(self.pool_weight * pooled + self.network_weight * network))
 
 

@@ -19,7 +19,8 @@ Floats = NDArray[np.float64]
 MIN_DIMENSIONALITY = 1e-3  # of a constant table, so that all prior weights are positive
 CELLS_WEIGHT = 40.0  # of the cell model; chosen on the building tables of `imboost bench cells`
 CELLS_LEARNER_WEIGHT = 4.0  # pseudo-counts, chosen there as well
-HALF_WEIGHT_LABELS = 100  # labelled rows with which the in-context network counts half
+HALF_WEIGHT_LABELS = 100  # labelled rows with which the network's weight is halved; 100 to 400
+# gave the same accuracy on 21 tables with other seeds than those reported
 HALF_WEIGHT_DIMENSIONS = 100  # effective dimensionality with a weight of 0.5
 
 
@@ -77,7 +78,8 @@ def learner_weights(high: float, *, has_cells: bool = False) -> dict[str, float]
 def network_weight(high: float, n_labelled: int) -> float:
     """Return the factor of the in-context network's log-odds, given the dimensionality weight.
 
-    It counts most while labels are few: with many, learners that are fitted to them know more.
-    It was trained on narrow tables.
+    The weight falls with the number of labels, since learners fitted to many labels are more
+    accurate, and with the effective dimensionality, since the network was trained on tables of at
+    most 24 columns.
     """
     return (1 - high) / (1 + n_labelled / HALF_WEIGHT_LABELS)
