@@ -34,7 +34,7 @@ class Noisy(BaseEstimator):
         return self
 
     def decision_function(self, X):
-        return X.sum(axis=1) + np.random.default_rng().normal(size=len(X))
+        return X.sum(axis=1) + 100 * np.random.default_rng().normal(size=len(X))
 
     def predict(self, X):
         return (self.decision_function(X) > self.threshold_).astype(int)

@@ -145,7 +145,7 @@ def test_only_the_last_round_is_repeated_where_history_does_not_matter(planted, 
     independent = {
         name for name, make in DETECTORS.items() if not make().refine_depends_on_history
     }
-    assert independent == {"stack", "trees", "xgbod"}
+    assert independent == {"pretrained", "stack", "trees", "xgbod"}
     for name, n_expected in (("stack", 1), ("imboost", 3)):
         log = MemoryLog()
         session = Session(make_quick(name), planted.X, log=log, random_state=0)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
 from torch import Tensor
 
 from imboost.models.in_context import InContextNetwork
@@ -45,6 +44,8 @@ def load_pretrained() -> InContextNetwork:
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Return the tensors of a safetensors file by name, and its parsed metadata."""
+    from safetensors import safe_open  # detectors without the network do not need it
+
     with safe_open(path, framework="pt") as file:
         metadata = {name: json.loads(value) for name, value in file.metadata().items()}
         return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118

@@ -23,6 +23,7 @@ from imboost.detectors.stack.priors import network_weight
 from imboost.models.in_context import SCORES
 from imboost.models.pretrained import load_pretrained
 from imboost.stats.log_odds import logit
+from imboost.tables.layout import Kind
 
 LEARNERS = ("random_forest", "linear", "in_context")
 N_SCORES = len(SCORES)
@@ -168,12 +169,14 @@ def test_scores_are_given_as_logarithms_in_the_order_of_the_training(planted):
 
 
 def test_indicators_of_missing_values_are_not_shown_to_the_network(rng):
-    table = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc")).mask(
-        rng.random((200, 3)) < 0.2
-    )
+    numbers = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+    table = numbers.mask(rng.random((200, 3)) < 0.2).assign(d=rng.choice(["x", "y", "z"], 200))
     found = TableDetector(make_quick("pretrained")).fit(table).detector_
-    assert found.n_features_in_ == 6
-    assert sorted(found._extractor.network_columns) == [0, 1, 2]
+    is_indicator = np.zeros(found.n_features_in_, dtype=bool)
+    for feature in found._layout.of_kind(Kind.MISSING_INDICATOR):
+        is_indicator[feature.columns] = True
+    assert is_indicator.sum() == 3
+    assert sorted(found._extractor.network_columns) == np.flatnonzero(~is_indicator).tolist()
 
 
 def test_unlabelled_context_rows_are_rows_without_a_label_in_random_order(planted, joined):
