@@ -15,9 +15,9 @@ RANK_INTERCEPT, RANK_SLOPE = -3.0, 1.5
 so that about one training row in ten is expected to be an outlier."""
 
 
-def logit(probability: Floats) -> Floats:
+def logit(probability: Floats, smallest: float = MIN_PROBABILITY) -> Floats:
     """Return the log-odds of probabilities, which are clipped so that the result is finite."""
-    return np.asarray(special.logit(np.clip(probability, MIN_PROBABILITY, 1 - MIN_PROBABILITY)))
+    return np.asarray(special.logit(np.clip(probability, smallest, 1 - smallest)))
 
 
 def rank_log_odds(scores: Floats, training_scores: Floats) -> Floats:

@@ -77,7 +77,6 @@ class InContextLearner:
         def predict_fold(split: tuple[Indices, Indices]) -> tuple[InContextLearner, Floats]:
             used, held_out = split
             learner = cls._from_rows(X[used], labels[used], unlabelled, seed)
-            learner.context  # noqa: B018  (encoded here, in a thread of its own)
             return learner, learner.predict(X[held_out])
 
         fitted = map_in_threads(predict_fold, splits, n_jobs)
@@ -105,7 +104,7 @@ class InContextLearner:
         with torch.inference_mode(), one_thread():
             return load_pretrained().encode_context(*_inputs(self.X), labels)
 
-    def predict(self, X: NDArray[Any], score_proba: Floats | None = None) -> Floats:
+    def predict(self, X: NDArray[Any]) -> Floats:
         """Return each row's probability of being an outlier."""
         return np.asarray(expit(self.log_odds(X)))
 

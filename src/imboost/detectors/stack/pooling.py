@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from imboost.detectors.stack.in_context import InContextLearner
 from imboost.labels import OUTLIER, Labels
+from imboost.stats.log_odds import logit
 from imboost.stats.row_products import Singles
 
 Floats = NDArray[np.float64]
@@ -101,7 +102,7 @@ class LogarithmicPool:
         candidate_fraction : float
             Largest fraction of the sample that are candidates.
         """
-        log_odds = _log_odds(pooled)
+        log_odds = logit(pooled, MIN_PROBABILITY)
         threshold = float(np.quantile(log_odds, 1 - candidate_fraction))
         order = np.argsort(log_odds, kind="stable")
         n_below = int((log_odds <= threshold).sum())
@@ -113,22 +114,22 @@ class LogarithmicPool:
 
     def predict(self, pooled: Floats, X: FeatureFunction) -> Floats:
         """Return each row's probability of being an outlier, given that of the linear pool."""
-        log_odds = _log_odds(pooled)
+        log_odds = logit(pooled, MIN_PROBABILITY)
         return self._combine(log_odds, self._network_log_odds(log_odds, X))
 
     def predict_by_network(self, pooled: Floats, X: FeatureFunction) -> Floats:
         """Return the network's own probabilities, given those of the linear pool."""
-        return np.asarray(expit(self._network_log_odds(_log_odds(pooled), X)))
+        return np.asarray(expit(self._network_log_odds(logit(pooled, MIN_PROBABILITY), X)))
 
     def out_of_fold(self, pooled: Floats) -> Floats:
         """Return out-of-fold predictions, given those of the linear pool."""
-        log_odds, predicted = _log_odds(pooled), logit(self.learner.out_of_fold)
-        return self._combine(log_odds, self._extend(log_odds, lambda rows: predicted[rows]))
+        log_odds, predicted = logit(pooled, MIN_PROBABILITY), logit(self.learner.out_of_fold)
+        return self._combine(log_odds, self._extrapolate(log_odds, lambda rows: predicted[rows]))
 
     def _network_log_odds(self, pooled: Floats, X: FeatureFunction) -> Floats:
-        return self._extend(pooled, lambda rows: self.learner.log_odds(X(rows)))
+        return self._extrapolate(pooled, lambda rows: self.learner.log_odds(X(rows)))
 
-    def _extend(self, pooled: Floats, predict: Callable[[Mask], Floats]) -> Floats:
+    def _extrapolate(self, pooled: Floats, predict: Callable[[Mask], Floats]) -> Floats:
         """Return the network's log-odds of all rows, given those it predicts for candidates."""
         is_candidate = pooled > self.candidate_threshold
         found = self.threshold_log_odds + pooled - self.candidate_threshold
@@ -137,7 +138,3 @@ class LogarithmicPool:
 
     def _combine(self, pooled: Floats, network: Floats) -> Floats:
         return np.asarray(expit(self.pool_weight * pooled + self.network_weight * network))
-
-
-def _log_odds(proba: Floats) -> Floats:
-    return np.asarray(logit(np.clip(proba, MIN_PROBABILITY, 1 - MIN_PROBABILITY)))
