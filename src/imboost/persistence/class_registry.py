@@ -25,7 +25,7 @@ from imboost.detectors.stack.in_context import InContextLearner
 from imboost.detectors.stack.isolation import IsolationScores
 from imboost.detectors.stack.neighbors import NeighborScores
 from imboost.detectors.stack.pca import CrossFittedPCA, PrincipalComponents
-from imboost.detectors.stack.pooling import LogarithmicPool
+from imboost.detectors.stack.pooling import LinearPool, LogarithmicPool
 from imboost.detectors.stack.training_rows import TrainingRows
 from imboost.detectors.stack.unsupervised import UnsupervisedScores
 from imboost.detectors.table_detector import TableDetector
@@ -69,7 +69,7 @@ _PARTS = (
     CellModel, ForestConditional, PCAConditional, NumberForest, CategoryForest,
     FeatureExtractor, ScoreModel,
     ScoreLearner, ForestLearner, LinearLearner, GaussianProcessLearner, InContextLearner,
-    LogarithmicPool,
+    LinearPool, LogarithmicPool,
     MLPVAE, NormalisingFlow, DiffusionModel, Hypersphere, Perceptron, Agreement,
     Rules, RepeatedRows, SpellingRelation,
     LinearRelation, ProductRelation, OrderRelation, DependencyRelation, FormatRelation,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -13,7 +13,6 @@ from imboost.detectors.base import COUNT, NOT_NEGATIVE, TWO_OR_MORE, BaseDetecto
 from imboost.detectors.distilled import Distilled, distill
 from imboost.detectors.stack.base_learners import (
     PRIOR_INTERCEPT,
-    BaseLearner,
     ScoreModel,
     fit_learner,
     prior_intercept,
@@ -21,7 +20,7 @@ from imboost.detectors.stack.base_learners import (
 from imboost.detectors.stack.conditionals import predicted_columns
 from imboost.detectors.stack.features import FeatureExtractor
 from imboost.detectors.stack.in_context import CONTEXT_ROWS, InContextLearner
-from imboost.detectors.stack.pooling import LogarithmicPool, pool_weights
+from imboost.detectors.stack.pooling import LinearPool, LogarithmicPool
 from imboost.detectors.stack.priors import (
     dimensionality_weight,
     learner_weights,
@@ -230,7 +229,7 @@ class Stack(BaseDetector):
         self._score_model = ScoreModel.fit(
             scores[known], y, self._score_prior, self.score_weight_std, self._prior_intercept
         )
-        self._learners: dict[str, BaseLearner] = {}
+        self._linear_pool: LinearPool | None = None
         self.learner_weights_: dict[str, float] = {}
         self._network: LogarithmicPool | None = None
         self._out_of_fold = self._score_model.out_of_fold
@@ -268,24 +267,25 @@ class Stack(BaseDetector):
         score_proba = self._score_model.predict(self._extractor.scores(rows))
         score_out_of_fold = score_proba.copy()
         score_out_of_fold[known] = self._score_model.out_of_fold
-        for number, name in enumerate(self.base_learners):
-            if name != NETWORK:
-                self._learners[name] = fit_learner(
-                    name,
-                    self._features(name, rows),
-                    labels,
-                    score_proba=score_proba,
-                    score_out_of_fold=score_out_of_fold,
-                    n_trees=self.n_trees,
-                    seed=self._seed + number,
-                )
+        learners = {
+            name: fit_learner(
+                name,
+                self._features(name, rows),
+                labels,
+                score_proba=score_proba,
+                score_out_of_fold=score_out_of_fold,
+                n_trees=self.n_trees,
+                seed=self._seed + number,
+            )
+            for number, name in enumerate(self.base_learners)
+            if name != NETWORK
+        }
         pooled = score_out_of_fold
-        if self._learners:
-            out_of_fold = np.column_stack([own.out_of_fold for own in self._learners.values()])
-            prior = np.array([self._learner_prior[name] for name in self._learners])
-            weights = pool_weights(out_of_fold, labels, self.prior_strength * prior)
-            self.learner_weights_ = dict(zip(self._learners, weights.tolist(), strict=True))
-            pooled = out_of_fold @ weights
+        if learners:
+            prior = {name: self.prior_strength * n for name, n in self._learner_prior.items()}
+            self._linear_pool = LinearPool.fit(learners, labels, prior)
+            self.learner_weights_ = dict(self._linear_pool.weights)
+            pooled = self._linear_pool.out_of_fold
         self._network = self._fit_network(rows, labels, unlabelled)
         if self._network is not None:
             pooled = self._network.out_of_fold(pooled)
@@ -298,7 +298,7 @@ class Stack(BaseDetector):
         if not self._uses_network:
             return None
         pool_weight, weight = 1.0, network_weight(self._high, len(labels))
-        if not self._learners:
+        if self._linear_pool is None:
             pool_weight, weight = 0.0, 1.0
         self.learner_weights_[NETWORK] = weight
         learner = InContextLearner.fit(
@@ -403,18 +403,9 @@ class Stack(BaseDetector):
     def _pool(self, rows: ScoredRows) -> Floats:
         """Return the weighted mean of the fitted learners' probabilities."""
         score_proba = self._score_model.predict(self._extractor.scores(rows))
-        if not self._learners:
+        if self._linear_pool is None:
             return score_proba
-        total = np.zeros(len(score_proba))
-        for name, proba in self._predict_learners(rows, score_proba):
-            total += self.learner_weights_[name] * proba
-        return total
-
-    def _predict_learners(
-        self, rows: ScoredRows, score_proba: Floats
-    ) -> Iterator[tuple[str, Floats]]:
-        for name, learner in self._learners.items():
-            yield name, learner.predict(self._features(name, rows), score_proba)
+        return self._linear_pool.predict(lambda name: self._features(name, rows), score_proba)
 
     def _member_scores(self, X: NDArray[Any]) -> Floats:
         return self._extractor.scores(self._training_rows).T
@@ -429,7 +420,12 @@ class Stack(BaseDetector):
     def _predict_members(self, rows: ScoredRows) -> Floats:
         """Return the probabilities of each learner, (learners, rows)."""
         score_proba = self._score_model.predict(self._extractor.scores(rows))
-        members = [proba for _, proba in self._predict_learners(rows, score_proba)]
+        members = []
+        if self._linear_pool is not None:
+            found = self._linear_pool.predict_by_learner(
+                lambda name: self._features(name, rows), score_proba
+            )
+            members += [proba for _, proba in found]
         if self._network is not None:
             features = self._extractor.in_context
             members.append(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from imboost.detectors.stack.base_learners import BaseLearner
 from imboost.detectors.stack.in_context import InContextLearner
 from imboost.labels import OUTLIER, Labels
 from imboost.stats.log_odds import logit
@@ -18,6 +20,8 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 FeatureFunction = Callable[[Mask], Singles]
 """Computes the features of the rows that a mask selects."""
+LearnerFeatures = Callable[[str], NDArray[Any]]
+"""Computes the features of rows for the learner of a name."""
 
 N_ITERATIONS = 50  # the weights hardly change after that
 MIN_PROBABILITY = 1e-4  # smaller than in `stats.log_odds`, so that fewer rows are tied
@@ -52,6 +56,57 @@ def pool_weights(predictions: Floats, labels: Labels, prior: Floats) -> Floats:
         counts = responsibility.sum(axis=0) + prior
         weights = counts / counts.sum()
     return np.asarray(weights)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPool:
+    """The weighted mean of the base learners' probabilities.
+
+    Parameters
+    ----------
+    learners : dict of str to BaseLearner
+    weights : dict of str to float
+    out_of_fold : array of shape (n_labelled,)
+        Predictions of labelled rows by learners that do not have their labels.
+    """
+
+    learners: dict[str, BaseLearner]
+    weights: dict[str, float]
+    out_of_fold: Floats
+
+    @classmethod
+    def fit(
+        cls, learners: dict[str, BaseLearner], labels: Labels, prior: dict[str, float]
+    ) -> LinearPool:
+        """Fit the weights, see `pool_weights`; `prior` are the pseudo-counts of the learners."""
+        out_of_fold = np.column_stack([learner.out_of_fold for learner in learners.values()])
+        counts = np.array([prior[name] for name in learners])
+        weights = pool_weights(out_of_fold, labels, counts)
+        return cls(
+            learners, dict(zip(learners, weights.tolist(), strict=True)), out_of_fold @ weights
+        )
+
+    def predict(self, X: LearnerFeatures, score_proba: Floats) -> Floats:
+        """Return each row's probability of being an outlier.
+
+        Parameters
+        ----------
+        X : callable
+            Computes the features of the rows for the learner of a name.
+        score_proba : array of shape (n_rows,)
+            The prediction of the `ScoreModel`.
+        """
+        total = np.zeros(len(score_proba))
+        for name, proba in self.predict_by_learner(X, score_proba):
+            total += self.weights[name] * proba
+        return total
+
+    def predict_by_learner(
+        self, X: LearnerFeatures, score_proba: Floats
+    ) -> Iterator[tuple[str, Floats]]:
+        """Yield the names of the learners and their probabilities."""
+        for name, learner in self.learners.items():
+            yield name, learner.predict(X(name), score_proba)
 
 
 @dataclass(frozen=True, eq=False)
