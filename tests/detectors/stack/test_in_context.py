@@ -101,6 +101,19 @@ def test_many_labels_are_sampled_and_the_rarer_class_is_kept(rng, n_outliers, ex
     assert last  # a sample of all rows, not the first ones
 
 
+def test_the_labelled_rows_of_a_full_context_follow_from_the_seed(planted):
+    def labelled_rows(seed):
+        found = make_quick("pretrained", random_state=seed).fit(planted.X, planted.y)
+        learner = found._network.learner
+        rows = learner.X[learner.labels >= 0, : planted.X.shape[1]]
+        return {tuple(row) for row in rows.tolist()}
+
+    first, again, other = (labelled_rows(seed) for seed in (0, 0, 1))
+    assert first == again
+    assert len(first) == len(other) == MAX_LABELLED
+    assert MAX_LABELLED / 4 < len(first & other) < MAX_LABELLED
+
+
 def test_unlabelled_rows_of_the_context_count(rng):
     X = features(rng, 100)
     labels = (X[:20, 0] > 0).astype(np.int8)
@@ -256,6 +269,16 @@ def test_only_the_highest_rows_of_a_large_table_are_given_to_the_network(few_can
     # The other rows keep the order of the linear pool, below the candidates near the threshold.
     assert ((np.diff(scores[others]) > 0) == distinct).all()
     assert roc_auc_score(planted.y, scores) > 0.95
+
+
+def test_members_follow_the_rule_of_the_candidates(few_candidates, planted):
+    found = make_quick("stack", base_learners=LEARNERS).fit(planted.X, some_labels(planted))
+    few_candidates.clear()
+    network = found.member_proba(planted.X)[-1]
+    assert sum(few_candidates) == 100
+    below = np.argsort(found._pool(found._training_rows))[:-100]
+    assert (np.diff(network[below]) >= 0).all()
+    assert network[below[0]] < network[below[-1]]
 
 
 def test_out_of_fold_predictions_follow_the_rule_of_the_candidates(few_candidates, planted):
