@@ -70,7 +70,7 @@ def test_outlier_labels_alone_train_the_learners_against_unlabelled_rows(orders,
     outliers = np.flatnonzero(orders.y == 1)[:10]
     found = refined(fitted, orders.table, label(orders.y, outliers)).detector_
     assert found.learner_weights_
-    proba = found._score_model.predict(found._extractor.scores(found._training_rows))
+    proba = found._ensemble.score_model.predict(found._extractor.scores(found._training_rows))
     background = found._background_rows(found.training_labels_, proba)
     assert len(background) == 200
     assert not set(background) & set(outliers)

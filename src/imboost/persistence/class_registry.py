@@ -20,6 +20,7 @@ from imboost.detectors.stack.conditionals import (
     NumberForest,
     PCAConditional,
 )
+from imboost.detectors.stack.ensemble import Ensemble
 from imboost.detectors.stack.features import FeatureExtractor
 from imboost.detectors.stack.in_context import InContextLearner
 from imboost.detectors.stack.isolation import IsolationScores
@@ -69,7 +70,7 @@ _PARTS = (
     CellModel, ForestConditional, PCAConditional, NumberForest, CategoryForest,
     FeatureExtractor, ScoreModel,
     ScoreLearner, ForestLearner, LinearLearner, GaussianProcessLearner, InContextLearner,
-    LinearPool, LogarithmicPool,
+    Ensemble, LinearPool, LogarithmicPool,
     MLPVAE, NormalisingFlow, DiffusionModel, Hypersphere, Perceptron, Agreement,
     Rules, RepeatedRows, SpellingRelation,
     LinearRelation, ProductRelation, OrderRelation, DependencyRelation, FormatRelation,

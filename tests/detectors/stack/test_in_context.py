@@ -104,7 +104,7 @@ def test_many_labels_are_sampled_and_the_rarer_class_is_kept(rng, n_outliers, ex
 def test_the_labelled_rows_of_a_full_context_follow_from_the_seed(planted):
     def labelled_rows(seed):
         found = make_quick("pretrained", random_state=seed).fit(planted.X, planted.y)
-        learner = found._network.learner
+        learner = found._ensemble.logarithmic_pool.learner
         rows = learner.X[learner.labels >= 0, : planted.X.shape[1]]
         return {tuple(row) for row in rows.tolist()}
 
@@ -194,7 +194,7 @@ def test_indicators_of_missing_values_are_not_shown_to_the_network(rng):
 
 def test_unlabelled_context_rows_are_rows_without_a_label_in_random_order(planted, joined):
     labels = some_labels(planted)
-    learner = joined._network.learner
+    learner = joined._ensemble.logarithmic_pool.learner
     rows = joined._extractor.in_context(joined._training_rows)
     unlabelled = learner.X[learner.labels == -1]
     index = [np.flatnonzero((rows == row).all(1))[0] for row in unlabelled]
@@ -225,7 +225,9 @@ def test_the_network_adds_its_log_odds_to_those_of_the_other_learners(planted, j
     for name, weight in others.learner_weights_.items():
         assert joined.learner_weights_[name] == weight
     rows = joined._training_rows
-    network = joined._network.learner.log_odds(joined._extractor.in_context(rows))
+    network = joined._ensemble.logarithmic_pool.learner.log_odds(
+        joined._extractor.in_context(rows)
+    )
     pooled = np.clip(others.decision_scores_, 1e-4, 1 - 1e-4)
     log_odds = np.log(pooled / (1 - pooled)) + expected * network
     np.testing.assert_allclose(joined.decision_scores_, 1 / (1 + np.exp(-log_odds)))
@@ -236,12 +238,16 @@ def test_out_of_fold_predictions_of_both_pools_are_joined(planted, joined):
     known = labels >= 0
     found = joined.out_of_fold_proba_[known]
     assert np.isfinite(found).all()
-    network = joined._network.learner.out_of_fold
+    network = joined._ensemble.logarithmic_pool.learner.out_of_fold
     assert len(network) == known.sum()
-    others = make_quick("stack", base_learners=LEARNERS[:-1]).fit(planted.X, labels)._out_of_fold
+    others = (
+        make_quick("stack", base_learners=LEARNERS[:-1])
+        .fit(planted.X, labels)
+        ._ensemble.out_of_fold
+    )
     weight = joined.learner_weights_["in_context"]
     odds = others / (1 - others) * (network / (1 - network)) ** weight
-    np.testing.assert_allclose(joined._out_of_fold, odds / (1 + odds))
+    np.testing.assert_allclose(joined._ensemble.out_of_fold, odds / (1 + odds))
 
 
 @pytest.fixture
@@ -262,7 +268,7 @@ def test_only_the_highest_rows_of_a_large_table_are_given_to_the_network(few_can
     scores = found.decision_function(planted.X)
     assert sum(few_candidates) == 100 < len(planted.X)
     np.testing.assert_array_equal(scores, found.decision_scores_)
-    pooled = found._pool(found._training_rows)
+    pooled = found._ensemble.predict_without_network(found._training_rows)
     others = np.argsort(pooled)[:200]
     distinct = np.diff(pooled[others].clip(1e-4, 1)) > 0
     assert distinct.sum() > 50
@@ -276,7 +282,7 @@ def test_members_follow_the_rule_of_the_candidates(few_candidates, planted):
     few_candidates.clear()
     network = found.member_proba(planted.X)[-1]
     assert sum(few_candidates) == 100
-    below = np.argsort(found._pool(found._training_rows))[:-100]
+    below = np.argsort(found._ensemble.predict_without_network(found._training_rows))[:-100]
     assert (np.diff(network[below]) >= 0).all()
     assert network[below[0]] < network[below[-1]]
 
@@ -284,17 +290,20 @@ def test_members_follow_the_rule_of_the_candidates(few_candidates, planted):
 def test_out_of_fold_predictions_follow_the_rule_of_the_candidates(few_candidates, planted):
     found = make_quick("pretrained").fit(planted.X, some_labels(planted))
     known = some_labels(planted) >= 0
-    pooled = found._score_model.out_of_fold
-    is_candidate = logit_of(pooled) > found._network.candidate_threshold
+    pooled = found._ensemble.score_model.out_of_fold
+    is_candidate = logit_of(pooled) > found._ensemble.logarithmic_pool.candidate_threshold
     assert 5 < is_candidate.sum() < known.sum() - 5
     np.testing.assert_allclose(
-        found._out_of_fold[is_candidate], found._network.learner.out_of_fold[is_candidate]
+        found._ensemble.out_of_fold[is_candidate],
+        found._ensemble.logarithmic_pool.learner.out_of_fold[is_candidate],
     )
     lower = (
-        found._network.threshold_log_odds + logit_of(pooled) - (found._network.candidate_threshold)
+        found._ensemble.logarithmic_pool.threshold_log_odds
+        + logit_of(pooled)
+        - (found._ensemble.logarithmic_pool.candidate_threshold)
     )
     np.testing.assert_allclose(
-        logit_of(found._out_of_fold, 0)[~is_candidate], lower[~is_candidate]
+        logit_of(found._ensemble.out_of_fold, 0)[~is_candidate], lower[~is_candidate]
     )
 
 
@@ -346,7 +355,9 @@ def test_a_table_with_categories_leaves_the_network_out():
     assert joined.learner_weights_.keys() == set(LEARNERS[:-1])
     assert alone.learner_weights_ == {"in_context": 1.0}
     n_labelled = int((labels >= 0).sum())  # no other row is taken to be an inlier
-    assert (alone._network.learner.labels >= 0).sum() == min(n_labelled, MAX_LABELLED)
+    assert (alone._ensemble.logarithmic_pool.learner.labels >= 0).sum() == min(
+        n_labelled, MAX_LABELLED
+    )
 
 
 def test_a_cell_model_leaves_the_network_out_whatever_scores_are_in_use():
@@ -354,14 +365,16 @@ def test_a_cell_model_leaves_the_network_out_whatever_scores_are_in_use():
     labels = np.where(np.arange(300) % 2, orders.y, -1)
     detector = make_quick("stack", base_learners=LEARNERS, unsupervised_scores=("knn",))
     found = TableDetector(detector).fit(orders.table, labels).detector_
-    assert found._network is None
+    assert found._ensemble.logarithmic_pool is None
 
 
 def test_the_network_alone_is_a_detector(planted):
     labels = some_labels(planted)
     found = make_quick("pretrained").fit(planted.X, labels)
     assert found.learner_weights_ == {"in_context": 1.0}
-    expected = found._network.learner.predict(found._extractor.in_context(found._training_rows))
+    expected = found._ensemble.logarithmic_pool.learner.predict(
+        found._extractor.in_context(found._training_rows)
+    )
     np.testing.assert_allclose(found.decision_scores_, expected)
     unlabelled = labels == -1
     assert roc_auc_score(planted.y[unlabelled], found.decision_scores_[unlabelled]) > 0.95
@@ -378,7 +391,9 @@ def test_a_saved_detector_has_its_context_and_scores_the_same(joined, planted, t
 def test_members_include_the_network(joined, planted):
     members = joined.member_proba(planted.X)
     assert len(members) == len(LEARNERS)
-    own = joined._network.learner.predict(joined._extractor.in_context(joined._training_rows))
+    own = joined._ensemble.logarithmic_pool.learner.predict(
+        joined._extractor.in_context(joined._training_rows)
+    )
     np.testing.assert_allclose(members[-1], joined.calibration_.probability(logit(own)))
 
 
@@ -392,7 +407,7 @@ def test_scoring_does_not_change_the_shared_network(joined, planted):
 def test_the_network_is_a_base_learner_only_where_it_is_named(planted):
     found = make_quick("stack").fit(planted.X, some_labels(planted))
     assert "in_context" not in found.learner_weights_
-    assert found._network is None
+    assert found._ensemble.logarithmic_pool is None
 
 
 def test_missing_values_are_scored(rng):

@@ -11,16 +11,12 @@ from numpy.typing import NDArray
 
 from imboost.detectors.base import COUNT, NOT_NEGATIVE, TWO_OR_MORE, BaseDetector
 from imboost.detectors.distilled import Distilled, distill
-from imboost.detectors.stack.base_learners import (
-    PRIOR_INTERCEPT,
-    ScoreModel,
-    fit_learner,
-    prior_intercept,
-)
+from imboost.detectors.stack.base_learners import PRIOR_INTERCEPT, ScoreModel, prior_intercept
 from imboost.detectors.stack.conditionals import predicted_columns
+from imboost.detectors.stack.ensemble import NETWORK, Ensemble
 from imboost.detectors.stack.features import FeatureExtractor
 from imboost.detectors.stack.in_context import CONTEXT_ROWS, InContextLearner
-from imboost.detectors.stack.pooling import LinearPool, LogarithmicPool
+from imboost.detectors.stack.pooling import LogarithmicPool
 from imboost.detectors.stack.priors import (
     dimensionality_weight,
     learner_weights,
@@ -45,7 +41,6 @@ Result = TypeVar("Result")
 
 UNSUPERVISED_SCORES = tuple(score_weights(0.0))
 BASE_LEARNERS = tuple(learner_weights(0.0))
-NETWORK = "in_context"  # the optional base learner
 N_CANDIDATES = 1000  # expected number of training rows that the network predicts
 N_THRESHOLD_ROWS = 20_000  # training rows that choose the candidates
 MAX_PRIOR_STRENGTH = 1e12  # a stronger prior gives the same weights
@@ -135,7 +130,7 @@ class Stack(BaseDetector):
     default_query = "spread"
     has_out_of_fold_scores = True
     uses_rules = True
-    unsaved_attributes = ("_training_rows",)
+    unsaved_attributes = ("_training_rows", "_extractor")
 
     n_trees: int = field(default=100, metadata=COUNT)
     n_isolation_trees: int = field(default=200, metadata=COUNT)
@@ -225,28 +220,20 @@ class Stack(BaseDetector):
 
     def _fit_labels(self, labels: Labels) -> None:
         known = labels != UNLABELLED
-        y, scores = labels[known], self._extractor.scores(self._training_rows)
-        self._score_model = ScoreModel.fit(
-            scores[known], y, self._score_prior, self.score_weight_std, self._prior_intercept
+        scores = self._extractor.scores(self._training_rows)
+        score_model = ScoreModel.fit(
+            scores[known],
+            labels[known],
+            self._score_prior,
+            self.score_weight_std,
+            self._prior_intercept,
         )
-        self._linear_pool: LinearPool | None = None
-        self.learner_weights_: dict[str, float] = {}
-        self._network: LogarithmicPool | None = None
-        self._out_of_fold = self._score_model.out_of_fold
-        if OUTLIER not in y:
-            return
-        labels = labels.copy()
-        labels[self._background_rows(labels, self._score_model.predict(scores))] = INLIER
-        if has_both_classes(labels):
-            used = labels != UNLABELLED
-            order = np.random.default_rng(self._seed).permutation(len(labels))
-            unlabelled = order[~used[order]][:CONTEXT_ROWS]
-            self._fit_learners(
-                self._training_rows[used],
-                labels[used],
-                known[used],
-                self._training_rows[unlabelled],
-            )
+        self._ensemble = Ensemble.of_scores(self._extractor, score_model)
+        if OUTLIER in labels:
+            labels = labels.copy()
+            labels[self._background_rows(labels, score_model.predict(scores))] = INLIER
+            if has_both_classes(labels):
+                self._fit_learners(labels, known)
 
     def _background_rows(self, labels: Labels, proba: Floats) -> NDArray[np.int64]:
         """Draw rows without a label that are taken to be inliers.
@@ -260,77 +247,66 @@ class Stack(BaseDetector):
         n = min(self._n_background, len(free))
         return np.random.default_rng(self._seed).choice(free, n, replace=False)
 
-    def _fit_learners(
-        self, rows: ScoredRows, labels: Labels, known: Mask, unlabelled: ScoredRows
-    ) -> None:
+    def _fit_learners(self, labels: Labels, known: Mask) -> None:
         """Fit to labelled rows, those that are `known`, and background rows."""
-        score_proba = self._score_model.predict(self._extractor.scores(rows))
-        score_out_of_fold = score_proba.copy()
-        score_out_of_fold[known] = self._score_model.out_of_fold
-        learners = {
-            name: fit_learner(
-                name,
-                self._features(name, rows),
-                labels,
-                score_proba=score_proba,
-                score_out_of_fold=score_out_of_fold,
-                n_trees=self.n_trees,
-                seed=self._seed + number,
-            )
-            for number, name in enumerate(self.base_learners)
-            if name != NETWORK
-        }
-        pooled = score_out_of_fold
-        if learners:
-            prior = {name: self.prior_strength * n for name, n in self._learner_prior.items()}
-            self._linear_pool = LinearPool.fit(learners, labels, prior)
-            self.learner_weights_ = dict(self._linear_pool.weights)
-            pooled = self._linear_pool.out_of_fold
-        self._network = self._fit_network(rows, labels, unlabelled)
-        if self._network is not None:
-            pooled = self._network.out_of_fold(pooled)
-        self._out_of_fold = pooled[known]
-
-    def _fit_network(
-        self, rows: ScoredRows, labels: Labels, unlabelled: ScoredRows
-    ) -> LogarithmicPool | None:
-        """Fit the in-context network, and join it with the other learners if there are any."""
-        if not self._uses_network:
-            return None
-        pool_weight, weight = 1.0, network_weight(self._high, len(labels))
-        if self._linear_pool is None:
-            pool_weight, weight = 0.0, 1.0
-        self.learner_weights_[NETWORK] = weight
-        learner = InContextLearner.fit(
-            self._extractor.in_context(rows),
-            labels,
-            self._extractor.in_context(unlabelled),
-            self._seed,
-            self.n_jobs,
+        used = labels != UNLABELLED
+        rows = self._training_rows[used]
+        self._ensemble = self._ensemble.fit_learners(
+            self.base_learners,
+            rows,
+            labels[used],
+            known[used],
+            prior={name: self.prior_strength * n for name, n in self._learner_prior.items()},
+            n_trees=self.n_trees,
+            seed=self._seed,
         )
+        if self._uses_network:
+            order = np.random.default_rng(self._seed).permutation(len(labels))
+            unlabelled = self._training_rows[order[~used[order]][:CONTEXT_ROWS]]
+            learner = InContextLearner.fit(
+                self._extractor.in_context(rows),
+                labels[used],
+                self._extractor.in_context(unlabelled),
+                self._seed,
+                self.n_jobs,
+            )
+            self._ensemble = self._ensemble.add_network(self._fit_pool(learner, int(used.sum())))
+
+    def _fit_pool(self, learner: InContextLearner, n_labelled: int) -> LogarithmicPool:
+        """Join the in-context network with the other learners if there are any."""
+        pool_weight, weight = 1.0, network_weight(self._high, n_labelled)
+        if self._ensemble.linear_pool is None:
+            pool_weight, weight = 0.0, 1.0
         if self._n_rows <= N_CANDIDATES:
             return LogarithmicPool(learner, pool_weight, weight)
         sample = self._training_rows[sample_rows(self._n_rows, N_THRESHOLD_ROWS, self._seed)]
+        predict = self._ensemble.predict_without_network
         return LogarithmicPool.fit(
             learner,
             pool_weight,
             weight,
-            np.concatenate(self._map_chunks(self._pool, sample, PREDICTED_ROWS)),
+            np.concatenate(self._map_chunks(predict, sample, PREDICTED_ROWS)),
             lambda part: self._extractor.in_context(sample[part]),
             N_CANDIDATES / self._n_rows,
         )
 
     @property
+    def learner_weights_(self) -> dict[str, float]:
+        """Weights of the base learners; empty until labels of both classes are known."""
+        return self._ensemble.learner_weights
+
+    @property
     def score_weights_(self) -> dict[str, float]:
         """Coefficients of the standardised unsupervised scores in the log-odds."""
-        return dict(zip(self._score_names, self._score_model.coefficients.tolist(), strict=True))
+        coefficients = self._ensemble.score_model.coefficients.tolist()
+        return dict(zip(self._score_names, coefficients, strict=True))
 
     def embed(self, X: Any) -> NDArray[np.float64]:
         """Return the scaled columns of rows, missing numbers replaced by expected ones."""
         table = self._preprocess(self._check_table(X))
         if np.isnan(table).any():
             table = np.concatenate(self._map_chunks(self._unsupervised.impute, table))
-        return table[:, self._extractor.columns].astype(np.float64)
+        return table[:, self._ensemble.extractor.columns].astype(np.float64)
 
     def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log-odds of scores, which are probabilities."""
@@ -341,7 +317,7 @@ class Stack(BaseDetector):
 
     def _out_of_fold_log_odds(self, labels: Labels) -> Floats:
         scores = self.decision_scores_.copy()
-        scores[labels != UNLABELLED] = self._out_of_fold
+        scores[labels != UNLABELLED] = self._ensemble.out_of_fold
         return logit(scores)
 
     def distill(self, X: Any, y: Any = None, *, check: bool = True) -> Distilled:
@@ -380,10 +356,10 @@ class Stack(BaseDetector):
         return np.concatenate(self._map_chunks(self._score, X))
 
     def _score(self, X: Singles) -> Floats:
-        return self._predict(self._unsupervised.score(X))
+        return self._ensemble.predict(self._unsupervised.score(X))
 
     def _score_training_rows(self, X: NDArray[Any]) -> Floats:
-        parts = self._map_chunks(self._predict, self._training_rows, PREDICTED_ROWS)
+        parts = self._map_chunks(self._ensemble.predict, self._training_rows, PREDICTED_ROWS)
         return np.concatenate(parts)
 
     def _map_chunks(
@@ -393,20 +369,6 @@ class Stack(BaseDetector):
         chunks = (rows[start : start + n_chunk] for start in range(0, len(rows), n_chunk))
         return map_in_threads(function, chunks, self.n_jobs)
 
-    def _predict(self, rows: ScoredRows) -> Floats:
-        """Return each row's probability of being an outlier, by all learners."""
-        pooled = self._pool(rows)
-        if self._network is None:
-            return pooled
-        return self._network.predict(pooled, lambda part: self._extractor.in_context(rows[part]))
-
-    def _pool(self, rows: ScoredRows) -> Floats:
-        """Return the weighted mean of the fitted learners' probabilities."""
-        score_proba = self._score_model.predict(self._extractor.scores(rows))
-        if self._linear_pool is None:
-            return score_proba
-        return self._linear_pool.predict(lambda name: self._features(name, rows), score_proba)
-
     def _member_scores(self, X: NDArray[Any]) -> Floats:
         return self._extractor.scores(self._training_rows).T
 
@@ -414,29 +376,9 @@ class Stack(BaseDetector):
         self._check_can_train()
         if not self.learner_weights_:
             return super()._member_log_odds(X)
-        proba = self._map_chunks(self._predict_members, self._training_rows, PREDICTED_ROWS)
+        predict = self._ensemble.predict_by_learner
+        proba = self._map_chunks(predict, self._training_rows, PREDICTED_ROWS)
         return [logit(own) for own in np.concatenate(proba, axis=1)]
-
-    def _predict_members(self, rows: ScoredRows) -> Floats:
-        """Return the probabilities of each learner, (learners, rows)."""
-        score_proba = self._score_model.predict(self._extractor.scores(rows))
-        members = []
-        if self._linear_pool is not None:
-            found = self._linear_pool.predict_by_learner(
-                lambda name: self._features(name, rows), score_proba
-            )
-            members += [proba for _, proba in found]
-        if self._network is not None:
-            features = self._extractor.in_context
-            members.append(
-                self._network.predict_by_network(self._pool(rows), lambda p: features(rows[p]))
-            )
-        return np.stack(members)
-
-    def _features(self, learner: str, rows: ScoredRows) -> NDArray[Any]:
-        """Return the features of a base learner."""
-        features: NDArray[Any] = getattr(self._extractor, learner)(rows)
-        return features
 
 
 def _check_names(
