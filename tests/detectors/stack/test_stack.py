@@ -218,7 +218,9 @@ def test_each_base_learner_has_its_own_features(planted):
     detector = make_quick("stack").fit(planted.X, planted.y)
     n_columns, n_scores = planted.X.shape[1], 3
     names = [*BASE_LEARNERS, NETWORK]
-    features = {name: detector._ensemble._features(name, detector._training_rows) for name in names}
+    features = {
+        name: detector._ensemble._features(name, detector._training_rows) for name in names
+    }
     widths = {name: own.shape[1] for name, own in features.items()}
     assert widths == {
         "random_forest": n_columns + n_scores + 1,  # and the local outlier factor
