@@ -404,8 +404,10 @@ def test_scoring_does_not_change_the_shared_network(joined, planted):
     assert all((own == other).all() for own, other in zip(before, after, strict=True))
 
 
-def test_the_network_is_a_base_learner_only_where_it_is_named(planted):
-    found = make_quick("stack").fit(planted.X, some_labels(planted))
+def test_the_network_is_a_base_learner_by_default_and_can_be_left_out(planted):
+    labels = some_labels(planted)
+    assert "in_context" in make_quick("stack").fit(planted.X, labels).learner_weights_
+    found = make_quick("stack", base_learners=LEARNERS[:-1]).fit(planted.X, labels)
     assert "in_context" not in found.learner_weights_
     assert found._ensemble.logarithmic_pool is None
 

@@ -9,6 +9,8 @@ from imboost.benchmark.run.plan import Method
 from imboost.benchmark.run.sampling import ALL_OUTLIERS, PAPER_SHARE
 from imboost.benchmark.run.settings import Settings
 from imboost.datasets.dataset import RANDOM, STRATIFIED
+from imboost.detectors.stack.detector import BASE_LEARNERS
+from imboost.detectors.stack.ensemble import NETWORK
 from imboost.errors import UnknownNameError
 
 # Active detectors that the paper does not compare, with their typical query strategies.
@@ -23,27 +25,23 @@ LEADERS = (
     *(("trees", "rd"), ("aad", "rd"), ("xgbod", "rd")),
 )
 
+
+def _without(learner: str) -> str:
+    """Return the setting of `stack` that removes a base learner."""
+    return f"base_learners={tuple(name for name in BASE_LEARNERS if name != learner)}"
+
+
 # Settings of `stack` that each remove one component.
 STACK_SETTINGS = (
     "unsupervised_scores=('knn', 'pca', 'cells')",
     "unsupervised_scores=('isolation_forest', 'pca', 'cells')",
     "unsupervised_scores=('isolation_forest', 'knn', 'cells')",
-    "base_learners=('extra_trees', 'linear', 'gaussian_process', 'scores')",
-    "base_learners=('random_forest', 'linear', 'gaussian_process', 'scores')",
-    "base_learners=('random_forest', 'extra_trees', 'gaussian_process', 'scores')",
-    "base_learners=('random_forest', 'extra_trees', 'linear', 'scores')",
-    "base_learners=('random_forest', 'extra_trees', 'linear', 'gaussian_process')",
+    *(_without(learner) for learner in BASE_LEARNERS),
     "score_weight_std=0",
     "prior_strength=1e9",
     "query__exploration=0",
     "query__patience=1e9",
     "query__uncertainty_power=0",
-)
-
-# The setting of `stack` that adds the pretrained network.
-WITH_NETWORK = (
-    "base_learners=('random_forest', 'extra_trees', 'linear', 'gaussian_process', 'scores', "
-    "'in_context')"
 )
 
 
@@ -86,7 +84,7 @@ SUITES: dict[str, Suite] = {
         )
     ),
     "pretrained": Suite(
-        (("stack", "spread"), ("stack", "spread", WITH_NETWORK), ("pretrained", "spread"))
+        (("stack", "spread"), ("stack", "spread", _without(NETWORK)), ("pretrained", "spread"))
     ),
 }
 """All suites by name."""

@@ -40,7 +40,7 @@ Mask = NDArray[np.bool_]
 Result = TypeVar("Result")
 
 UNSUPERVISED_SCORES = tuple(score_weights(0.0))
-BASE_LEARNERS = tuple(learner_weights(0.0))
+BASE_LEARNERS = (*learner_weights(0.0), NETWORK)
 N_CANDIDATES = 1000  # expected number of training rows that the network predicts
 N_THRESHOLD_ROWS = 20_000  # training rows that choose the candidates
 MAX_PRIOR_STRENGTH = 1e12  # a stronger prior gives the same weights
@@ -65,8 +65,9 @@ class Stack(BaseDetector):
     their probabilities, with weights fitted to out-of-fold predictions of the labelled rows.
 
     The base learner "in_context" is a network that was trained on synthetic tables and predicts
-    in context. Its log-odds are added to those of the linear pool. The network makes scoring
-    slower. It takes part in tables with categories only if it is the only learner.
+    in context. Its log-odds are added to those of the linear pool. Most of the time between two
+    rounds is spent on it: leave it out where speed matters more than accuracy. It takes part in
+    tables with categories only if it is the only learner.
 
     Parameters
     ----------
@@ -156,8 +157,7 @@ class Stack(BaseDetector):
         always = tuple(name for name in UNSUPERVISED_SCORES if name != "cells")
         names = self.unsupervised_scores
         _check_names("unsupervised_scores", names, UNSUPERVISED_SCORES, always)
-        known = (*BASE_LEARNERS, NETWORK)
-        _check_names("base_learners", self.base_learners, known, known)
+        _check_names("base_learners", self.base_learners, BASE_LEARNERS, BASE_LEARNERS)
         if self.n_jobs == 0:
             raise SettingError("n_jobs must be a number of threads or -1 for all cores, got 0.")
 
