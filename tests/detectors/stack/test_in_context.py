@@ -18,7 +18,7 @@ from imboost.detectors.stack.in_context import (
     MAX_LABELLED,
     InContextLearner,
 )
-from imboost.detectors.stack.pooling import LogarithmicPool
+from imboost.detectors.stack.pooling import THRESHOLD_ROWS, LogarithmicPool
 from imboost.detectors.stack.priors import network_weight
 from imboost.models.in_context import SCORES
 from imboost.models.pretrained import load_pretrained
@@ -305,6 +305,29 @@ def test_out_of_fold_predictions_follow_the_rule_of_the_candidates(few_candidate
     np.testing.assert_allclose(
         logit_of(found._ensemble.out_of_fold, 0)[~is_candidate], lower[~is_candidate]
     )
+
+
+def test_labelled_rows_outside_the_context_are_predicted_by_the_final_context(planted, tmp_path):
+    found = make_quick("pretrained").fit(planted.X, planted.y)
+    learner = found._ensemble.logarithmic_pool.learner
+    outside = np.isnan(learner.out_of_fold)
+    assert outside.sum() == len(planted.y) - MAX_LABELLED
+    rows = found._extractor.in_context(found._training_rows)
+    in_context = (rows[:, None] == learner.X[None]).all(-1).any(1)
+    np.testing.assert_array_equal(outside, ~in_context)
+    expected = np.where(outside, learner.predict(rows), learner.out_of_fold)
+    np.testing.assert_allclose(found._ensemble.out_of_fold, expected)
+    save(found, tmp_path / "model")
+    np.testing.assert_array_equal(
+        load(tmp_path / "model").decision_function(planted.X), found.decision_function(planted.X)
+    )
+
+
+def test_the_number_of_predicted_rows_is_bounded_with_many_labels(few_candidates):
+    data = planted_outliers(2000, 5, seed=1)
+    make_quick("pretrained").fit(data.X, data.y)
+    # In two folds, to choose the candidates, out of fold and as training rows.
+    assert sum(few_candidates) <= MAX_LABELLED + THRESHOLD_ROWS + 2 * 100 + 50
 
 
 def logit_of(proba, smallest=1e-4):

@@ -219,8 +219,7 @@ def test_each_base_learner_has_its_own_features(planted):
     detector = make_quick("stack").fit(planted.X, planted.y)
     n_columns, n_scores = planted.X.shape[1], 3
     features = {
-        name: detector._ensemble._features(name, detector._training_rows)
-        for name in BASE_LEARNERS
+        name: detector._ensemble._features(name, detector._training_rows) for name in BASE_LEARNERS
     }
     widths = {name: own.shape[1] for name, own in features.items()}
     assert widths == {

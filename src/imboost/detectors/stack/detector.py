@@ -270,7 +270,8 @@ class Stack(BaseDetector):
                 self._seed,
                 self.n_jobs,
             )
-            self._ensemble = self._ensemble.add_network(self._fit_pool(learner, int(used.sum())))
+            pool = self._fit_pool(learner, int(used.sum()))
+            self._ensemble = self._ensemble.add_network(pool, rows)
 
     def _fit_pool(self, learner: InContextLearner, n_labelled: int) -> LogarithmicPool:
         """Join the in-context network with the other learners if there are any."""

@@ -95,9 +95,13 @@ class Ensemble:
         pool = LinearPool.fit(learners, labels, prior)
         return replace(self, linear_pool=pool, out_of_fold=pool.out_of_fold[known])
 
-    def add_network(self, pool: LogarithmicPool) -> Ensemble:
-        """Return the ensemble with the in-context network, which has no background rows."""
-        return replace(self, logarithmic_pool=pool, out_of_fold=pool.out_of_fold(self.out_of_fold))
+    def add_network(self, pool: LogarithmicPool, rows: ScoredRows) -> Ensemble:
+        """Return the ensemble with the in-context network, given the labelled rows.
+
+        The network has no background rows.
+        """
+        out_of_fold = pool.out_of_fold(self.out_of_fold, self._network_features(rows))
+        return replace(self, logarithmic_pool=pool, out_of_fold=out_of_fold)
 
     @property
     def learner_weights(self) -> dict[str, float]:

@@ -41,7 +41,8 @@ class InContextLearner:
         0, 1 or -1.
     out_of_fold : array of shape (n_labelled,)
         Predictions of labelled rows by contexts that do not have their labels; the fraction of
-        outliers if a class has a single row.
+        outliers if a class has a single row. They are nan for labelled rows outside the context,
+        which `predict` does not know the labels of.
     """
 
     X: Singles
@@ -52,7 +53,7 @@ class InContextLearner:
     def fit(
         cls, X: Singles, labels: Labels, unlabelled: Singles, seed: int, n_jobs: int = -1
     ) -> InContextLearner:
-        """Use the labelled rows, and as many unlabelled rows as fit, as the context.
+        """Use labelled rows, and as many unlabelled rows as fit, as the context.
 
         Parameters
         ----------
@@ -67,20 +68,22 @@ class InContextLearner:
         n_jobs : int
             Number of threads.
         """
-        n_folds = min(N_FOLDS, *np.bincount(labels, minlength=2).tolist())
-        everything = np.arange(len(labels))
-        splits = [(everything, everything[:0])]  # the final context: nothing is held out
+        chosen = _choose_labelled(labels, seed)
+        n_folds = min(N_FOLDS, *np.bincount(labels[chosen], minlength=2).tolist())
+        splits = [(chosen, chosen[:0])]  # the final context: nothing is held out
         if n_folds > 1:
             folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-            splits += folds.split(X, labels)
+            parts = folds.split(chosen, labels[chosen])
+            splits += [(chosen[used], chosen[held_out]) for used, held_out in parts]
 
         def predict_fold(split: tuple[Indices, Indices]) -> tuple[InContextLearner, Floats]:
             used, held_out = split
-            learner = cls._from_rows(X[used], labels[used], unlabelled, seed)
+            learner = cls._from_rows(X[used], labels[used], unlabelled)
             return learner, learner.predict(X[held_out])
 
         fitted = map_in_threads(predict_fold, splits, n_jobs)
-        out_of_fold = np.full(len(labels), labels.mean())
+        out_of_fold = np.full(len(labels), np.nan)
+        out_of_fold[chosen] = labels.mean()
         for (_, held_out), (_, proba) in zip(splits, fitted, strict=True):
             out_of_fold[held_out] = proba
         learner = fitted[0][0]
@@ -88,13 +91,10 @@ class InContextLearner:
         return learner
 
     @classmethod
-    def _from_rows(
-        cls, X: Singles, labels: Labels, unlabelled: Singles, seed: int
-    ) -> InContextLearner:
-        used = _choose_labelled(labels, seed)
-        n_free = min(CONTEXT_ROWS - len(used), len(unlabelled))
-        context = np.concatenate([X[used], unlabelled[:n_free]])
-        known = np.concatenate([labels[used], np.full(n_free, UNLABELLED, dtype=labels.dtype)])
+    def _from_rows(cls, X: Singles, labels: Labels, unlabelled: Singles) -> InContextLearner:
+        n_free = min(CONTEXT_ROWS - len(labels), len(unlabelled))
+        context = np.concatenate([X, unlabelled[:n_free]])
+        known = np.concatenate([labels, np.full(n_free, UNLABELLED, dtype=labels.dtype)])
         return cls(context, known, np.zeros(0))
 
     @cached_property

@@ -176,10 +176,17 @@ class LogarithmicPool:
         """Return the network's own probabilities, given those of the linear pool."""
         return np.asarray(expit(self._network_log_odds(logit(pooled, MIN_PROBABILITY), X)))
 
-    def out_of_fold(self, pooled: Floats) -> Floats:
-        """Return out-of-fold predictions, given those of the linear pool."""
-        log_odds, predicted = logit(pooled, MIN_PROBABILITY), logit(self.learner.out_of_fold)
-        return self._combine(log_odds, self._extrapolate(log_odds, lambda rows: predicted[rows]))
+    def out_of_fold(self, pooled: Floats, X: FeatureFunction) -> Floats:
+        """Return out-of-fold predictions of the labelled rows, given those of the linear pool."""
+        found = logit(self.learner.out_of_fold)
+        in_context = np.isfinite(found)
+
+        def predict(rows: Mask) -> Floats:
+            found[rows & ~in_context] = self.learner.log_odds(X(rows & ~in_context))
+            return found[rows]
+
+        log_odds = logit(pooled, MIN_PROBABILITY)
+        return self._combine(log_odds, self._extrapolate(log_odds, predict))
 
     def _network_log_odds(self, pooled: Floats, X: FeatureFunction) -> Floats:
         return self._extrapolate(pooled, lambda rows: self.learner.log_odds(X(rows)))
