@@ -48,6 +48,7 @@ N_BACKGROUND = 200  # unlabelled rows taken to be inliers in tables with a cell 
 MAX_BACKGROUND_SCORE = 0.95  # quantile of the scores below which they are drawn
 MEAN_CELL_SCORE = 1.0  # of a negative log tail probability, which is exponentially distributed
 MAX_FIT_ROWS = 30_000  # rows that the unsupervised models are fitted to, drawn at random
+NETWORK_ROWS = 256  # rows that the network predicts at a time in a thread
 PREDICTED_ROWS = 2048  # rows whose features fit into the cache of a core
 CHUNK_ROWS = 8192  # rows scored at a time by a thread, to bound memory
 
@@ -349,19 +350,41 @@ class Stack(BaseDetector):
         return replace(found, expected=self._scaling.inverse_transform(expected))
 
     def _score_rows(self, X: NDArray[Any]) -> Floats:
-        return np.concatenate(
-            self._map_chunks(lambda part: self._score(self._preprocess(part)), X)
-        )
+        return self._predict(X, lambda part: self._unsupervised.score(self._preprocess(part)))
 
     def _score_preprocessed(self, X: Singles) -> Floats:
-        return np.concatenate(self._map_chunks(self._score, X))
-
-    def _score(self, X: Singles) -> Floats:
-        return self._ensemble.predict(self._unsupervised.score(X))
+        return self._predict(X, self._unsupervised.score)
 
     def _score_training_rows(self, X: NDArray[Any]) -> Floats:
-        parts = self._map_chunks(self._ensemble.predict, self._training_rows, PREDICTED_ROWS)
-        return np.concatenate(parts)
+        return self._predict(self._training_rows, lambda part: part, PREDICTED_ROWS)
+
+    def _predict(
+        self, rows: Any, score: Callable[[Any], ScoredRows], n_chunk: int = CHUNK_ROWS
+    ) -> Floats:
+        """Return the scores of rows, whose unsupervised scores a function computes."""
+        pooled, of_candidates = self._predict_by_pool(rows, score, n_chunk)
+        network = self._ensemble.logarithmic_pool
+        return network.predict(pooled, of_candidates) if network else pooled
+
+    def _predict_by_pool(
+        self, rows: Any, score: Callable[[Any], ScoredRows], n_chunk: int
+    ) -> tuple[Floats, Floats]:
+        """Return the linear pool's probabilities, and the network's log-odds of the candidates."""
+        ensemble = self._ensemble
+
+        def predict(part: Any) -> tuple[Floats, Singles]:
+            scored = score(part)
+            pooled = ensemble.predict_without_network(scored)
+            return pooled, ensemble.candidate_features(scored, pooled)
+
+        parts = self._map_chunks(predict, rows, n_chunk)
+        pooled, candidates = (np.concatenate(part) for part in zip(*parts, strict=True))
+        if ensemble.logarithmic_pool is None:
+            return pooled, np.zeros(0)
+        # The network predicts whole blocks, so that the few candidates of each chunk are joined.
+        predict_by_network = ensemble.logarithmic_pool.learner.log_odds
+        found = self._map_chunks(predict_by_network, candidates, NETWORK_ROWS)
+        return pooled, np.concatenate([np.zeros(0), *found])
 
     def _map_chunks(
         self, function: Callable[[Any], Result], rows: Any, n_chunk: int = CHUNK_ROWS
@@ -377,9 +400,13 @@ class Stack(BaseDetector):
         self._check_can_train()
         if not self.learner_weights_:
             return super()._member_log_odds(X)
-        predict = self._ensemble.predict_by_learner
-        proba = self._map_chunks(predict, self._training_rows, PREDICTED_ROWS)
-        return [logit(own) for own in np.concatenate(proba, axis=1)]
+        predict, network = self._ensemble.predict_by_learner, self._ensemble.logarithmic_pool
+        rows = self._training_rows
+        members = list(np.concatenate(self._map_chunks(predict, rows, PREDICTED_ROWS), axis=1))
+        if network:
+            pools = self._predict_by_pool(rows, lambda part: part, PREDICTED_ROWS)
+            members.append(network.predict_by_network(*pools))
+        return [logit(own) for own in members]
 
 
 def _check_names(

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from imboost.detectors.stack.base_learners import ScoreModel, fit_learner
 from imboost.detectors.stack.features import FeatureExtractor
-from imboost.detectors.stack.pooling import FeatureFunction, LinearPool, LogarithmicPool
+from imboost.detectors.stack.pooling import LinearPool, LogarithmicPool
 from imboost.detectors.stack.unsupervised import ScoredRows
 from imboost.labels import Labels
+from imboost.stats.row_products import Singles
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -100,7 +101,9 @@ class Ensemble:
 
         The network has no background rows.
         """
-        out_of_fold = pool.out_of_fold(self.out_of_fold, self._network_features(rows))
+        out_of_fold = pool.out_of_fold(
+            self.out_of_fold, lambda part: self.extractor.in_context(rows[part])
+        )
         return replace(self, logarithmic_pool=pool, out_of_fold=out_of_fold)
 
     @property
@@ -111,13 +114,6 @@ class Ensemble:
             weights[NETWORK] = self.logarithmic_pool.network_weight
         return weights
 
-    def predict(self, rows: ScoredRows) -> Floats:
-        """Return each row's probability of being an outlier, by all models."""
-        pooled = self.predict_without_network(rows)
-        if self.logarithmic_pool is None:
-            return pooled
-        return self.logarithmic_pool.predict(pooled, self._network_features(rows))
-
     def predict_without_network(self, rows: ScoredRows) -> Floats:
         """Return the prediction of the linear pool, or of the score model if there is none."""
         score_proba = self.score_model.predict(self.extractor.scores(rows))
@@ -126,25 +122,29 @@ class Ensemble:
         return self.linear_pool.predict(lambda name: self._features(name, rows), score_proba)
 
     def predict_by_learner(self, rows: ScoredRows) -> Floats:
-        """Return the probabilities of each base learner, (learners, rows)."""
-        score_proba = self.score_model.predict(self.extractor.scores(rows))
-        members = []
+        """Return the probabilities of the learners of the linear pool, (learners, rows)."""
+        members: list[Floats] = []
         if self.linear_pool is not None:
+            score_proba = self.score_model.predict(self.extractor.scores(rows))
             found = self.linear_pool.predict_by_learner(
                 lambda name: self._features(name, rows), score_proba
             )
-            members += [proba for _, proba in found]
-        if self.logarithmic_pool is not None:
-            members.append(
-                self.logarithmic_pool.predict_by_network(
-                    self.predict_without_network(rows), self._network_features(rows)
-                )
-            )
-        return np.stack(members)
+            members = [proba for _, proba in found]
+        return np.array(members).reshape(-1, len(rows))
+
+    def candidate_features(self, rows: ScoredRows, pooled: Floats) -> Singles:
+        """Return the network's features of the rows that it predicts: none without a network.
+
+        Parameters
+        ----------
+        rows : ScoredRows of length n_rows
+        pooled : array of shape (n_rows,)
+            Their `predict_without_network`.
+        """
+        if self.logarithmic_pool is None:
+            return np.zeros((0, 0), dtype=np.float32)
+        return self.extractor.in_context(rows[self.logarithmic_pool.is_candidate(pooled)])
 
     def _features(self, learner: str, rows: ScoredRows) -> NDArray[Any]:
         features: NDArray[Any] = getattr(self.extractor, learner)(rows)
         return features
-
-    def _network_features(self, rows: ScoredRows) -> FeatureFunction:
-        return lambda part: self.extractor.in_context(rows[part])

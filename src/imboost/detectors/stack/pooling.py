@@ -19,7 +19,7 @@ from imboost.stats.row_products import Singles
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 FeatureFunction = Callable[[Mask], Singles]
-"""Computes the features of the rows that a mask selects."""
+"""Computes the network's features of the rows that a mask selects."""
 LearnerFeatures = Callable[[str], NDArray[Any]]
 """Computes the features of rows for the learner of a name."""
 
@@ -167,36 +167,39 @@ class LogarithmicPool:
         predicted = float(learner.log_odds(X(nearest)).mean())
         return cls(learner, pool_weight, network_weight, threshold, predicted)
 
-    def predict(self, pooled: Floats, X: FeatureFunction) -> Floats:
-        """Return each row's probability of being an outlier, given that of the linear pool."""
-        log_odds = logit(pooled, MIN_PROBABILITY)
-        return self._combine(log_odds, self._network_log_odds(log_odds, X))
+    def is_candidate(self, pooled: Floats) -> Mask:
+        """Return which rows the network predicts, given the predictions of the linear pool."""
+        return logit(pooled, MIN_PROBABILITY) > self.candidate_threshold
 
-    def predict_by_network(self, pooled: Floats, X: FeatureFunction) -> Floats:
-        """Return the network's own probabilities, given those of the linear pool."""
-        return np.asarray(expit(self._network_log_odds(logit(pooled, MIN_PROBABILITY), X)))
+    def predict(self, pooled: Floats, of_candidates: Floats) -> Floats:
+        """Return each row's probability of being an outlier.
+
+        Parameters
+        ----------
+        pooled : array of shape (n_rows,)
+            Probabilities of the linear pool.
+        of_candidates : array of shape (n_candidates,)
+            Log-odds that the network predicts for the candidates among the rows.
+        """
+        network = self._extrapolate(pooled, of_candidates)
+        log_odds = self.pool_weight * logit(pooled, MIN_PROBABILITY)
+        return np.asarray(expit(log_odds + self.network_weight * network))
+
+    def predict_by_network(self, pooled: Floats, of_candidates: Floats) -> Floats:
+        """Return the network's own probabilities; parameters as in `predict`."""
+        return np.asarray(expit(self._extrapolate(pooled, of_candidates)))
 
     def out_of_fold(self, pooled: Floats, X: FeatureFunction) -> Floats:
         """Return out-of-fold predictions of the labelled rows, given those of the linear pool."""
         found = logit(self.learner.out_of_fold)
-        in_context = np.isfinite(found)
+        is_candidate = self.is_candidate(pooled)
+        outside = is_candidate & np.isnan(found)  # of the context
+        found[outside] = self.learner.log_odds(X(outside))
+        return self.predict(pooled, found[is_candidate])
 
-        def predict(rows: Mask) -> Floats:
-            found[rows & ~in_context] = self.learner.log_odds(X(rows & ~in_context))
-            return found[rows]
-
+    def _extrapolate(self, pooled: Floats, of_candidates: Floats) -> Floats:
+        """Return the network's log-odds of all rows, given those of the candidates."""
         log_odds = logit(pooled, MIN_PROBABILITY)
-        return self._combine(log_odds, self._extrapolate(log_odds, predict))
-
-    def _network_log_odds(self, pooled: Floats, X: FeatureFunction) -> Floats:
-        return self._extrapolate(pooled, lambda rows: self.learner.log_odds(X(rows)))
-
-    def _extrapolate(self, pooled: Floats, predict: Callable[[Mask], Floats]) -> Floats:
-        """Return the network's log-odds of all rows, given those it predicts for candidates."""
-        is_candidate = pooled > self.candidate_threshold
-        found = self.threshold_log_odds + pooled - self.candidate_threshold
-        found[is_candidate] = predict(is_candidate)
-        return found
-
-    def _combine(self, pooled: Floats, network: Floats) -> Floats:
-        return np.asarray(expit(self.pool_weight * pooled + self.network_weight * network))
+        found = self.threshold_log_odds + log_odds - self.candidate_threshold
+        found[self.is_candidate(pooled)] = of_candidates
+        return np.asarray(found)
