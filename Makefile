@@ -42,6 +42,7 @@ check: lint test
 bench: $(READY)
 	$(BIN)/python -m benchmarks.speed $(DATA)
 	$(BIN)/python -m benchmarks.orders_speed
+	$(BIN)/python -m benchmarks.network_speed
 
 clean:
 	rm -rf $(VENV) demo-report build dist
