@@ -189,6 +189,16 @@ def test_every_component_is_removed_once_and_the_others_stay():
         assert default != value
         if isinstance(value, tuple):
             assert set(value) < set(default)
+            assert len(value) == len(default) - 1
+
+
+def test_the_suite_of_the_network_leaves_out_the_network_alone():
+    whole, without, alone = find_suite("pretrained").make_methods()
+    assert not whole.settings.values
+    [(name, learners)] = without.settings.values
+    default = make_detector("stack").get_params()[name]
+    assert set(default) - set(learners) == {"in_context"}
+    assert alone.detector == "pretrained"
 
 
 @pytest.mark.parametrize("name", sorted(ABLATIONS))

@@ -12,6 +12,7 @@ from imboost import TableDetector, load, save
 from imboost.datasets import planted_outliers
 from imboost.datasets.orders import mixed_table
 from imboost.detectors.stack import detector as stack_detector
+from imboost.detectors.stack.base_learners import clip_probability
 from imboost.detectors.stack.features import FeatureExtractor
 from imboost.detectors.stack.in_context import (
     CONTEXT_ROWS,
@@ -77,6 +78,34 @@ def test_a_single_outlier_has_the_share_of_outliers_out_of_fold(rng, n_rows, exp
     labels = (np.arange(n_rows) == 3).astype(np.int8)
     found = InContextLearner.fit(X, labels, X[:0], 0).out_of_fold
     np.testing.assert_allclose(found, expected)  # but at least 0.02, as of every learner
+
+
+def test_a_single_outlier_among_many_labels_has_the_share_in_all_of_them(rng):
+    X, labels = features(rng, 250), np.zeros(250, dtype=np.int8)
+    labels[3] = 1
+    found = InContextLearner.fit(X, labels, X[:0], 0).out_of_fold
+    assert found[3] == 0.02  # 1 / 250, clipped
+    assert np.isnan(found).sum() == 250 - MAX_LABELLED
+
+
+def test_contexts_of_folds_have_the_unlabelled_rows_too(rng):
+    X = features(rng, 300)
+    labels = (X[:20, 0] > 0.5).astype(np.int8)
+    with_others, alone = (
+        InContextLearner.fit(X[:20], labels, unlabelled, 0).out_of_fold
+        for unlabelled in (X[20:], X[:0])
+    )
+    assert np.abs(with_others - alone).max() > 0.01
+
+
+def test_folds_follow_from_the_seed(rng):
+    X = features(rng, 60)
+    labels = (X[:, 0] > 0.5).astype(np.int8)
+    first, again, other = (
+        InContextLearner.fit(X, labels, X[:0], seed).out_of_fold for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).mean() > 0.1  # many are clipped
 
 
 def test_the_context_has_all_labelled_rows_and_is_filled_with_others(rng):
@@ -277,6 +306,14 @@ def test_only_the_highest_rows_of_a_large_table_are_given_to_the_network(few_can
     assert roc_auc_score(planted.y, scores) > 0.95
 
 
+def test_candidates_are_chosen_on_a_sample_of_a_large_table(few_candidates, planted, monkeypatch):
+    monkeypatch.setattr(stack_detector, "N_THRESHOLD_ROWS", 150)
+    found = make_quick("stack", base_learners=LEARNERS).fit(planted.X, some_labels(planted))
+    pooled = found._ensemble.predict_without_network(found._training_rows)
+    n_candidates = found._ensemble.logarithmic_pool.is_candidate(pooled).sum()
+    assert 75 <= n_candidates <= 125  # 100 are expected
+
+
 def test_members_follow_the_rule_of_the_candidates(few_candidates, planted):
     found = make_quick("stack", base_learners=LEARNERS).fit(planted.X, some_labels(planted))
     few_candidates.clear()
@@ -315,7 +352,7 @@ def test_labelled_rows_outside_the_context_are_predicted_by_the_final_context(pl
     rows = found._extractor.in_context(found._training_rows)
     in_context = (rows[:, None] == learner.X[None]).all(-1).any(1)
     np.testing.assert_array_equal(outside, ~in_context)
-    expected = np.where(outside, learner.predict(rows), learner.out_of_fold)
+    expected = np.where(outside, clip_probability(learner.predict(rows)), learner.out_of_fold)
     np.testing.assert_allclose(found._ensemble.out_of_fold, expected)
     save(found, tmp_path / "model")
     np.testing.assert_array_equal(

@@ -13,7 +13,6 @@ from imboost.detectors.stack.features import FeatureExtractor
 from imboost.detectors.stack.pooling import LinearPool, LogarithmicPool
 from imboost.detectors.stack.unsupervised import ScoredRows
 from imboost.labels import Labels
-from imboost.stats.row_products import Singles
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -97,9 +96,13 @@ class Ensemble:
         return replace(self, linear_pool=pool, out_of_fold=pool.out_of_fold[known])
 
     def add_network(self, pool: LogarithmicPool, rows: ScoredRows) -> Ensemble:
-        """Return the ensemble with the in-context network, given the labelled rows.
+        """Return the ensemble with the in-context network.
 
-        The network has no background rows.
+        Parameters
+        ----------
+        pool : LogarithmicPool
+        rows : ScoredRows of length n_labelled
+            The rows of `out_of_fold`. The network takes no part in tables with background rows.
         """
         out_of_fold = pool.out_of_fold(
             self.out_of_fold, lambda part: self.extractor.in_context(rows[part])
@@ -123,27 +126,13 @@ class Ensemble:
 
     def predict_by_learner(self, rows: ScoredRows) -> Floats:
         """Return the probabilities of the learners of the linear pool, (learners, rows)."""
-        members: list[Floats] = []
-        if self.linear_pool is not None:
-            score_proba = self.score_model.predict(self.extractor.scores(rows))
-            found = self.linear_pool.predict_by_learner(
-                lambda name: self._features(name, rows), score_proba
-            )
-            members = [proba for _, proba in found]
-        return np.array(members).reshape(-1, len(rows))
-
-    def candidate_features(self, rows: ScoredRows, pooled: Floats) -> Singles:
-        """Return the network's features of the rows that it predicts: none without a network.
-
-        Parameters
-        ----------
-        rows : ScoredRows of length n_rows
-        pooled : array of shape (n_rows,)
-            Their `predict_without_network`.
-        """
-        if self.logarithmic_pool is None:
-            return np.zeros((0, 0), dtype=np.float32)
-        return self.extractor.in_context(rows[self.logarithmic_pool.is_candidate(pooled)])
+        if self.linear_pool is None:
+            return np.zeros((0, len(rows)))
+        score_proba = self.score_model.predict(self.extractor.scores(rows))
+        found = self.linear_pool.predict_by_learner(
+            lambda name: self._features(name, rows), score_proba
+        )
+        return np.stack([proba for _, proba in found])
 
     def _features(self, learner: str, rows: ScoredRows) -> NDArray[Any]:
         features: NDArray[Any] = getattr(self.extractor, learner)(rows)

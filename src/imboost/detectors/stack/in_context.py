@@ -41,8 +41,8 @@ class InContextLearner:
         0, 1 or -1.
     out_of_fold : array of shape (n_labelled,)
         Predictions of labelled rows by contexts that do not have their labels; the fraction of
-        outliers if a class has a single row. They are nan for labelled rows outside the context,
-        which `predict` does not know the labels of.
+        outliers if a class has a single row; nan for labelled rows outside the context, whose
+        labels `predict` does not use either.
     """
 
     X: Singles

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from imboost.detectors.stack.base_learners import BaseLearner
+from imboost.detectors.stack.base_learners import BaseLearner, clip_probability
 from imboost.detectors.stack.in_context import InContextLearner
 from imboost.labels import OUTLIER, Labels
 from imboost.stats.log_odds import logit
@@ -171,35 +171,35 @@ class LogarithmicPool:
         """Return which rows the network predicts, given the predictions of the linear pool."""
         return logit(pooled, MIN_PROBABILITY) > self.candidate_threshold
 
-    def predict(self, pooled: Floats, of_candidates: Floats) -> Floats:
+    def predict(self, pooled: Floats, candidate_log_odds: Floats) -> Floats:
         """Return each row's probability of being an outlier.
 
         Parameters
         ----------
         pooled : array of shape (n_rows,)
             Probabilities of the linear pool.
-        of_candidates : array of shape (n_candidates,)
+        candidate_log_odds : array of shape (n_candidates,)
             Log-odds that the network predicts for the candidates among the rows.
         """
-        network = self._extrapolate(pooled, of_candidates)
+        network = self._extrapolate(pooled, candidate_log_odds)
         log_odds = self.pool_weight * logit(pooled, MIN_PROBABILITY)
         return np.asarray(expit(log_odds + self.network_weight * network))
 
-    def predict_by_network(self, pooled: Floats, of_candidates: Floats) -> Floats:
+    def predict_by_network(self, pooled: Floats, candidate_log_odds: Floats) -> Floats:
         """Return the network's own probabilities; parameters as in `predict`."""
-        return np.asarray(expit(self._extrapolate(pooled, of_candidates)))
+        return np.asarray(expit(self._extrapolate(pooled, candidate_log_odds)))
 
     def out_of_fold(self, pooled: Floats, X: FeatureFunction) -> Floats:
         """Return out-of-fold predictions of the labelled rows, given those of the linear pool."""
         found = logit(self.learner.out_of_fold)
         is_candidate = self.is_candidate(pooled)
         outside = is_candidate & np.isnan(found)  # of the context
-        found[outside] = self.learner.log_odds(X(outside))
+        found[outside] = logit(clip_probability(self.learner.predict(X(outside))))
         return self.predict(pooled, found[is_candidate])
 
-    def _extrapolate(self, pooled: Floats, of_candidates: Floats) -> Floats:
+    def _extrapolate(self, pooled: Floats, candidate_log_odds: Floats) -> Floats:
         """Return the network's log-odds of all rows, given those of the candidates."""
         log_odds = logit(pooled, MIN_PROBABILITY)
         found = self.threshold_log_odds + log_odds - self.candidate_threshold
-        found[self.is_candidate(pooled)] = of_candidates
+        found[self.is_candidate(pooled)] = candidate_log_odds
         return np.asarray(found)
