@@ -11,6 +11,7 @@ from functools import partial
 from benchmarks.speed import fastest, timed
 from imboost import Session, Stack
 from imboost.datasets import planted_outliers
+from imboost.datasets.dataset import Dataset
 from imboost.detectors.stack.detector import BASE_LEARNERS
 from imboost.detectors.stack.ensemble import NETWORK
 
@@ -18,7 +19,7 @@ SHAPES = ((1_000, 20), (10_000, 30), (400_000, 10))
 TARGETS = {(10_000, 30): " (at most 4 and 2)", (400_000, 10): " (at most 15 and 2)"}
 N_ROUNDS = 5
 MAX_QUESTIONS = 100
-MAX_SCORED = 20_000
+N_SCORED = 20_000  # new rows of the same distribution
 WITHOUT_NETWORK = tuple(name for name in BASE_LEARNERS if name != NETWORK)
 
 
@@ -26,19 +27,21 @@ def main() -> None:
     """Print all figures."""
     for shape in SHAPES:
         print(f"{shape[0]:,} rows, {shape[1]} columns{TARGETS.get(shape, '')}")
-        found = {name: time_session(shape, name) for name in ("with", "without")}
-        X = planted_outliers(*shape, seed=1).X[:MAX_SCORED]  # new rows
+        data = planted_outliers(shape[0] + N_SCORED, shape[1])
+        found = {name: time_session(data, shape[0], name) for name in ("with", "without")}
+        X = data.X[shape[0] :]
         seconds = fastest(*(partial(model.decision_function, X) for model in found.values()))
         for name, own in zip(found, seconds, strict=True):
             print(f"    {name} network: {len(X) / own:,.0f} rows per second", flush=True)
 
 
-def time_session(shape: tuple[int, int], name: str) -> Stack:
-    """Ask and answer; return the detector after the last round."""
-    data = planted_outliers(*shape)
+def time_session(data: Dataset, n_rows: int, name: str) -> Stack:
+    """Ask and answer about the first rows; return the detector after the last round."""
     learners = BASE_LEARNERS if name == "with" else WITHOUT_NETWORK
-    n_questions = min(MAX_QUESTIONS, shape[0] // 100)
-    session = Session(Stack(base_learners=learners, random_state=0), data.X, random_state=0)
+    n_questions = min(MAX_QUESTIONS, n_rows // 100)
+    session = Session(
+        Stack(base_learners=learners, random_state=0), data.X[:n_rows], random_state=0
+    )
     first = timed(lambda: session.ask(n_questions))
     rounds = []
     for _ in range(N_ROUNDS):

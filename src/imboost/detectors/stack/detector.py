@@ -66,10 +66,10 @@ class Stack(BaseDetector):
     their probabilities, with weights fitted to out-of-fold predictions of the labelled rows.
 
     The base learner "in_context" is a network that was trained on synthetic tables and predicts
-    in context. Its log-odds are added to those of the linear pool. It makes rounds up to five
-    times slower, and scoring up to ten times, most of all with at most 1,000 training rows, all of
-    which it predicts: leave it out where speed matters more than accuracy. It takes part in
-    tables with categories only if it is the only learner.
+    in context. Its log-odds are added to those of the linear pool. It takes part in tables with
+    categories only if it is the only learner. With it a round takes up to a second longer, and
+    scoring takes up to twenty times as long, most with at most 1,000 training rows: the network
+    predicts all of them, and only the highest scores of larger tables.
 
     Parameters
     ----------
