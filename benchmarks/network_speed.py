@@ -16,11 +16,14 @@ from imboost.detectors.stack.detector import BASE_LEARNERS
 from imboost.detectors.stack.ensemble import NETWORK
 
 SHAPES = ((1_000, 20), (10_000, 30), (400_000, 10))
-TARGETS = {(10_000, 30): " (at most 4 and 2)", (400_000, 10): " (at most 15 and 2)"}
+TARGETS = {(10_000, 30): " (at most 4 and 2 s)", (400_000, 10): " (at most 15 and 2 s)"}
 N_ROUNDS = 5
 MAX_QUESTIONS = 100
 N_SCORED = 20_000  # new rows of the same distribution
-WITHOUT_NETWORK = tuple(name for name in BASE_LEARNERS if name != NETWORK)
+LEARNERS = {
+    "with": BASE_LEARNERS,
+    "without": tuple(name for name in BASE_LEARNERS if name != NETWORK),
+}
 
 
 def main() -> None:
@@ -28,7 +31,7 @@ def main() -> None:
     for shape in SHAPES:
         print(f"{shape[0]:,} rows, {shape[1]} columns{TARGETS.get(shape, '')}")
         data = planted_outliers(shape[0] + N_SCORED, shape[1])
-        found = {name: time_session(data, shape[0], name) for name in ("with", "without")}
+        found = {name: time_session(data, shape[0], name) for name in LEARNERS}
         X = data.X[shape[0] :]
         seconds = fastest(*(partial(model.decision_function, X) for model in found.values()))
         for name, own in zip(found, seconds, strict=True):
@@ -37,10 +40,9 @@ def main() -> None:
 
 def time_session(data: Dataset, n_rows: int, name: str) -> Stack:
     """Ask and answer about the first rows; return the detector after the last round."""
-    learners = BASE_LEARNERS if name == "with" else WITHOUT_NETWORK
     n_questions = min(MAX_QUESTIONS, n_rows // 100)
     session = Session(
-        Stack(base_learners=learners, random_state=0), data.X[:n_rows], random_state=0
+        Stack(base_learners=LEARNERS[name], random_state=0), data.X[:n_rows], random_state=0
     )
     first = timed(lambda: session.ask(n_questions))
     rounds = []

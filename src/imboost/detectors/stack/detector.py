@@ -369,9 +369,9 @@ class Stack(BaseDetector):
             return np.concatenate(
                 self._map_chunks(lambda part: predict(score(part)), rows, n_chunk)
             )
-        return network.predict(*self._predict_parts(network, rows, score, n_chunk))
+        return network.predict(*self._predict_with_network(network, rows, score, n_chunk))
 
-    def _predict_parts(
+    def _predict_with_network(
         self,
         network: LogarithmicPool,
         rows: Any,
@@ -410,7 +410,7 @@ class Stack(BaseDetector):
         rows, predict = self._training_rows, self._ensemble.predict_by_learner
         members = list(np.hstack(self._map_chunks(predict, rows, PREDICTED_ROWS)))
         if network := self._ensemble.logarithmic_pool:
-            pooled, candidate_log_odds = self._predict_parts(
+            pooled, candidate_log_odds = self._predict_with_network(
                 network, rows, lambda part: part, PREDICTED_ROWS
             )
             members.append(network.predict_by_network(pooled, candidate_log_odds))
