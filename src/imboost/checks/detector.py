@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-CONTAMINATION = 0.1
+from imboost.arrays import Floats
 
-Floats = NDArray[np.float64]
+CONTAMINATION = 0.1
 
 
 def check_detector(detector: Any, *, exact: bool = True) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices
 from imboost.labels import UNLABELLED
 
 
@@ -42,8 +43,8 @@ def check_query_strategy(make: Callable[[], Any]) -> None:
 
 def _check_selection(
     make: Callable[[], Any],
-    scores: NDArray[np.float64],
-    candidates: NDArray[np.int64],
+    scores: Floats,
+    candidates: Indices,
     n: int,
     case: str,
 ) -> None:
@@ -57,9 +58,7 @@ def _check_selection(
     assert np.array_equal(scores, before), f"{case}: the scores were changed"
 
 
-def _select(
-    strategy: Any, scores: NDArray[np.float64], candidates: NDArray[np.int64], n: int
-) -> NDArray[Any]:
+def _select(strategy: Any, scores: Floats, candidates: Indices, n: int) -> NDArray[Any]:
     """Select rows; give the strategy embedding, updates and detector where it takes them."""
     if hasattr(strategy, "set_embedding"):
         strategy.set_embedding(np.random.default_rng(2).normal(size=(len(scores), 3)).round(1))
@@ -75,15 +74,15 @@ def _select(
 class _Detector:
     """What `FittedDetector` asks for, with random members and labels of all other rows."""
 
-    def __init__(self, scores: NDArray[np.float64], candidates: NDArray[np.int64]) -> None:
+    def __init__(self, scores: Floats, candidates: Indices) -> None:
         self.decision_scores_ = scores
         self.training_labels_ = np.arange(len(scores), dtype=np.int8) % 2
         self.training_labels_[candidates] = UNLABELLED
         self.out_of_fold_proba_ = np.full(len(scores), np.nan)
 
-    def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores_to_proba(self, scores: Floats) -> Floats:
         outlier = scores.argsort(kind="stable").argsort(kind="stable") / len(scores)
         return np.column_stack([1 - outlier, outlier])
 
-    def member_proba(self, X: Any) -> NDArray[np.float64]:
+    def member_proba(self, X: Any) -> Floats:
         return np.random.default_rng(3).random((4, len(X))).round(1)

@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats
+
 KINDS = ("out of range", "rare category", "impossible combination")
 """Kinds of outliers."""
 
@@ -134,7 +136,7 @@ def _corrupt(
     return ("tax", "amount")
 
 
-def _power_law(number: int) -> NDArray[np.float64]:
+def _power_law(number: int) -> Floats:
     weights = 1 / np.arange(1, number + 1) ** 0.7
     return np.asarray(weights / weights.sum())
 

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from imboost.arrays import Floats, Mask
 from imboost.labels import INLIER, OUTLIER, Labels
 from imboost.stats.logistic import fit_map_logistic
-
-Floats = NDArray[np.float64]
 
 MIN_SLOPE = 0.25  # lower bound of the slope, so that probabilities always increase with the score
 PRIOR_MEAN, PRIOR_STD = np.array([0.0, 1.0, 0.0]), np.array([0.5, 1.0, 0.4])
@@ -48,7 +46,7 @@ class Calibration:
         cls,
         log_odds: Floats,
         labels: Labels,
-        is_audit: NDArray[np.bool_],
+        is_audit: Mask,
         *,
         out_of_fold: bool = True,
     ) -> Self:
@@ -92,5 +90,5 @@ class Calibration:
         return np.asarray(expit(curves @ _features(log_odds, np.ones(len(log_odds), bool)).T))
 
 
-def _features(log_odds: Floats, at_random: NDArray[np.bool_]) -> Floats:
+def _features(log_odds: Floats, at_random: Mask) -> Floats:
     return np.column_stack([np.ones(len(log_odds)), log_odds, at_random])

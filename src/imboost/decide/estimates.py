@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Mask
 from imboost.decide.calibration import Calibration
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 
 N_DRAWS = 1000  # posterior draws per estimate
 MAX_BINS = 512  # rows with similar log-odds share a bin, which bounds the cost of a draw
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ def estimate_outcome(
 
 def _draw_counts(
     log_odds: Floats,
-    above: NDArray[np.bool_],
+    above: Mask,
     weights: Floats,
     calibration: Calibration,
     seed: int,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
 from imboost.stats.mixture import fit_two_gaussians
 
@@ -14,8 +14,6 @@ MAX_CONTAMINATION = 0.2  # largest estimate without labels; a larger upper clust
 MIN_SEPARATION = 2.0
 """Two clusters are separate if their means differ by more than this many standard deviations:
 the bound given for Ashman's D (Ashman, Bird and Zepf, 1994)."""
-
-Floats = NDArray[np.float64]
 
 
 def choose_threshold(

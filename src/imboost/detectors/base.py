@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.decide.calibration import Calibration
 from imboost.decide.threshold import (
     AUTO,
@@ -37,7 +38,6 @@ from imboost.validation import check_number, check_numbers
 
 N_FINGERPRINT_ROWS = 64  # training rows kept to recognise the table, spread evenly over it
 
-Mask = NDArray[np.bool_]
 
 # Ranges of settings: arguments of `check_number`, stored in the metadata of a field.
 COUNT = {"minimum": 1, "whole": True}
@@ -80,14 +80,14 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
     nothing in place: earlier rounds need not be repeated, and `copy` is shallow.
     """
 
-    decision_scores_: NDArray[np.float64] = field(init=False)
-    query_scores_: NDArray[np.float64] = field(init=False)
-    labels_: NDArray[np.int64] = field(init=False)
+    decision_scores_: Floats = field(init=False)
+    query_scores_: Floats = field(init=False)
+    labels_: Indices = field(init=False)
     threshold_: float = field(init=False)
     threshold_is_estimated_: bool = field(init=False)
     calibration_: Calibration = field(init=False)
     training_labels_: Labels = field(init=False)
-    out_of_fold_proba_: NDArray[np.float64] = field(init=False)
+    out_of_fold_proba_: Floats = field(init=False)
     n_features_in_: int = field(init=False)
 
     contamination: float | str = AUTO
@@ -115,10 +115,10 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         """Continue training with more labels; does nothing for unsupervised detectors."""
 
     @abstractmethod
-    def _score_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _score_rows(self, X: NDArray[Any]) -> Floats:
         """Return the outlier score of every row of a validated table."""
 
-    def _score_training_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _score_training_rows(self, X: NDArray[Any]) -> Floats:
         """Return the scores of the training rows; override if they are already known."""
         return self._score_rows(X)
 
@@ -210,15 +210,15 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         """Return a copy, fitted if this is, whose further training leaves this unchanged."""
         return deepcopy(self) if self.refine_depends_on_history else copy(self)
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """Return the outlier score of every row; higher is more outlying."""
         return self._score_rows(self._check_table(X))
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Indices:
         """Return 1 for the rows that score above `threshold_`, 0 for the others."""
         return (self.decision_function(X) > self.threshold_).astype(np.int64)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of being an inlier and an outlier, in two columns.
 
         They are calibrated by the labels. Without labels they rest on the assumption that about
@@ -226,13 +226,13 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         """
         return self.scores_to_proba(self.decision_function(X))
 
-    def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores_to_proba(self, scores: Floats) -> Floats:
         """Return the probabilities that `predict_proba` returns for rows with these scores."""
         check_is_fitted(self)
         outlier = self.calibration_.probability(self.log_odds(scores))
         return np.column_stack([1.0 - outlier, outlier])
 
-    def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_odds(self, scores: Floats) -> Floats:
         """Return scores as log-odds of being an outlier, before calibration."""
         check_is_fitted(self)
         return rank_log_odds(scores, self.decision_scores_)
@@ -242,7 +242,7 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
         y: Any,
         is_audit: Mask | None = None,
         *,
-        weights: NDArray[np.float64] | None = None,
+        weights: Floats | None = None,
     ) -> Self:
         """Calibrate probabilities and choose the threshold on labels; `fit` and `refine` call it.
 
@@ -332,25 +332,25 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             )
         return threshold
 
-    def _scores_for_mixture(self) -> NDArray[np.float64] | None:
+    def _scores_for_mixture(self) -> Floats | None:
         """Return the training scores on a scale on which the classes may form clusters.
 
         None if probabilities without labels are good enough to choose the threshold.
         """
         return self.decision_scores_
 
-    def _out_of_fold_log_odds(self, labels: Labels) -> NDArray[np.float64]:
+    def _out_of_fold_log_odds(self, labels: Labels) -> Floats:
         """Return log-odds of the training rows; of labelled rows out of fold, if available."""
         return self.log_odds(self.decision_scores_)
 
-    def embed(self, X: Any) -> NDArray[np.float64]:
+    def embed(self, X: Any) -> Floats:
         """Return rows as points in Euclidean space, for query strategies that use distances.
 
         Missing values are replaced by the median of their column in `X`.
         """
         return impute(self._check_table(X).astype(np.float64))
 
-    def member_proba(self, X: Any) -> NDArray[np.float64]:
+    def member_proba(self, X: Any) -> Floats:
         """Return each member's outlier probability of the training rows, (members, rows).
 
         Members are the models whose scores the detector averages: the networks of a deep detector
@@ -385,17 +385,17 @@ class BaseDetector(Stateful, BaseEstimator, ABC):
             )
         return np.stack([self.calibration_.probability(own) for own in log_odds])
 
-    def _member_log_odds(self, X: NDArray[Any]) -> list[NDArray[np.float64]]:
+    def _member_log_odds(self, X: NDArray[Any]) -> list[Floats]:
         """Return each member's log-odds of the training rows; by default from its own ranks."""
         return [rank_log_odds(own, own) for own in self._member_scores(X)]
 
-    def _member_scores(self, X: NDArray[Any]) -> Iterable[NDArray[np.float64]]:
+    def _member_scores(self, X: NDArray[Any]) -> Iterable[Floats]:
         """Return each member's scores of the training rows; nothing without members."""
         return ()
 
     def fit_predict(
         self, X: Any, y: Any = None, *, layout: Layout | None = None, is_audit: Mask | None = None
-    ) -> NDArray[np.int64]:
+    ) -> Indices:
         """Call `fit`, then return 0 or 1 for every training row."""
         return self.fit(X, y, layout=layout, is_audit=is_audit).labels_
 

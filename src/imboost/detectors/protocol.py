@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.decide.calibration import Calibration
-from imboost.detectors.base import Mask
 from imboost.labels import Labels
 
 
@@ -24,14 +23,14 @@ class Detector(Protocol):
     default_query: str
     refine_depends_on_history: bool
     has_members: bool
-    decision_scores_: NDArray[np.float64]
-    query_scores_: NDArray[np.float64]
-    labels_: NDArray[np.int64]
+    decision_scores_: Floats
+    query_scores_: Floats
+    labels_: Indices
     threshold_: float
     threshold_is_estimated_: bool
     calibration_: Calibration
     training_labels_: Labels
-    out_of_fold_proba_: NDArray[np.float64]
+    out_of_fold_proba_: Floats
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the settings; scikit-learn's method."""
@@ -50,24 +49,22 @@ class Detector(Protocol):
         """Return a copy whose further training leaves this detector unchanged."""
         ...
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """Return the outlier score of every row."""
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Indices:
         """Return 1 for the rows that score above `threshold_`, 0 for the others."""
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of being an inlier and an outlier, as two columns."""
 
-    def fit_predict(
-        self, X: Any, y: Any = None, *, is_audit: Mask | None = None
-    ) -> NDArray[np.int64]:
+    def fit_predict(self, X: Any, y: Any = None, *, is_audit: Mask | None = None) -> Indices:
         """Call `fit`, then return 0 or 1 for every training row."""
 
-    def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores_to_proba(self, scores: Floats) -> Floats:
         """Return the probabilities that `predict_proba` returns for rows with these scores."""
 
-    def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_odds(self, scores: Floats) -> Floats:
         """Return log-odds of being an outlier for rows with these scores."""
 
     def calibrate(
@@ -75,7 +72,7 @@ class Detector(Protocol):
         y: Any,
         is_audit: Mask | None = None,
         *,
-        weights: NDArray[np.float64] | None = None,
+        weights: Floats | None = None,
     ) -> Self:
         """Calibrate probabilities and choose the threshold on labels."""
 
@@ -88,8 +85,8 @@ class Detector(Protocol):
     ) -> Self:
         """Change the threshold without training."""
 
-    def embed(self, X: Any) -> NDArray[np.float64]:
+    def embed(self, X: Any) -> Floats:
         """Return rows as points without missing values."""
 
-    def member_proba(self, X: Any) -> NDArray[np.float64]:
+    def member_proba(self, X: Any) -> Floats:
         """Return each member's outlier probability of the training rows: (members, rows)."""

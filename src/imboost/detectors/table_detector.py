@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.decide import Calibration
 from imboost.detectors.base import N_FINGERPRINT_ROWS, BaseDetector
 from imboost.detectors.distilled import Distilled, distill
@@ -33,8 +34,6 @@ from imboost.tables.layout import WHOLE_ROW, Layout
 from imboost.tables.number_scaling import SCALINGS
 from imboost.tables.roles import Role
 from imboost.tables.schema import ParsedColumns, Schema
-
-Mask = NDArray[np.bool_]
 
 AUTO_SCALING = "auto"
 CHUNK_ROWS = 16_384  # rows encoded at a time by a thread
@@ -98,14 +97,14 @@ class TableDetector(Stateful, BaseEstimator):
 
     unsaved_attributes = ("_parsed", "_source", "_matrix")
 
-    decision_scores_: NDArray[np.float64] = _delegate("decision_scores_")
-    query_scores_: NDArray[np.float64] = _delegate("query_scores_")
-    labels_: NDArray[np.int64] = _delegate("labels_")
+    decision_scores_: Floats = _delegate("decision_scores_")
+    query_scores_: Floats = _delegate("query_scores_")
+    labels_: Indices = _delegate("labels_")
     threshold_: float = _delegate("threshold_")
     threshold_is_estimated_: bool = _delegate("threshold_is_estimated_")
     calibration_: Calibration = _delegate("calibration_")
     training_labels_: Labels = _delegate("training_labels_")
-    out_of_fold_proba_: NDArray[np.float64] = _delegate("out_of_fold_proba_")
+    out_of_fold_proba_: Floats = _delegate("out_of_fold_proba_")
 
     def __init__(
         self,
@@ -219,15 +218,15 @@ class TableDetector(Stateful, BaseEstimator):
         added = self.rules_.features(layout.n_columns) if self.rules_ else []
         return Layout((*layout.features, *added))
 
-    def embed(self, X: Any) -> NDArray[np.float64]:
+    def embed(self, X: Any) -> Floats:
         """Return rows as points without missing values, see `BaseDetector.embed`."""
         return self._fitted.embed(self.encode(X))
 
-    def member_proba(self, X: Any) -> NDArray[np.float64]:
+    def member_proba(self, X: Any) -> Floats:
         """Return each member's outlier probabilities, see `BaseDetector.member_proba`."""
         return self._fitted.member_proba(self.encode(X))
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """Return the outlier score of every row; higher is more outlying."""
         return self._fitted.decision_function(self.encode(X))
 
@@ -325,19 +324,19 @@ class TableDetector(Stateful, BaseEstimator):
         remedy = f": {' or '.join(advice)}" if advice else ""
         raise SettingError(f"{type(detector).__name__} cannot explain its scores{remedy}.")
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Indices:
         """Return 1 for the rows that score above `threshold_`, 0 for the others."""
         return self._fitted.predict(self.encode(X))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of being an inlier and an outlier, as two columns."""
         return self._fitted.predict_proba(self.encode(X))
 
-    def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores_to_proba(self, scores: Floats) -> Floats:
         """Return the probabilities that `predict_proba` returns for rows with these scores."""
         return self._fitted.scores_to_proba(scores)
 
-    def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_odds(self, scores: Floats) -> Floats:
         """Return scores as log-odds, see `BaseDetector.log_odds`."""
         return self._fitted.log_odds(scores)
 
@@ -346,7 +345,7 @@ class TableDetector(Stateful, BaseEstimator):
         y: Any,
         is_audit: Mask | None = None,
         *,
-        weights: NDArray[np.float64] | None = None,
+        weights: Floats | None = None,
     ) -> Self:
         """Calibrate probabilities and choose the threshold, see `BaseDetector.calibrate`."""
         self._fitted.calibrate(y, is_audit, weights=weights)
@@ -377,7 +376,7 @@ class TableDetector(Stateful, BaseEstimator):
         *,
         is_audit: Mask | None = None,
         schema: tuple[Schema, ParsedColumns] | None = None,
-    ) -> NDArray[np.int64]:
+    ) -> Indices:
         """Train, then return the prediction for every training row."""
         return self.fit(X, y, is_audit=is_audit, schema=schema).labels_
 

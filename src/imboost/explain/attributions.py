@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Mask
 from imboost.tables.layout import WHOLE_ROW
-
-Floats = NDArray[np.float64]
 
 WEAK_REASON = 0.25  # of the largest contribution: weaker ones are not main reasons
 MAX_MAIN_REASONS = 4
@@ -148,9 +146,7 @@ class Explanation:
         return f"<div>{title}{table}{notebook_pairs(parts)}</div>"
 
 
-def reference_rows(
-    scores: Floats, threshold: float, *, is_estimated: bool = False
-) -> NDArray[np.bool_]:
+def reference_rows(scores: Floats, threshold: float, *, is_estimated: bool = False) -> Mask:
     """Return a mask of the reference rows: the training rows not called outliers.
 
     The half of the rows with the lowest scores always belongs to them. If the threshold is only

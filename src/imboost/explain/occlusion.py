@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.explain.attributions import Attributions, Floats
+from imboost.arrays import Floats, Mask
+from imboost.explain.attributions import Attributions
 from imboost.tables.layout import Layout
 
 MAX_OCCLUDED = 30  # cells of a row that are occluded, one at a time; bounds the cost
@@ -66,7 +67,7 @@ def occlusion_attributions(
     )
 
 
-def _largest_in_row(values: Floats, n: int) -> NDArray[np.bool_]:
+def _largest_in_row(values: Floats, n: int) -> Mask:
     """Return a mask of the `n` largest values of every row."""
     largest = np.argsort(-values, axis=1, kind="stable")[:, :n]
     mask = np.zeros(values.shape, dtype=bool)

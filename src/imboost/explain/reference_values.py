@@ -9,8 +9,8 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Mask
 from imboost.reporting.formatting import percent
 from imboost.tables.column_encoders import DAY
 from imboost.tables.datetime_parser import DatetimeParser
@@ -22,7 +22,6 @@ RARE = 0.01
 """Smaller fractions are written "1 of N reference rows". A time of day is reported only if the
 fraction of earlier or later ones is smaller than this."""
 
-Floats = NDArray[np.float64]
 Position = tuple[float, str]  # the reference fraction and position of a `Reason`
 
 
@@ -126,7 +125,7 @@ ReferenceValues = ReferenceNumbers | ReferenceTimes | ReferenceCategories
 
 
 def fit_reference_values(
-    schema: Schema, parsed: ParsedColumns, is_reference: NDArray[np.bool_]
+    schema: Schema, parsed: ParsedColumns, is_reference: Mask
 ) -> dict[str, ReferenceValues]:
     """Return the values of reference rows by column, given the parsed training table."""
     reference: dict[str, ReferenceValues] = {}

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Mask
 from imboost.findings.finding import CheckedTable, Finding, quote
 from imboost.findings.sentinels import DATES
 from imboost.relations.rounding import rounding_unit
@@ -45,7 +45,7 @@ def find_impossible_dates(checked: CheckedTable) -> Iterator[Finding]:
 
 
 def _far_off(
-    checked: CheckedTable, name: str, values: NDArray[np.float64], now: float, min_gap: float
+    checked: CheckedTable, name: str, values: Floats, now: float, min_gap: float
 ) -> Iterator[Finding]:
     """Find dates that are in the future or far from all others."""
     known = values[np.isfinite(values)]
@@ -78,7 +78,7 @@ def _not_in_the_calendar(checked: CheckedTable, name: str) -> Iterator[Finding]:
         yield checked.finding("dates", name, message, where)
 
 
-def unreadable(checked: CheckedTable, name: str) -> NDArray[np.bool_]:
+def unreadable(checked: CheckedTable, name: str) -> Mask:
     """Return which cells of a column are there but could not be parsed."""
     values = checked.parsed[name]
     is_missing = np.isnan(values) if isinstance(values, np.ndarray) else values.is_null()
@@ -87,13 +87,13 @@ def unreadable(checked: CheckedTable, name: str) -> NDArray[np.bool_]:
     return np.asarray(np.asarray(is_missing, dtype=bool) & there)
 
 
-def looks_like_date(checked: CheckedTable, name: str) -> NDArray[np.bool_]:
+def looks_like_date(checked: CheckedTable, name: str) -> Mask:
     """Return which cells of a column have the form of a date or a time."""
     matches = pc.match_substring_regex(checked.texts[name], LIKE_A_DATE)
     return np.asarray(pc.fill_null(matches, False).to_numpy(), dtype=bool)
 
 
-def _are_years(name: str, values: NDArray[np.float64]) -> bool:
+def _are_years(name: str, values: Floats) -> bool:
     """Whether numbers are years, by their range and by the name of the column."""
     known = values[np.isfinite(values)]
     if len(known) < MIN_ROWS or rounding_unit(known) != 1:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.findings.finding import CheckedTable, Finding
 from imboost.relations.evidence import codes_of
 from imboost.reporting.formatting import count
@@ -25,7 +26,7 @@ MAX_REPEATED_IDS = 0.1  # fraction of rows; more repeated values are no identifi
 MIN_CODES = 0.9  # fraction of values with a digit and no space in columns of codes
 
 Hashes = NDArray[np.uint64]
-Codes = NDArray[np.int64]
+Codes = Indices
 
 
 def find_duplicates(checked: CheckedTable) -> Iterator[Finding]:
@@ -145,7 +146,7 @@ def _row_hashes(columns: list[Hashes]) -> Hashes:
     return np.asarray(np.sum(columns, axis=0, dtype=np.uint64))
 
 
-def _bits(codes: Codes) -> NDArray[np.float64]:
+def _bits(codes: Codes) -> Floats:
     """Return the information of each cell in bits; a missing cell has none."""
     counts = np.bincount(codes + 1)
     bits = np.log2(len(codes) / np.maximum(counts, 2))
@@ -153,7 +154,7 @@ def _bits(codes: Codes) -> NDArray[np.float64]:
     return np.asarray(bits[codes + 1])
 
 
-def _are_repeated(hashes: Hashes) -> NDArray[np.bool_]:
+def _are_repeated(hashes: Hashes) -> Mask:
     """Return which hashes occur more than once; far quicker than `_first_rows` if none does."""
     ordered = np.sort(hashes)
     repeated = ordered[1:][ordered[1:] == ordered[:-1]]
@@ -162,7 +163,7 @@ def _are_repeated(hashes: Hashes) -> NDArray[np.bool_]:
     return np.isin(hashes, repeated)
 
 
-def _first_rows(hashes: Hashes) -> NDArray[np.int64]:
+def _first_rows(hashes: Hashes) -> Indices:
     """Return for each row the first row with the same hash."""
     _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
     return np.asarray(first[inverse])

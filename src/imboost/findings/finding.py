@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from imboost.arrays import Indices, Mask
 from imboost.relations.relation import Relation
 from imboost.tables.cells import is_supported, to_text
 from imboost.tables.roles import Role
@@ -70,12 +70,12 @@ class CheckedTable:
         """Return the columns that have one of these roles."""
         return [column.name for column in self.schema if column.role in roles]
 
-    def cells(self, name: str, rows: NDArray[np.int64]) -> tuple[str, ...]:
+    def cells(self, name: str, rows: Indices) -> tuple[str, ...]:
         """Return cells of a column as text, empty where they are missing."""
         texts = self.texts[name].take(pa.array(rows, pa.int64())).to_pylist()
         return tuple(text or "" for text in texts)
 
-    def finding(self, kind: str, name: str, message: str, where: NDArray[np.bool_]) -> Finding:
+    def finding(self, kind: str, name: str, message: str, where: Mask) -> Finding:
         """Return a finding about some cells of one column."""
         rows = np.flatnonzero(where)
         return Finding(kind, (name,), message, tuple(rows.tolist()), self.cells(name, rows))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.findings.finding import CheckedTable, Finding
 from imboost.relations.rounding import rounding_unit, write_number, write_time
 from imboost.reporting.formatting import count
@@ -72,7 +72,7 @@ def _numbers(checked: CheckedTable, name: str) -> Iterator[Finding]:
             yield checked.finding("sentinels", name, message, values == value)
 
 
-def _is_sentinel(value: float, n: int, rest: NDArray[np.float64], unit: float) -> bool:
+def _is_sentinel(value: float, n: int, rest: Floats, unit: float) -> bool:
     """Whether a value is apart from the rest of a column."""
     others = rest[~(np.isin(rest, REPDIGITS) & (np.abs(rest) > 9))] if value != 0 else rest
     if n > MAX_FRACTION * (n + len(rest)) or len(others) < MIN_ROWS:
@@ -92,7 +92,7 @@ def _is_sentinel(value: float, n: int, rest: NDArray[np.float64], unit: float) -
     return abs(value - nearest) >= max(MIN_GAP * reach, 3 * unit)
 
 
-def _is_zero_apart(others: NDArray[np.float64], unit: float) -> bool:
+def _is_zero_apart(others: Floats, unit: float) -> bool:
     """Whether all other values are above 0 and far from it, compared with their spacing."""
     low = float(others.min())
     if low <= 0:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Mask
 from imboost.findings.finding import CheckedTable, Finding
 from imboost.relations.rounding import MAD_TO_SD, rounding_unit, write_number
 from imboost.reporting.formatting import count
@@ -57,7 +57,7 @@ def find_mixed_units(checked: CheckedTable) -> Iterator[Finding]:
         yield checked.finding("units", name, message, where)
 
 
-def _cluster(values: NDArray[np.float64]) -> tuple[NDArray[np.bool_], float] | None:
+def _cluster(values: Floats) -> tuple[Mask, float] | None:
     """Return a small cluster of values, and the factor between it and the others."""
     known = np.isfinite(values) & (values > 0)
     if known.sum() < max(MIN_ROWS, 0.9 * np.isfinite(values).sum()):
@@ -79,7 +79,7 @@ def _cluster(values: NDArray[np.float64]) -> tuple[NDArray[np.bool_], float] | N
     return None
 
 
-def _factor(cluster: NDArray[np.float64], bulk: NDArray[np.float64], gap: float) -> float | None:
+def _factor(cluster: Floats, bulk: Floats, gap: float) -> float | None:
     """Return the known factor between two clusters of logarithms, if there is one."""
     if len(np.unique(cluster)) < MIN_CLUSTER:
         return None

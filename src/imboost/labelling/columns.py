@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import Markup
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.labelling.pictures import CategoryPicture, NumberPicture
 from imboost.scoring.explained_rows import shorten
 from imboost.tables.cells import to_text
@@ -29,20 +29,20 @@ NEARBY = 0.05  # numbers that differ by less than this fraction of the inner ran
 class NumberColumn:
     """Parsed numbers or datetimes of a column, nan where missing."""
 
-    values: NDArray[np.float64]
+    values: Floats
     low: float
     high: float
     picture: NumberPicture
 
     @classmethod
-    def fit(cls, values: NDArray[np.float64]) -> NumberColumn:
+    def fit(cls, values: Floats) -> NumberColumn:
         """Find the range beyond which values are extreme."""
         known = values[np.isfinite(values)]
         low, high = np.quantile(known, (0.25, 0.75)) if len(known) else (0.0, 0.0)
         margin = FENCE * (high - low)
         return cls(values, float(low - margin), float(high + margin), NumberPicture.fit(values))
 
-    def like(self, row: int) -> NDArray[np.bool_]:
+    def like(self, row: int) -> Mask:
         """Return which rows are like a row: extreme on the same side, or nearly equal."""
         value = self.values[row]
         if np.isnan(value):
@@ -55,7 +55,7 @@ class NumberColumn:
             found = np.abs(self.values - value) <= NEARBY * (self.high - self.low)
         return np.asarray(found)
 
-    def equal(self, row: int) -> NDArray[np.bool_]:
+    def equal(self, row: int) -> Mask:
         """Return which rows have the value of a row."""
         value = self.values[row]
         return np.isnan(self.values) if np.isnan(value) else np.asarray(self.values == value)
@@ -80,9 +80,9 @@ class NumberColumn:
 class CategoryColumn:
     """Parsed categories of a column as codes, -1 where missing."""
 
-    codes: NDArray[np.int64]
+    codes: Indices
     categories: list[str]
-    is_rare: NDArray[np.bool_]
+    is_rare: Mask
     picture: CategoryPicture
 
     @classmethod
@@ -96,14 +96,14 @@ class CategoryColumn:
         picture = CategoryPicture.fit(categories, counts.tolist())
         return cls(codes, categories, is_rare, picture)
 
-    def like(self, row: int) -> NDArray[np.bool_]:
+    def like(self, row: int) -> Mask:
         """Return which rows have the category of a row, or a rare one like it."""
         has_rare = self.is_rare[self.codes]
         if has_rare[row] and has_rare.mean() <= MAX_RARE_ROWS:
             return has_rare
         return self.equal(row)
 
-    def equal(self, row: int) -> NDArray[np.bool_]:
+    def equal(self, row: int) -> Mask:
         """Return which rows have the category of a row."""
         return np.asarray(self.codes == self.codes[row])
 
@@ -158,8 +158,8 @@ class Columns:
         table: pa.Table,
         parsed: dict[str, Any],
         identifiers: list[str],
-        broken: Mapping[str, NDArray[np.bool_]] | None = None,
-        row_numbers: NDArray[np.int64] | None = None,
+        broken: Mapping[str, Mask] | None = None,
+        row_numbers: Indices | None = None,
     ) -> None:
         self.names: list[str] = table.column_names
         self.used = {name: _fit(values) for name, values in parsed.items()}
@@ -168,7 +168,7 @@ class Columns:
         self._broken = broken or {}
         self._numbers = np.arange(table.num_rows) if row_numbers is None else row_numbers
 
-    def like(self, row: int, name: str, *, is_rule: bool) -> NDArray[np.bool_]:
+    def like(self, row: int, name: str, *, is_rule: bool) -> Mask:
         """Return which rows are like a row in a column: by a broken rule, or by its value."""
         if is_rule and name in self._broken:
             return self._broken[name]
@@ -203,7 +203,7 @@ class Columns:
         names = sorted(sizes, key=lambda name: -sizes[name])[:N_DIFFERENCES]
         return [name for name in names if sizes[name] > MIN_DIFFERENCE]
 
-    def sort_keys(self, name: str) -> NDArray[np.float64]:
+    def sort_keys(self, name: str) -> Floats:
         """Return numbers in the order of a column; rows without a value come first."""
         used = self.used.get(name)
         if isinstance(used, NumberColumn):
@@ -212,7 +212,7 @@ class Columns:
         ranks = np.argsort(np.argsort(np.array(column.categories, dtype=object)))
         return np.append(ranks, -1.0)[column.codes]
 
-    def contain(self, text: str, names: list[str]) -> NDArray[np.bool_]:
+    def contain(self, text: str, names: list[str]) -> Mask:
         """Return which rows contain a text in one of these columns, in any case."""
         found = np.zeros(self._table.num_rows, dtype=bool)
         for name in names:

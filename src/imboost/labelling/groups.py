@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices
 from imboost.labelling.columns import Columns
 
 MAX_ROWS = 100  # of a group: a person looks through all of them
@@ -15,7 +15,7 @@ MAX_COLUMNS = 2  # first reasons that the rows of a group share
 NEAR_DUPLICATE = 0.9  # fraction of equal cells from which rows are near duplicates
 
 
-def find_suspects(scores: NDArray[np.float64], threshold: float) -> NDArray[np.int64]:
+def find_suspects(scores: Floats, threshold: float) -> Indices:
     """Return the rows that may be grouped: those called outliers and the highest scores."""
     floor = min(threshold, float(np.quantile(scores, 1 - SUSPECT_FRACTION)))
     return np.flatnonzero(scores > floor)
@@ -25,8 +25,8 @@ def find_group(
     columns: Columns,
     row: int,
     reasons: Sequence[str],
-    scores: NDArray[np.float64],
-    suspects: NDArray[np.int64],
+    scores: Floats,
+    suspects: Indices,
     rules: Collection[str] = (),
 ) -> tuple[str, list[int]]:
     """Return what the rows like a row share, and these rows by descending score.

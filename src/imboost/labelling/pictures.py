@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup, escape
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from imboost.arrays import Floats, Indices
 
 WIDTH, HEIGHT = 160, 32  # of the picture of a column, in user units
 N_BINS = 24
@@ -131,7 +130,7 @@ def draw_found(is_outlier: Sequence[bool], label: str) -> Markup:
     return _svg(Markup(f'{diagonal}<polyline class="line" points="{points}"/>'), label)  # noqa: S704
 
 
-def _bars(heights: NDArray[np.float64] | NDArray[np.int64], start: float, width: float) -> Markup:
+def _bars(heights: Floats | Indices, start: float, width: float) -> Markup:
     """Draw bars as one path; a bar that is not empty is at least one unit high."""
     largest = max(float(heights.max()), 1e-12)
     step = width / len(heights)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices
 from imboost.decide import Estimate, advise
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
@@ -49,11 +49,11 @@ class Snapshot:
 
     detector: TableDetector
     round: int
-    scores: NDArray[np.float64]
-    ranks: NDArray[np.int64]
-    probabilities: NDArray[np.float64]
+    scores: Floats
+    ranks: Indices
+    probabilities: Floats
     threshold: float
-    suspects: NDArray[np.int64]
+    suspects: Indices
     picture: ScorePicture
     n_called: int
     precision: str
@@ -89,7 +89,7 @@ class Snapshot:
         )
 
 
-def _rank(scores: NDArray[np.float64], weights: NDArray[np.float64] | None) -> NDArray[np.int64]:
+def _rank(scores: Floats, weights: Floats | None) -> Indices:
     """Return the rank of every row; with weights, among the rows that they stand for."""
     order = np.argsort(-scores, kind="stable")
     ranks = np.empty(len(scores), dtype=np.int64)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from imboost.arrays import Floats
 from imboost.models.ensemble_layers import with_weights
 from imboost.stats.scaling import MAX_STANDARD_SCALED, MinMaxScaling, scale_values
 
@@ -80,7 +80,7 @@ class Perceptron(nn.Module):
         return output[:, 0]
 
 
-def standard_scaling(numbers: NDArray[np.float64]) -> MinMaxScaling:
+def standard_scaling(numbers: Floats) -> MinMaxScaling:
     """Return the scaling to mean 0 and standard deviation 1; missing values are ignored.
 
     >>> found = standard_scaling(np.array([[1.0], [3.0], [np.nan]]))

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from imboost.arrays import Floats
 from imboost.detectors import BaseDetector
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import MissingPackageError, PersistenceError, SettingError
@@ -167,7 +168,7 @@ def _name_inputs(model: ModelProto, inputs: Inputs, categories: Categories) -> N
     model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
 
 
-def _check_scores(model: bytes, inputs: Inputs, expected: NDArray[np.float64], name: str) -> None:
+def _check_scores(model: bytes, inputs: Inputs, expected: Floats, name: str) -> None:
     """Raise unless ONNX Runtime returns the expected scores."""
     import onnxruntime
 

@@ -12,10 +12,10 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from imboost.arrays import Floats
 from imboost.detectors import BaseDetector, Stack
 from imboost.detectors.deep.generative import GenerativeDetector
 from imboost.detectors.distilled import Distilled
@@ -206,7 +206,7 @@ def scale(scalings: Sequence[NumberScaling], values: Tensor) -> Tensor:
     return asinh_scale * _asinh(ratio / asinh_scale) if asinh_scale else ratio
 
 
-def _interpolate(values: Tensor, quantiles: NDArray[np.float64]) -> Tensor:
+def _interpolate(values: Tensor, quantiles: Floats) -> Tensor:
     """Compute `numpy.interp` for evenly spaced results from -1 to 1.
 
     `values` is (rows, columns) and `quantiles` (columns, n_quantiles).

@@ -12,9 +12,9 @@ from zipfile import BadZipFile
 import numpy as np
 import pyarrow as pa
 import safetensors.numpy
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 
+from imboost.arrays import Floats
 from imboost.detectors import BaseDetector
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import PersistenceError
@@ -102,7 +102,7 @@ def load(folder: Path | str) -> Detector:
     return detector
 
 
-def check_predictions(detector: Detector) -> dict[str, NDArray[np.float64]]:
+def check_predictions(detector: Detector) -> dict[str, Floats]:
     """Return what a detector says about a few training rows, from the table to the decision."""
     if isinstance(detector, TableDetector):
         cells = {
@@ -120,7 +120,7 @@ def check_predictions(detector: Detector) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def _agreement(found: NDArray[np.float64], expected: NDArray[np.float64]) -> float:
+def _agreement(found: Floats, expected: Floats) -> float:
     """Return the fraction of rows with the same value, up to rounding."""
     errors = np.abs(found - expected) / np.maximum(np.abs(expected), 1.0)
     return float(np.mean(errors <= TOLERANCE))

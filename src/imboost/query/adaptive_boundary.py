@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from imboost.arrays import Indices
 from imboost.labels import OUTLIER, Labels
 from imboost.query.decision_boundary import DecisionBoundary
-from imboost.query.strategy import Indices, Rng, Scores
+from imboost.query.strategy import Rng, Scores
 from imboost.validation import check_number
 
 

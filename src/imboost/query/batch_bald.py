@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr
 
+from imboost.arrays import Floats, Indices
 from imboost.errors import SettingError
-from imboost.query.strategy import FittedDetector, Indices, Rng, Scores
+from imboost.query.strategy import FittedDetector, Rng, Scores
 from imboost.validation import check_number
-
-Floats = NDArray[np.float64]
 
 N_CONFIGURATIONS = 256  # label configurations of a batch: all for 8 rows, a sample for more
 MIN_PROBABILITY = 1e-3  # no member is certain; keeps products of 100 probabilities above 0

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from imboost.arrays import Indices
 from imboost.query.embedding import distances_to_nearest, queried_rows, standardise
 from imboost.query.random_rows import RandomRows
-from imboost.query.strategy import Indices, Points, Rng, Scores
+from imboost.query.strategy import Points, Rng, Scores
 from imboost.validation import check_number
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from imboost.query.strategy import Indices, Points
+from imboost.arrays import Floats, Indices
+from imboost.query.strategy import Points
 from imboost.stats.scaling import MinMaxScaling, StandardScaling
-
-Floats = NDArray[np.float64]
 
 
 def standardise(points: Points) -> Points:

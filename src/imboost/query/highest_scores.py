@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imboost.query.strategy import Indices, Rng, Scores
+from imboost.arrays import Indices
+from imboost.query.strategy import Rng, Scores
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 
+from imboost.arrays import Floats, Indices
 from imboost.labels import OUTLIER, UNLABELLED, Labels
 from imboost.query.embedding import standardise
 from imboost.query.random_rows import RandomRows
-from imboost.query.strategy import FittedDetector, Indices, Points, Rng, Scores
+from imboost.query.strategy import FittedDetector, Points, Rng, Scores
 from imboost.validation import check_number
-
-Floats = NDArray[np.float64]
 
 MIN_PROBABILITY = 1e-6  # keeps the log-loss finite
 MAX_PAIRS = 20_000  # pairs of labelled rows that the model is fitted to

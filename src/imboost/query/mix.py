@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from imboost.arrays import Indices
 from imboost.query.decision_boundary import nearest_to
 from imboost.query.highest_scores import HighestScores
 from imboost.query.random_rows import RandomRows
-from imboost.query.strategy import Indices, Rng, Scores
+from imboost.query.strategy import Rng, Scores
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from imboost.arrays import Indices
 from imboost.query.random_rows import RandomRows
-from imboost.query.strategy import Indices, Rng, Scores
+from imboost.query.strategy import Rng, Scores
 from imboost.stats.mixture import fit_two_gaussians
 from imboost.validation import check_number
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from imboost.query.strategy import Indices, Rng, Scores
+from imboost.arrays import Indices
+from imboost.query.strategy import Rng, Scores
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices
 from imboost.labels import INLIER, OUTLIER, Labels
 from imboost.query.embedding import distances_to_nearest, queried_rows, standardise
-from imboost.query.strategy import Indices, Scores
+from imboost.query.strategy import Scores
 from imboost.validation import check_number
-
-Floats = NDArray[np.float64]
 
 MAX_HALVINGS = 100.0  # higher powers of scores would underflow
 MIN_WEIGHT = 1e-6  # every candidate can be drawn, whatever its score

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices
 from imboost.labels import Labels
 
-Indices = NDArray[np.int64]
-Scores = NDArray[np.float64]
-Points = NDArray[np.float64]
+Scores = Floats
+Points = Floats
 Rng = np.random.Generator
 
 
@@ -77,13 +76,13 @@ class FittedDetector(Protocol):
     """What strategies use of a fitted detector besides its scores."""
 
     training_labels_: Labels
-    out_of_fold_proba_: NDArray[np.float64]
-    decision_scores_: NDArray[np.float64]
+    out_of_fold_proba_: Floats
+    decision_scores_: Floats
 
-    def scores_to_proba(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores_to_proba(self, scores: Floats) -> Floats:
         """Return the probabilities of being an inlier and an outlier, as two columns."""
 
-    def member_proba(self, X: Any) -> NDArray[np.float64]:
+    def member_proba(self, X: Any) -> Floats:
         """Return each member's outlier probability of the training rows: (members, rows)."""
 
 

@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
+from imboost.arrays import Indices
 from imboost.labels import Labels
 from imboost.query import registry  # as a module, since it imports this one
 from imboost.query.strategy import (
@@ -13,7 +14,6 @@ from imboost.query.strategy import (
     DetectorStrategy,
     EmbeddingStrategy,
     FittedDetector,
-    Indices,
     Points,
     QueryStrategy,
     Rng,

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imboost.relations.relation import Floats, Parsed, Relation, n_rows
+from imboost.arrays import Floats
+from imboost.relations.relation import Parsed, Relation, n_rows
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imboost.relations.relation import Floats, Parsed, Relation, n_rows, take_rows
+from imboost.arrays import Floats
+from imboost.relations.relation import Parsed, Relation, n_rows, take_rows
 from imboost.tables.category_parser import to_categories
 
 SEPARATOR = "\x1f"  # between the values of two deciding columns

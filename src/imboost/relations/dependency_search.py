@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Indices, Mask
 from imboost.relations.dependency import SEPARATOR, DependencyRelation, as_text
 from imboost.relations.evidence import MIN_SUPPORT, Evidence, codes_of, least_support
 from imboost.relations.relation import Parsed, n_rows, take_rows
@@ -28,7 +28,7 @@ MAX_BY_CHANCE = 0.9  # support with the determinant shuffled
 MIN_ROWS_OF_VALUE = 5  # a value in so many rows is not a spelling error
 MAX_VIOLATION_RATIO = 0.1  # violations, relative to those with the determinant shuffled
 
-Codes = NDArray[np.int64]
+Codes = Indices
 
 
 def find_dependencies(
@@ -104,7 +104,7 @@ def _find_pairs(
                     yield relation
 
 
-def _screened_rows(evidence: Evidence, codes: Codes) -> NDArray[np.int64]:
+def _screened_rows(evidence: Evidence, codes: Codes) -> Indices:
     """Return the rows on which a determinant is screened.
 
     In a random sample, each of many values would have too few rows; then all rows of a few values
@@ -182,9 +182,7 @@ def _support(determinant: Codes, target: Codes, min_rows: int) -> float | None:
     return float(tops[is_large].sum() / n_grouped)
 
 
-def _modes(
-    determinant: Codes, target: Codes, min_rows: int
-) -> tuple[Codes, Codes, NDArray[np.bool_]]:
+def _modes(determinant: Codes, target: Codes, min_rows: int) -> tuple[Codes, Codes, Mask]:
     """Return the determinants, the most common value of each, and where it is clear."""
     known = (determinant >= 0) & (target >= 0)
     return _groups(determinant[known], target[known], min_rows)[:3]
@@ -192,7 +190,7 @@ def _modes(
 
 def _groups(
     determinant: Codes, target: Codes, min_rows: int
-) -> tuple[Codes, Codes, NDArray[np.bool_], Codes, Codes]:
+) -> tuple[Codes, Codes, Mask, Codes, Codes]:
     """Return of each determinant: code, most common value, whether clear, rows, rows with it."""
     width = int(target.max()) + 1 if len(target) else 1
     pairs, counts = np.unique(determinant * width + target, return_counts=True)

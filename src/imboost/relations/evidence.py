@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from imboost.relations.relation import Mask, Parsed, Relation, n_rows, take_rows
+from imboost.arrays import Floats, Indices, Mask
+from imboost.relations.relation import Parsed, Relation, n_rows, take_rows
 
 MIN_SUPPORT = 0.98  # fraction of rows in which a relation holds
 BROKEN_BY_COLUMN = 0.01  # fraction of rows that each further column of a relation may break
@@ -106,7 +106,7 @@ def are_known(parsed: Parsed, columns: tuple[str, ...]) -> Mask:
     return known
 
 
-def codes_of(values: Any) -> NDArray[np.int64]:
+def codes_of(values: Any) -> Indices:
     """Return parsed cells as integers, equal for equal cells and -1 where they are missing."""
     if isinstance(values, np.ndarray):
         values = pa.chunked_array([pa.array(values, from_pandas=True)])
@@ -125,7 +125,7 @@ def varying(parsed: Parsed, names: list[str]) -> list[str]:
     return kept
 
 
-def _take(values: Any, rows: NDArray[np.int64]) -> Any:
+def _take(values: Any, rows: Indices) -> Any:
     return take_rows({"": values}, rows)[""]
 
 
@@ -133,6 +133,6 @@ def _is_valid(values: pa.ChunkedArray) -> Mask:
     return np.asarray(values.is_valid().to_numpy(), dtype=bool)
 
 
-def numeric_matrix(parsed: Mapping[str, Any], names: list[str]) -> NDArray[np.float64]:
+def numeric_matrix(parsed: Mapping[str, Any], names: list[str]) -> Floats:
     """Return columns of numbers as a matrix of shape (rows, columns)."""
     return np.column_stack([np.asarray(parsed[name], dtype=np.float64) for name in names])

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from imboost.arrays import Floats
 from imboost.relations.numeric import NumericRelation
-from imboost.relations.relation import Floats
 from imboost.relations.rounding import write_number
 
 SECONDS = {1.0: "seconds", 60.0: "minutes", 3600.0: "hours", 86400.0: "days", 604800.0: "weeks"}

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.relations.evidence import Evidence, numeric_matrix, support, varying
 from imboost.relations.linear import SECONDS, LinearRelation
-from imboost.relations.relation import Floats
 from imboost.relations.rounding import rounding_unit
 
 MAX_COLUMNS = 100  # columns that are searched, the first ones
@@ -297,14 +296,12 @@ class _Search:
         return int(np.linalg.matrix_rank(vectors, tol=1e-6)) == len(vectors)
 
 
-def _screened_rows(evidence: Evidence) -> NDArray[np.int64]:
+def _screened_rows(evidence: Evidence) -> Indices:
     n = len(next(iter(evidence.sample.values())))
     return np.linspace(0, n - 1, min(n, SCREENED_ROWS)).astype(np.int64)
 
 
-def _screen(
-    holds: NDArray[np.bool_], matters: NDArray[np.bool_]
-) -> Iterator[tuple[int, int, float]]:
+def _screen(holds: Mask, matters: Mask) -> Iterator[tuple[int, int, float]]:
     """Yield the pairs of columns that hold in most rows that matter, and in which fraction."""
     n = matters.sum(axis=0)
     rates = (holds & matters).sum(axis=0) / np.maximum(n, 1)

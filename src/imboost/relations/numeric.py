@@ -9,7 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from imboost.relations.relation import Floats, Parsed, Relation, n_rows
+from imboost.arrays import Floats
+from imboost.relations.relation import Parsed, Relation, n_rows
 from imboost.relations.rounding import center_and_spread, rounding_unit, write_value
 
 FLOAT_ERROR = 1e-9  # relative error of sums and products of floats

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from imboost.relations.relation import Floats, Parsed, Relation, n_rows
+from imboost.arrays import Floats, Indices
+from imboost.relations.relation import Parsed, Relation, n_rows
 from imboost.relations.rounding import write_value
 
 
@@ -46,7 +46,7 @@ class OrderRelation(Relation):
             return np.full(n_rows(parsed), np.nan)
         return self._cells(parsed)[1]
 
-    def blame(self, parsed: Parsed) -> NDArray[np.int64]:
+    def blame(self, parsed: Parsed) -> Indices:
         """Return the column whose value is farther from its median."""
         if not self.is_applicable(parsed):
             return super().blame(parsed)

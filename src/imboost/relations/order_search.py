@@ -6,9 +6,9 @@ from itertools import permutations
 
 import numpy as np
 
+from imboost.arrays import Floats
 from imboost.relations.evidence import Evidence, numeric_matrix, varying
 from imboost.relations.order import OrderRelation
-from imboost.relations.relation import Floats
 from imboost.relations.rounding import center_and_spread, rounding_unit
 
 MAX_COLUMNS = 100  # columns that are compared, the first ones

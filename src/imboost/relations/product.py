@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from imboost.arrays import Floats
 from imboost.relations.numeric import NumericRelation
-from imboost.relations.relation import Floats
 from imboost.relations.rounding import write_number
 
 

@@ -7,9 +7,9 @@ from itertools import combinations
 
 import numpy as np
 
+from imboost.arrays import Floats, Mask
 from imboost.relations.evidence import Evidence, numeric_matrix, varying
 from imboost.relations.product import ProductRelation
-from imboost.relations.relation import Floats, Mask
 from imboost.relations.rounding import rounding_unit
 
 MAX_COLUMNS = 80  # columns that are searched, the first ones

@@ -9,17 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.tables.category_parser import to_categories
 from imboost.tables.cells import is_supported
 from imboost.tables.schema import ParsedColumns, Schema
 
 Parsed = Mapping[str, Any]
 """Parsed cells by column: floats (nan where missing) or strings in an Arrow array."""
-
-Mask = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +57,7 @@ class Relation(ABC):
         """Return in which rows the rule holds."""
         return np.asarray(self.residual(parsed) == 0)
 
-    def blame(self, parsed: Parsed) -> NDArray[np.int64]:
+    def blame(self, parsed: Parsed) -> Indices:
         """Return for each row the index in `columns` of the cell that is most likely wrong."""
         return np.zeros(n_rows(parsed), dtype=np.int64)
 
@@ -74,7 +71,7 @@ def n_rows(parsed: Parsed) -> int:
     return len(next(iter(parsed.values()))) if parsed else 0
 
 
-def take_rows(parsed: Parsed, rows: NDArray[np.int64]) -> ParsedColumns:
+def take_rows(parsed: Parsed, rows: Indices) -> ParsedColumns:
     """Return some rows of parsed columns.
 
     >>> take_rows({"a": np.array([1.0, 2.0, 3.0])}, np.array([2]))["a"].tolist()

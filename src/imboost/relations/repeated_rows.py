@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Mask
 from imboost.relations.relation import Parsed, n_rows
 
 MIN_COLUMNS = 4  # columns from which rows that differ in one cell are near duplicates
@@ -59,7 +60,7 @@ class RepeatedRows:
             return None
         return cls(columns, exact, near)
 
-    def is_repeated(self, parsed: Parsed) -> NDArray[np.bool_]:
+    def is_repeated(self, parsed: Parsed) -> Mask:
         """Return which rows equal two training rows, but for at most one cell."""
         found = np.zeros(n_rows(parsed), dtype=bool)
         parts = _hash_columns(parsed, self.columns)
@@ -93,7 +94,7 @@ def _hash_cells(values: Any) -> Hashes:
     return np.asarray(pd.util.hash_array(texts, categorize=False)[codes])
 
 
-def _information(hashes: Hashes) -> NDArray[np.float64]:
+def _information(hashes: Hashes) -> Floats:
     """Return the information of each cell in bits, by the frequency of its value."""
     _, inverse, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     return np.asarray(np.log2(len(hashes) / np.maximum(counts, 2))[inverse])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from imboost.relations.relation import Floats
+from imboost.arrays import Floats
 
 MAX_DECIMALS = 6  # numbers with more decimals count as not rounded
 ROUNDED_FRACTION = 0.99  # of the values have the decimals of their column

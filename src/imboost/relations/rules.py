@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Mask
 from imboost.relations.discovery import discover
 from imboost.relations.relation import Parsed, Relation, n_rows, take_rows
 from imboost.relations.repeated_rows import RepeatedRows
@@ -67,7 +67,7 @@ class Rules:
         repeated = RepeatedRows.fit(parsed)
         return cls(relations, repeated, (*columns, *[WHOLE_ROW] * (repeated is not None)))
 
-    def broken(self, parsed: Parsed) -> dict[str, NDArray[np.bool_]]:
+    def broken(self, parsed: Parsed) -> dict[str, Mask]:
         """Return for each column which rows break a rule that blames it."""
         flags = self.transform(parsed) == 1
         return {name: flags[:, at] for at, name in enumerate(self.columns)}
@@ -79,7 +79,7 @@ class Rules:
             for at, name in enumerate(self.columns)
         ]
 
-    def transform(self, parsed: Parsed) -> NDArray[np.float64]:
+    def transform(self, parsed: Parsed) -> Floats:
         """Return 1 where a cell, or the whole row, breaks a rule: (rows, `columns`)."""
         flags = np.zeros((n_rows(parsed), len(self.columns)))
         position = {name: at for at, name in enumerate(self.columns)}

@@ -7,8 +7,8 @@ from time import perf_counter
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Mask
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError
 
@@ -17,9 +17,9 @@ from imboost.errors import DataError
 class Predictions:
     """Predictions for some rows, and the time spent on encoding them and in the model."""
 
-    scores: NDArray[np.float64]
-    probabilities: NDArray[np.float64]
-    is_outlier: NDArray[np.bool_]
+    scores: Floats
+    probabilities: Floats
+    is_outlier: Mask
     encoding_seconds: float = 0.0
     model_seconds: float = 0.0
 

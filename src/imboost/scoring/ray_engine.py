@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from imboost import persistence
+from imboost.arrays import Floats, Indices
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, IMBoostError, MissingPackageError, SettingError
 from imboost.parallel import n_cores, use_one_core
@@ -39,8 +39,8 @@ TASKS_PER_CORE = 4  # tasks submitted at a time, so that no core has to wait
 WAIT_SECONDS = 1.0  # after which the number of cores is looked up again
 SAMPLE_MARGIN = 6  # standard deviations: parts return more rows than the sample will have
 
-Rows = NDArray[np.int64]
-Keys = NDArray[np.float64]
+Rows = Indices
+Keys = Floats
 Progress = Callable[[int], None]  # called with the number of rows done since the last call
 
 

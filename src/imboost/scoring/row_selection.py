@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError
 from imboost.scoring.streaming import read_batches
@@ -52,18 +52,16 @@ class TopRows:
     def __init__(self, n: int) -> None:
         self._n = n
         self._n_read = 0
-        self._keys: NDArray[np.float64] = np.zeros(0)
-        self._numbers: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._keys: Floats = np.zeros(0)
+        self._numbers: Indices = np.zeros(0, dtype=np.int64)
         self._tables: list[pa.Table] = []  # joined: the kept rows, and those that may be kept
         self._lowest = -np.inf  # key that a row has to exceed, once `n` rows are kept
 
-    def add(self, first_row: int, table: pa.Table, keys: NDArray[np.float64]) -> None:
+    def add(self, first_row: int, table: pa.Table, keys: Floats) -> None:
         """Add a batch of rows; `first_row` is the number of the first one."""
         self.add_rows(np.arange(first_row, first_row + table.num_rows), table, keys)
 
-    def add_rows(
-        self, numbers: NDArray[np.int64], table: pa.Table, keys: NDArray[np.float64]
-    ) -> None:
+    def add_rows(self, numbers: Indices, table: pa.Table, keys: Floats) -> None:
         """Add rows with these row numbers."""
         self._n_read += table.num_rows
         new = np.flatnonzero(keys > self._lowest)
@@ -89,7 +87,7 @@ class TopRows:
             self._lowest = self._keys[-1]
 
     @property
-    def keys(self) -> NDArray[np.float64]:
+    def keys(self) -> Floats:
         """The keys of the rows, the largest first."""
         self._remove_lowest()
         return self._keys

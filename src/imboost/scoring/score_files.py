@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError
 from imboost.scoring.predictions import Predictions, predict_table
@@ -44,7 +44,7 @@ def add_scores(detector: TableDetector, files: TableFiles, path: Path) -> Iterat
         )
 
 
-def read_scores(path: Path) -> NDArray[np.float64]:
+def read_scores(path: Path) -> Floats:
     """Return the scores in a file that `imboost score` wrote, in the order of the rows."""
     table = TableFiles.find(path).read()
     rows, scores = (_numbers(table, name, path) for name in ("row", "score"))
@@ -54,7 +54,7 @@ def read_scores(path: Path) -> NDArray[np.float64]:
     return scores[order]
 
 
-def check_scores(detector: TableDetector, top: SelectedRows, scores: NDArray[np.float64]) -> None:
+def check_scores(detector: TableDetector, top: SelectedRows, scores: Floats) -> None:
     """Raise if the scores of a few rows are not those that the detector gives them.
 
     Parameters
@@ -72,7 +72,7 @@ def check_scores(detector: TableDetector, top: SelectedRows, scores: NDArray[np.
         )
 
 
-def _numbers(table: pa.Table, name: str, path: Path) -> NDArray[np.float64]:
+def _numbers(table: pa.Table, name: str, path: Path) -> Floats:
     """Return a column of the file; the writer appends underscores if the table has the name."""
     names = [one for one in table.column_names if re.fullmatch(f"{name}_*", one)]
     if not names:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.labels import UNLABELLED, Labels
 
 if TYPE_CHECKING:
@@ -31,16 +31,16 @@ class TableSample:
     """
 
     table: pa.Table
-    rows: NDArray[np.int64]
+    rows: Indices
     n_rows: int
-    is_drawn: NDArray[np.bool_]
+    is_drawn: Mask
 
     @property
     def is_complete(self) -> bool:
         """Whether all rows of the table are in the sample."""
         return len(self.rows) == self.n_rows
 
-    def weights(self, labels: Labels) -> NDArray[np.float64]:
+    def weights(self, labels: Labels) -> Floats:
         """Return how many rows of the complete table each row stands for.
 
         Labelled rows stand for themselves, like chosen ones: the label of a row says nothing

@@ -8,8 +8,8 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Mask
 from imboost.errors import UnknownNameError
 from imboost.labels import TEXT_LABELS, UNLABELLED
 from imboost.scoring.row_selection import TopRows
@@ -68,14 +68,14 @@ def max_training_rows(n_columns: int) -> int:
 
 def sample_keys(
     table: pa.Table, first_row: int, seed: int, label_column: str | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return a random key for each of some consecutive rows; the largest keys are the sample.
 
     The key of a row depends on the seed and its number alone, so that a table may be read in
     parts of any size. It is below 1, or from 1 to 2 for a labelled row.
     """
     generator = np.random.PCG64(seed).advance(first_row)  # one step per random number
-    keys: NDArray[np.float64] = np.random.Generator(generator).random(table.num_rows)
+    keys: Floats = np.random.Generator(generator).random(table.num_rows)
     if label_column is not None:
         keys += _is_labelled(table, label_column)
     return keys
@@ -90,7 +90,7 @@ def sample_of(drawn: TopRows, n_rows: int) -> TableSample:
     return TableSample(selected.table.take(pa.array(order)), numbers[order], n_rows, is_drawn)
 
 
-def _is_labelled(table: pa.Table, column: str) -> NDArray[np.bool_]:
+def _is_labelled(table: pa.Table, column: str) -> Mask:
     """Return which rows have a label, however it is spelled."""
     if column not in table.column_names:
         raise UnknownNameError("column", column, table.column_names)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Indices
 from imboost.errors import SessionError
 from imboost.session.log import Entry, Refined, SessionLog, Started
 
@@ -21,7 +21,7 @@ class RowIds:
         The row number of each position, ascending.
     """
 
-    def __init__(self, rows: NDArray[np.int64]) -> None:
+    def __init__(self, rows: Indices) -> None:
         self.rows = rows
 
     def id(self, position: int) -> int:

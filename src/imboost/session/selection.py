@@ -6,9 +6,9 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from imboost.arrays import Floats, Indices
 from imboost.detectors.protocol import Detector
 from imboost.errors import SettingError
 from imboost.query import (
@@ -23,7 +23,7 @@ from imboost.query import (
 from imboost.session.state import AUDIT, TrainingSet
 from imboost.validation import check_number
 
-Rows = NDArray[np.int64]
+Rows = Indices
 
 
 class RowSelection:
@@ -69,7 +69,7 @@ class RowSelection:
         """Whether the strategy uses distances between rows."""
         return needs_embedding(self.strategy)
 
-    def set_embedding(self, points: NDArray[np.float64]) -> None:
+    def set_embedding(self, points: Floats) -> None:
         """Pass the rows as points to a strategy that uses distances."""
         if isinstance(self.strategy, EmbeddingStrategy):
             self.strategy.set_embedding(points)

@@ -11,11 +11,10 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.decide import Advice, Outcome, advise, estimate_outcome
-from imboost.detectors.base import Mask
 from imboost.detectors.protocol import Detector
 from imboost.errors import SessionError
 from imboost.labels import Labels, unlabelled
@@ -205,12 +204,12 @@ class Session:
         return self._n_rows if self.pool is None else self.pool.n_rows
 
     @property
-    def row_numbers(self) -> NDArray[np.int64]:
+    def row_numbers(self) -> Indices:
         """The number of each row of `X` in the complete table: its id."""
         return np.arange(self._n_rows) if self.pool is None else self.pool.rows
 
     @property
-    def weights(self) -> NDArray[np.float64] | None:
+    def weights(self) -> Floats | None:
         """How many rows of the complete table each row of a pool stands for; None without pool."""
         if self.pool is None:
             return None

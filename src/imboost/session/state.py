@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Indices, Mask
 from imboost.errors import SessionError
 from imboost.labels import UNLABELLED, Labels, unlabelled
 from imboost.session.answers import Answer
@@ -31,10 +31,10 @@ class TrainingSet:
         Labelled rows that the strategy selected, in the order in which they were asked about.
     """
 
-    rows: NDArray[np.int64]
+    rows: Indices
     labels: Labels
-    audited: NDArray[np.int64]
-    selected: NDArray[np.int64]
+    audited: Indices
+    selected: Indices
 
     def label_array(self, n_rows: int) -> Labels:
         """Return the label of every row."""
@@ -42,7 +42,7 @@ class TrainingSet:
         labels[self.rows] = self.labels
         return labels
 
-    def audit_mask(self, n_rows: int) -> NDArray[np.bool_]:
+    def audit_mask(self, n_rows: int) -> Mask:
         """Return whether each row is part of the audit."""
         is_audit = np.zeros(n_rows, dtype=bool)
         is_audit[self.audited] = True
@@ -132,7 +132,7 @@ class SessionState:
         own = self.by_person.get(who, [])
         return [entry for entry in own if entry.when == own[-1].when]
 
-    def candidates(self) -> NDArray[np.int64]:
+    def candidates(self) -> Indices:
         """Return rows without question or answer, and rows skipped in an earlier round."""
         is_free = np.ones(len(self.labels), dtype=bool)
         is_free[list(self.given)] = False

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-Floats = NDArray[np.float64]
+from imboost.arrays import Floats
 
 MIN_PROBABILITY = 0.005  # probabilities are clipped to [0.005, 0.995], so log-odds to ±5.3
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-Floats = NDArray[np.float64]
+from imboost.arrays import Floats
 
 
 def fit_map_logistic(

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
+from imboost.arrays import Floats
+
 MAX_FIT_ROWS = 100_000
 """Maximum number of scores that the mixture is fitted to, drawn at random: its five parameters
 are then known to a fraction of a percent, and a larger fit would take longer than the training."""
@@ -21,11 +23,11 @@ MIN_VARIANCE = 1e-6  # of standardised scores, as scikit-learn's `reg_covar`
 class TwoGaussians:
     """Parameters of a fitted mixture; component 0 is the one with the smaller mean."""
 
-    means: NDArray[np.float64]
-    variances: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    means: Floats
+    variances: Floats
+    weights: Floats
 
-    def inlier_posterior(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
+    def inlier_posterior(self, scores: NDArray[np.floating]) -> Floats:
         """Probability that each score comes from the smaller-mean component."""
         squares = np.square(np.asarray(scores, dtype=np.float64) - self.means[:, None])
         constant = np.log(self.weights) - 0.5 * np.log(self.variances)
@@ -36,7 +38,7 @@ class TwoGaussians:
 def fit_two_gaussians(
     scores: NDArray[np.floating],
     rng: np.random.Generator,
-    weights: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
 ) -> TwoGaussians | None:
     """Fit a mixture of two Gaussians to `scores`; return None if all scores are equal.
 
@@ -64,9 +66,7 @@ def fit_two_gaussians(
     return TwoGaussians(found.means * spread + centre, found.variances * spread**2, found.weights)
 
 
-def _fit_weighted(
-    scores: NDArray[np.float64], weights: NDArray[np.float64], start: TwoGaussians
-) -> TwoGaussians:
+def _fit_weighted(scores: Floats, weights: Floats, start: TwoGaussians) -> TwoGaussians:
     """Fit a mixture by expectation maximisation in which rows count by their weights."""
     found = start
     for _ in range(N_WEIGHTED_ITERATIONS):

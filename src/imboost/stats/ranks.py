@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-Floats = NDArray[np.float64]
+from imboost.arrays import Floats, Indices
 
 MAX_KNOTS = 10_000  # values of a column between which ranks are interpolated
 
@@ -29,7 +29,7 @@ class RankTransform:
 
     values: Floats  # distinct training values in ascending order, one column after the other
     ranks: Floats  # ranks of these values
-    starts: NDArray[np.int64]  # where the columns begin in these arrays, and the end
+    starts: Indices  # where the columns begin in these arrays, and the end
 
     @classmethod
     def fit(cls, X: Floats) -> Self:

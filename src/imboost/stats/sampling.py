@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from imboost.arrays import Indices
 
 
-def sample_rows(n_rows: int, n_sampled: int, seed: int) -> NDArray[np.int64]:
+def sample_rows(n_rows: int, n_sampled: int, seed: int) -> Indices:
     """Return the indices of at most `n_sampled` rows, drawn at random, in their order.
 
     >>> sample_rows(3, 5, seed=0).tolist()

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats
+
 MAX_MINMAX_SCALED = 1000.0  # in widths of the training range; larger values are clipped
 MAX_STANDARD_SCALED = 10.0  # in standard deviations; larger values are clipped
 MAD_TO_STD = 1.4826  # standard deviation divided by MAD, for a normal distribution
@@ -23,8 +25,8 @@ class MinMaxScaling:
     arithmetic finite.
     """
 
-    offset: NDArray[np.float64]
-    factor: NDArray[np.float64]
+    offset: Floats
+    factor: Floats
     limit: float = MAX_MINMAX_SCALED
 
     @classmethod
@@ -43,19 +45,19 @@ class MinMaxScaling:
         narrowest = 1.0 / float(np.finfo(np.float32).max)
         return cls(offset=low, factor=0.5 / np.maximum(half_range, narrowest))
 
-    def transform(self, table: NDArray[Any]) -> NDArray[np.float64]:
+    def transform(self, table: NDArray[Any]) -> Floats:
         """Scale a table of the same columns.
 
         >>> MinMaxScaling.fit(np.array([[0.0], [10.0]])).transform([[5.0], [20.0]]).ravel()
         array([0.5, 2. ])
         """
         with np.errstate(over="ignore"):  # values that overflow are clipped below
-            scaled: NDArray[np.float64] = scale_values(
+            scaled: Floats = scale_values(
                 np.asarray(table, dtype=np.float64), self.offset, self.factor
             )
         return np.clip(scaled, -self.limit, self.limit, out=scaled)
 
-    def inverse_transform(self, scaled: NDArray[Any]) -> NDArray[np.float64]:
+    def inverse_transform(self, scaled: NDArray[Any]) -> Floats:
         """Return the table in its original units."""
         return np.asarray(self.offset + scaled / self.factor)
 
@@ -68,15 +70,15 @@ class StandardScaling:
     `MinMaxScaling`.
     """
 
-    mean: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-    limit: float | NDArray[np.float64] = MAX_STANDARD_SCALED  # for all or for each column
+    mean: Floats
+    deviation: Floats
+    limit: float | Floats = MAX_STANDARD_SCALED  # for all or for each column
 
     @classmethod
     def fit(
         cls,
         table: NDArray[Any],
-        limit: float | NDArray[np.float64] = MAX_STANDARD_SCALED,
+        limit: float | Floats = MAX_STANDARD_SCALED,
     ) -> StandardScaling:
         """Compute the mean and standard deviation of every column of `table` (rows, features)."""
         mean = table.mean(axis=0, dtype=np.float64)
@@ -84,13 +86,13 @@ class StandardScaling:
         is_constant = deviation <= 1e-12 * np.abs(mean)  # by rounding, it may not be exactly 0
         return cls(mean, np.where(is_constant, 1.0, deviation), limit)
 
-    def transform(self, table: NDArray[Any]) -> NDArray[np.float64]:
+    def transform(self, table: NDArray[Any]) -> Floats:
         """Scale a table of the same columns.
 
         >>> StandardScaling.fit(np.array([[1.0], [3.0]])).transform([[3.0], [99.0]]).ravel()
         array([ 1., 10.])
         """
-        scaled: NDArray[np.float64] = table - self.mean
+        scaled: Floats = table - self.mean
         scaled /= self.deviation
         return np.clip(scaled, -self.limit, self.limit, out=scaled)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from imboost.arrays import Floats
 
 TAIL_QUANTILES = (0.90, 0.98)
 """The exponential tail is fitted between these quantiles and begins at the second. Errors are

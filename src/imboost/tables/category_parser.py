@@ -9,8 +9,8 @@ from typing import ClassVar, Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.tables.cells import is_text, mask_missing, to_floats, to_text
 from imboost.tables.number_parser import NumberParser
 
@@ -57,7 +57,7 @@ class BooleanParser:
         """Return `true` or `false` for every cell; null where it is missing or not a boolean."""
         return self._spell(parse_booleans(cells))
 
-    def _spell(self, values: NDArray[np.float64]) -> pa.ChunkedArray:
+    def _spell(self, values: Floats) -> pa.ChunkedArray:
         spelled = pc.if_else(pa.array(values == 1), self.true, self.false)
         return pa.chunked_array([pc.if_else(pa.array(np.isnan(values)), None, spelled)])
 
@@ -97,7 +97,7 @@ def _spell(text: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.replace_substring_regex(text, "^(?:False|FALSE)$", "false")
 
 
-def parse_booleans(column: pa.ChunkedArray) -> NDArray[np.float64]:
+def parse_booleans(column: pa.ChunkedArray) -> Floats:
     """Return a column as 1 and 0; nan where a cell is missing or not a boolean."""
     column = mask_missing(column)
     if pa.types.is_boolean(column.type):

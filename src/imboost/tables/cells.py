@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
+
+from imboost.arrays import Floats
 
 MISSING_STRINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "-nan")
 """Text that stands for a missing value; spaces around it do not matter."""
@@ -52,13 +53,13 @@ def to_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return text
 
 
-def to_floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
+def to_floats(column: pa.ChunkedArray) -> Floats:
     """Return a column of numbers or booleans as floats; nan where a cell is null."""
     floats = pc.cast(column, pa.float64(), safe=False)
     return np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def to_seconds(column: pa.ChunkedArray) -> NDArray[np.float64]:
+def to_seconds(column: pa.ChunkedArray) -> Floats:
     """Return durations, or times of day since midnight, in seconds."""
     kind = pa.time64("us") if pa.types.is_time(column.type) else pa.duration("us")
     return to_floats(pc.cast(pc.cast(column, kind, safe=False), pa.int64())) / 1e6

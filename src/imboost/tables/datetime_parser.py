@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.tables.category_parser import to_categories
 from imboost.tables.cells import is_text, mask_missing, to_floats, to_seconds, to_text
 
@@ -62,7 +62,7 @@ class DatetimeParser:
     content: ClassVar[str] = "date or time"
 
     @classmethod
-    def fit_parse(cls, cells: pa.ChunkedArray) -> tuple[Self, NDArray[np.float64]]:
+    def fit_parse(cls, cells: pa.ChunkedArray) -> tuple[Self, Floats]:
         """Find the format that parses most cells, and return the parsed cells too.
 
         >>> DatetimeParser.fit_parse(pa.chunked_array([["03/04/2024", "04/13/2024"]]))[0].format
@@ -91,7 +91,7 @@ class DatetimeParser:
         note = f"day and month are ambiguous; read as {best}" if is_ambiguous else ""
         return cls(best, note), values
 
-    def parse(self, cells: pa.ChunkedArray) -> NDArray[np.float64]:
+    def parse(self, cells: pa.ChunkedArray) -> Floats:
         """Return seconds since 1970, in the local time of each cell's time zone.
 
         Cells that are missing or neither in ISO 8601 nor in `format` are nan. Times of day are
@@ -121,7 +121,7 @@ def _to_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return to_text(column) if is_text(column.type) else to_categories(column)
 
 
-def _parse_format(text: pa.ChunkedArray, form: str) -> NDArray[np.float64]:
+def _parse_format(text: pa.ChunkedArray, form: str) -> Floats:
     """Return seconds since 1970 of cells in a format; nan for others and for invalid dates."""
     found = pc.extract_regex(text, FORMATS[form])
     if found.null_count == len(found):
@@ -155,6 +155,6 @@ def _parse_format(text: pa.ChunkedArray, form: str) -> NDArray[np.float64]:
     return np.where(is_valid, (seconds * 1e6 + micros) / 1e6, np.nan)
 
 
-def _digits(found: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+def _digits(found: pa.ChunkedArray, name: str) -> Floats:
     digits = pc.struct_field(found, name)
     return to_floats(pc.cast(pc.if_else(pc.equal(digits, ""), "0", digits), pa.int64()))

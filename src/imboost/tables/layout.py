@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
+
+from imboost.arrays import Indices
 
 WHOLE_ROW = "(row)"  # stands for an input column in features that are about all cells of a row
 
@@ -82,7 +83,7 @@ class Layout:
         """Return the number of matrix columns of one kind."""
         return sum(feature.stop - feature.start for feature in self.of_kind(kind))
 
-    def source_of_columns(self) -> NDArray[np.int64]:
+    def source_of_columns(self) -> Indices:
         """Return the position in `sources` of the input column of every column of the matrix."""
         position = {source: number for number, source in enumerate(self.sources)}
         owners = np.empty(self.n_columns, dtype=np.int64)

@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.tables.cells import is_text, mask_missing, to_floats, to_seconds, to_text
 
 MAX_NUMBER = 1e300  # larger numbers are clipped to this, so that differences stay finite
@@ -45,7 +45,7 @@ class NumberParser:
     @classmethod
     def fit_parse(
         cls, cells: pa.ChunkedArray, *, decimal_commas: bool = False
-    ) -> tuple[Self, NDArray[np.float64]]:
+    ) -> tuple[Self, Floats]:
         """Find the thousands separator, and return the numbers too.
 
         A comma separates thousands unless the digits after it show otherwise; a dot does only if
@@ -67,7 +67,7 @@ class NumberParser:
         thousands, note = _find_separator(text.drop_null(), decimal_commas)
         return cls(thousands, note), _parse_text(text, thousands)
 
-    def parse(self, cells: pa.ChunkedArray) -> NDArray[np.float64]:
+    def parse(self, cells: pa.ChunkedArray) -> Floats:
         """Return numbers; nan where a cell is missing or not a number.
 
         Durations and times of day are in seconds.
@@ -121,7 +121,7 @@ def _number_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(pc.match_substring_regex(text, _SPACE_SEPARATED), joined, text)
 
 
-def _parse_text(text: pa.ChunkedArray, thousands: str) -> NDArray[np.float64]:
+def _parse_text(text: pa.ChunkedArray, thousands: str) -> Floats:
     if thousands:
         is_separated = pc.match_substring_regex(text, _SEPARATED[thousands])
         misplaced = pc.and_(pc.match_substring(text, thousands), pc.invert(is_separated))

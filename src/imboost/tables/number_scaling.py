@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.errors import UnknownNameError
 
-Values = NDArray[np.float64]
+Values = Floats
 
 MAX_SCALED = 1e100  # scaled values are clipped to this, so that squares stay finite
 ASINH_SCALE = 5.0

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.reporting.formatting import percent
 from imboost.tables.category_parser import (
     BooleanParser,
@@ -88,12 +88,12 @@ class TrainingColumn:
         return to_text(self.cells)
 
     @cached_property
-    def numbers(self) -> tuple[NumberParser, NDArray[np.float64]]:
+    def numbers(self) -> tuple[NumberParser, Floats]:
         """Parser and values of the cells as numbers."""
         return NumberParser.fit_parse(self.cells, decimal_commas=self._decimal_commas)
 
     @cached_property
-    def datetimes(self) -> tuple[DatetimeParser, NDArray[np.float64]]:
+    def datetimes(self) -> tuple[DatetimeParser, Floats]:
         """Parser and values of the cells as dates and times."""
         return DatetimeParser.fit_parse(self.cells)
 
@@ -158,7 +158,7 @@ def _role_of_numbers(column: TrainingColumn) -> tuple[Role, str]:
     return Role.NUMERIC, ""
 
 
-def _number_the_rows(known: NDArray[np.float64], n_distinct: int, n_rows: int) -> bool:
+def _number_the_rows(known: Floats, n_distinct: int, n_rows: int) -> bool:
     """Whether integers number the rows: all are distinct, or consecutive with few repeated."""
     if np.ptp(known) >= n_rows or (YEARS[0] <= known.min() and known.max() <= YEARS[1]):
         return False

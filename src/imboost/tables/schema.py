@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.errors import DataError, SettingError, UnknownNameError
 from imboost.tables.cells import MISSING_STRINGS, is_supported, is_text
 from imboost.tables.column_names import check_columns
@@ -107,7 +107,7 @@ class Schema:
         return {name: parser.parse(table.column(name)) for name, parser in parsers.items()}
 
 
-def n_missing_values(values: NDArray[np.float64] | pa.ChunkedArray) -> int:
+def n_missing_values(values: Floats | pa.ChunkedArray) -> int:
     """Return the number of parsed cells without a value."""
     return int(np.isnan(values).sum() if isinstance(values, np.ndarray) else values.null_count)
 

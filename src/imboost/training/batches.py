@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from imboost.arrays import Indices
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,7 @@ class Schedule:
         return min(int(min(grown, self.max_batch_size)), n_rows)
 
 
-def draw_batch(
-    pool: int | NDArray[np.int64], size: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def draw_batch(pool: int | Indices, size: int, rng: np.random.Generator) -> Indices:
     """Draw `size` rows without replacement from `pool`, a number of rows or their indices."""
     return rng.choice(pool, size, replace=False, shuffle=False)
 
@@ -56,7 +55,7 @@ class MiniBatches:
     batch_size: int = 128
     max_batches: int = 100
 
-    def split(self, pool: NDArray[np.int64], rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    def split(self, pool: Indices, rng: np.random.Generator) -> list[Indices]:
         """Shuffle `pool` and split it into batches of nearly equal size.
 
         >>> rng = np.random.default_rng(0)
@@ -69,8 +68,6 @@ class MiniBatches:
         return np.array_split(rng.permutation(pool), n_batches)
 
 
-def draw_at_most(
-    index: NDArray[np.int64], size: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def draw_at_most(index: Indices, size: int, rng: np.random.Generator) -> Indices:
     """Return `index`, or a random subset of `size` if it is longer."""
     return index if len(index) <= size else draw_batch(index, size, rng)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from imboost.arrays import Floats, Indices
 from imboost.models.backbone import CellBackbone
 from imboost.training.scaled_rows import ScaledRows
 
@@ -14,7 +14,7 @@ PRECISION = torch.float64
 
 
 @torch.inference_mode()
-def cell_losses(model: CellBackbone, rows: ScaledRows, noise: Tensor) -> NDArray[np.float64]:
+def cell_losses(model: CellBackbone, rows: ScaledRows, noise: Tensor) -> Floats:
     r"""Return the contribution of every cell to the loss of its row, averaged over members.
 
     With the normalised weights :math:`\bar w_k = w_k / \sum_l w_l` of the samples, a loss is
@@ -37,8 +37,8 @@ def cell_losses(model: CellBackbone, rows: ScaledRows, noise: Tensor) -> NDArray
 
 @torch.inference_mode()
 def conditional_means(
-    model: CellBackbone, rows: ScaledRows, noise: Tensor, sources: NDArray[np.int64]
-) -> NDArray[np.float64]:
+    model: CellBackbone, rows: ScaledRows, noise: Tensor, sources: Indices
+) -> Floats:
     """Return the mean of every cell given the other cells of its row.
 
     All columns that encode one input column are hidden together, from the encoder and from the
@@ -70,5 +70,5 @@ def _weighted(values: Tensor, weights: Tensor) -> Tensor:
     return (values * weights.unsqueeze(1)).sum(2).mean(0)
 
 
-def _as_table(chunks: list[Tensor]) -> NDArray[np.float64]:
+def _as_table(chunks: list[Tensor]) -> Floats:
     return np.asarray(torch.cat(chunks, dim=1).t().cpu().numpy())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.models.perceptron import Perceptron
 from imboost.training.loop import one_thread
 
@@ -17,9 +16,9 @@ WARMUP_FRACTION = 0.1  # of the updates, until the learning rate has its peak
 
 def fit_student(
     network: Perceptron,
-    rows: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    rows: Floats,
+    targets: Floats,
+    weights: Floats,
     seed: int,
 ) -> None:
     """Minimise the weighted squared error, and put the unit of the targets into the network.

@@ -13,9 +13,9 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from imboost.arrays import Indices
 from imboost.training.batches import MiniBatches, Schedule, draw_batch
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.update_graphs import Updates
@@ -42,7 +42,7 @@ class Objective(NamedTuple, Generic[Model]):
         on its device and `is_row` (rows,): false for padding, None if there is none.
     """
 
-    draw: Callable[[Model, NDArray[np.int64], torch.Generator], Inputs]
+    draw: Callable[[Model, Indices, torch.Generator], Inputs]
     risk: Callable[..., Tensor]
 
 
@@ -54,7 +54,7 @@ class Step(NamedTuple, Generic[Model]):
     captured.
     """
 
-    rows: NDArray[np.int64]
+    rows: Indices
     objective: Objective[Model]
     epoch: int
     ends_epoch: bool
@@ -122,7 +122,7 @@ def one_thread() -> Iterator[None]:
 def epoch_steps(
     schedule: Schedule,
     epochs: range,
-    pool: int | NDArray[np.int64],
+    pool: int | Indices,
     rng: np.random.Generator,
     objective_at: Callable[[int], Objective[Model]],
 ) -> Iterator[Step[Model]]:
@@ -140,7 +140,7 @@ def epoch_steps(
 
 def full_pass_steps(
     mini_batches: MiniBatches,
-    pool: NDArray[np.int64],
+    pool: Indices,
     n_epochs: int,
     rng: np.random.Generator,
     objective: Objective[Model],

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from torch import Tensor
 
+from imboost.arrays import Indices
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 from imboost.models.hypersphere import Hypersphere, MLPAutoencoder
 from imboost.training.batches import MiniBatches, draw_at_most
@@ -92,7 +92,7 @@ def svdd_steps(
     inliers, outliers = np.flatnonzero(labels == INLIER), np.flatnonzero(labels == OUTLIER)
     contrasts = contrastive_weight > 0 and len(inliers) + len(outliers) > 0
 
-    def draw(_: Hypersphere, __: NDArray[np.int64], ___: torch.Generator) -> Inputs:
+    def draw(_: Hypersphere, __: Indices, ___: torch.Generator) -> Inputs:
         if not contrasts:
             return ()
         size = mini_batches.batch_size
@@ -125,7 +125,7 @@ def sad_steps(
 ) -> Iterator[Step[Hypersphere]]:
     """Return the steps of Deep SAD on mini-batches of all rows, labelled or not."""
 
-    def draw(_: Hypersphere, batch: NDArray[np.int64], __: torch.Generator) -> Inputs:
+    def draw(_: Hypersphere, batch: Indices, __: torch.Generator) -> Inputs:
         return (torch.from_numpy(labels[batch]),)
 
     def risk(model: Hypersphere, x: Tensor, known: Tensor, **_: None) -> Tensor:

@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from imboost.arrays import Indices
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 from imboost.models.backbone import Backbone
 from imboost.models.bounds import cubo, iwae
@@ -76,7 +76,7 @@ def polarization_steps(
         weights = factor * inlier_weight, factor * outlier_weight
 
         def draw(
-            model: Backbone, batch: NDArray[np.int64], generator: torch.Generator
+            model: Backbone, batch: Indices, generator: torch.Generator
         ) -> tuple[Tensor, Tensor, Tensor]:
             labelled = np.concatenate(
                 [draw_at_most(inliers, n_inliers, rng), draw_at_most(outliers, n_outliers, rng)]

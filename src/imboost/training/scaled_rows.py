@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from imboost.arrays import Indices
 from imboost.stats.scaling import MinMaxScaling, scale_values
 
 CHUNK_CELLS = 1 << 19
@@ -45,9 +46,7 @@ class ScaledRows:
     def __len__(self) -> int:
         return len(self._table)
 
-    def take(
-        self, index: NDArray[np.int64] | Tensor, dtype: torch.dtype = torch.float32
-    ) -> Tensor:
+    def take(self, index: Indices | Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
         """Return the rows at `index` as (features, rows)."""
         where = torch.as_tensor(index, device=self.device)
         return self._scale(self._table.index_select(0, where), dtype)

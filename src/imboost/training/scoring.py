@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from imboost.arrays import Floats
 from imboost.models.backbone import Backbone
 from imboost.models.bounds import iwae
 from imboost.training.loop import Step
@@ -57,7 +58,7 @@ def ensembled_loss(
     epochs: range,
     generator: torch.Generator,
     n_samples: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the loss of every row, averaged over `epochs` of the training (eq. 6).
 
     `steps` trains the model: each step comes after its update.

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from imboost.arrays import Indices
 from imboost.models.backbone import Backbone
 from imboost.models.bounds import iwae
 from imboost.training.batches import Schedule
@@ -30,9 +30,7 @@ def iwae_losses(model: Backbone, x: Tensor, noise: Tensor, is_row: Tensor | None
     return losses if is_row is None else torch.where(is_row, losses, math.inf)
 
 
-def draw_noise(
-    model: Backbone, rows: NDArray[np.int64], generator: torch.Generator
-) -> tuple[Tensor]:
+def draw_noise(model: Backbone, rows: Indices, generator: torch.Generator) -> tuple[Tensor]:
     """Draw the noise of a batch, the only input of the risks of the warm-up."""
     return (model.draw_noise(len(rows), generator),)
 

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.benchmark.cells.planting import PlantedTable
 from imboost.detectors.table_detector import TableDetector
 from imboost.session import Session
 from imboost.stats.scaling import MAD_TO_STD
 from imboost.tables.schema import Schema
-
-Floats = NDArray[np.float64]
 
 ANSWERS = (0, 25, 50, 100)
 ROUND_QUESTIONS = 5
@@ -104,7 +102,7 @@ def evaluate_cells(
     return results
 
 
-def top_rows(scores: Floats, is_error: NDArray[np.bool_], factor: int) -> NDArray[np.int64]:
+def top_rows(scores: Floats, is_error: Mask, factor: int) -> Indices:
     """Return the rows with the highest scores, `factor` times as many as there are errors."""
     return np.argsort(-scores, kind="stable")[: factor * int(is_error.sum())]
 
@@ -121,7 +119,7 @@ def largest_robust_z(planted: PlantedTable) -> Floats:
     return largest
 
 
-def _count(planted: PlantedTable, rows: NDArray[np.int64]) -> dict[str, int]:
+def _count(planted: PlantedTable, rows: Indices) -> dict[str, int]:
     kinds, counts = np.unique(planted.kinds[rows], return_counts=True)
     return {str(kind): int(n) for kind, n in zip(kinds, counts, strict=True) if kind}
 

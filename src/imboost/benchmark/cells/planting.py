@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from imboost.arrays import Mask
 from imboost.benchmark.cells.error_kinds import ADDED_ROWS, KINDS, Columns
 
 N_PER_KIND = 6  # errors of each kind that fits the table
@@ -31,7 +32,7 @@ class PlantedTable:
     """
 
     table: pa.Table
-    is_error: NDArray[np.bool_]
+    is_error: Mask
     kinds: NDArray[np.str_]
     columns: list[tuple[str, ...]]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.benchmark.trace.recording import PhaseKind, Trace
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def scale_losses(frame: DataFrame, low: float | Series, high: float | Series) ->
     )
 
 
-def _with_constants(scaled: DataFrame, inlier_losses: NDArray[np.float64]) -> DataFrame:
+def _with_constants(scaled: DataFrame, inlier_losses: Floats) -> DataFrame:
     """Add what mu of assumption 2 (`dominance`) and c of assumption 3 (`margin`) bound below.
 
     `inlier_losses` (updates, inliers) are scaled as well.

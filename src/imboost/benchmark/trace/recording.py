@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector
 
+from imboost.arrays import Floats, Indices
 from imboost.benchmark.run.protocol import RunSpec
 from imboost.benchmark.run.sampling import split_for
 from imboost.benchmark.run.settings import Settings
@@ -274,16 +275,14 @@ class TracedIMBoost(IMBoost):
         return PhaseKind.TRIMMED if is_warmup else PhaseKind.POLARIZATION
 
 
-def sample_of_kind(y: NDArray[np.int8], kind: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def sample_of_kind(y: NDArray[np.int8], kind: int, rng: np.random.Generator) -> Indices:
     """Return the rows of a class, or a random sample of `MAX_MEASURED_ROWS`, in order."""
     rows = np.flatnonzero(y == kind)
     is_small = len(rows) <= MAX_MEASURED_ROWS
     return rows if is_small else np.sort(rng.choice(rows, MAX_MEASURED_ROWS, replace=False))
 
 
-def losses_and_gradient(
-    model: Backbone, rows: ScaledRows, noise: Tensor
-) -> tuple[NDArray[np.float64], Tensor]:
+def losses_and_gradient(model: Backbone, rows: ScaledRows, noise: Tensor) -> tuple[Floats, Tensor]:
     """Return the loss of every row, and the gradient of their mean as one vector.
 
     As in scoring, batch normalization uses its running averages and all rows share the noise.
@@ -300,9 +299,7 @@ def losses_and_gradient(
     return losses, gradient / len(rows)
 
 
-def largest_gradient(
-    model: Backbone, rows: ScaledRows, losses: NDArray[np.float64], noise: Tensor
-) -> float:
+def largest_gradient(model: Backbone, rows: ScaledRows, losses: Floats, noise: Tensor) -> float:
     """Return the largest norm of a row's gradient, of the rows with the highest losses."""
     highest = np.argsort(losses)[-GRADIENT_ROWS:].copy()
     own = -iwae(model.log_weights(rows.take(highest), noise, batch_statistics=False))[0]  # (rows,)

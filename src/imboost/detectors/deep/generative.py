@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.stats import median_abs_deviation
 from torch import Tensor
 
-from imboost.detectors.base import COUNT, NOT_NEGATIVE, Mask, column_medians
+from imboost.arrays import Floats, Mask
+from imboost.detectors.base import COUNT, NOT_NEGATIVE, column_medians
 from imboost.detectors.deep.network import NetworkDetector
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, reference_rows
@@ -95,11 +96,11 @@ class GenerativeDetector(NetworkDetector):
             self._noise = self._noise.repeat(len(snapshots), 1, 1, 1)
         self._scorer = scorer.to(self._device).double().requires_grad_(False)
 
-    def _score_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _score_rows(self, X: NDArray[Any]) -> Floats:
         losses = mean_losses(self._scorer, self._rows(X), self._noise, torch.float64)
         return losses.astype(np.float64)
 
-    def _member_scores(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _member_scores(self, X: NDArray[Any]) -> Floats:
         parts = member_losses(self._scorer, self._rows(X), self._noise, torch.float64)
         return torch.cat([part for _, part in parts], dim=1).cpu().numpy()
 
@@ -144,13 +145,13 @@ class GenerativeDetector(NetworkDetector):
         scores = self.decision_scores_[rows] - contributions.sum(axis=1)
         self._baseline = float(np.median(scores))
 
-    def _feature_losses(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _feature_losses(self, X: NDArray[Any]) -> Floats:
         """Return the losses of the features of the layout, (rows, features); nan if missing."""
         losses = cell_losses(self._scorer, self._rows(X), self._noise)
         starts = [feature.start for feature in self._features.features]
         return np.where(np.isnan(X[:, starts]), np.nan, np.add.reduceat(losses, starts, axis=1))
 
-    def _contributions(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _contributions(self, losses: Floats) -> Floats:
         """Return the loss of each input column minus its median loss in reference rows.
 
         The shape is (rows, input columns).

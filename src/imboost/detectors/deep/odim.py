@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from imboost.arrays import Floats, Mask
 from imboost.detectors.base import COUNT
 from imboost.detectors.deep.generative import GenerativeDetector
 from imboost.labels import Labels
@@ -104,13 +105,13 @@ class ODIM(GenerativeDetector):
         self._freeze([best_state])
 
 
-def _separations(losses: Tensor, rng: np.random.Generator) -> NDArray[np.float64]:
+def _separations(losses: Tensor, rng: np.random.Generator) -> Floats:
     """Return the separation of the losses of each member, given (members, rows)."""
     values = losses.double().cpu().numpy()
     return np.array([_separation(member, rng) for member in values])
 
 
-def _separation(losses: NDArray[np.float64], rng: np.random.Generator) -> float:
+def _separation(losses: Floats, rng: np.random.Generator) -> float:
     """Sum of the squared differences of means and of variances of min-max scaled losses."""
     spread = np.ptp(losses)
     if spread == 0:
@@ -121,9 +122,7 @@ def _separation(losses: NDArray[np.float64], rng: np.random.Generator) -> float:
     return float(np.diff(mixture.means)[0] ** 2 + np.diff(mixture.variances)[0] ** 2)
 
 
-def _copy_members(
-    source: dict[str, Tensor], target: dict[str, Tensor], members: NDArray[np.bool_]
-) -> None:
+def _copy_members(source: dict[str, Tensor], target: dict[str, Tensor], members: Mask) -> None:
     """Copy some members of a state into another."""
     chosen = torch.from_numpy(members)
     for name, values in source.items():

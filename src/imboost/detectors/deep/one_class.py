@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.detectors.base import COUNT, COUNT_OR_ZERO, POSITIVE
 from imboost.detectors.deep.network import NetworkDetector
 from imboost.labels import Labels
@@ -87,13 +88,13 @@ class OneClassDetector(NetworkDetector):
         # Double precision, rounded to single: the last digits depend on the batch of a row.
         self._scorer = copy.deepcopy(self._model).double().requires_grad_(False)
 
-    def _score_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _score_rows(self, X: NDArray[Any]) -> Floats:
         scores = np.empty(len(X), dtype=np.float32)
         for part, distances in self._member_distances(X):
             scores[part] = distances.mean(0).cpu().numpy()
         return scores.astype(np.float64)
 
-    def _member_scores(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _member_scores(self, X: NDArray[Any]) -> Floats:
         parts = [distances for _, distances in self._member_distances(X)]
         return torch.cat(parts, dim=1).cpu().numpy()
 

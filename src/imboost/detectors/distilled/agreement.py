@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from imboost.arrays import Floats
 from imboost.errors import DistillationError
 from imboost.labels import OUTLIER, UNLABELLED, Labels, has_both_classes
-
-Floats = NDArray[np.float64]
 
 TOP_FRACTION = 0.01  # of the rows: the highest scores that both should have in common
 MIN_RANK_CORRELATION = 0.5  # the lowest of 21 ADBench tables was 0.7

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from imboost.arrays import Floats, Mask
 from imboost.detectors.base import BaseDetector
 from imboost.detectors.distilled.agreement import Agreement
 from imboost.errors import SettingError
@@ -68,16 +69,16 @@ class Distilled(BaseDetector):
         """Name of the model in score files and responses, with its teacher's."""
         return f"{type(self).__name__}({self.teacher_})"
 
-    def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_odds(self, scores: Floats) -> Floats:
         """Return the log-odds of scores, which are probabilities."""
         return logit(scores)
 
     def calibrate(
         self,
         y: Any,
-        is_audit: NDArray[np.bool_] | None = None,
+        is_audit: Mask | None = None,
         *,
-        weights: NDArray[np.float64] | None = None,
+        weights: Floats | None = None,
     ) -> NoReturn:
         """Raise: a distilled detector has the calibration of its teacher."""
         self._refuse_training()
@@ -94,12 +95,12 @@ class Distilled(BaseDetector):
             "call distill."
         )
 
-    def _score_rows(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _score_rows(self, X: NDArray[Any]) -> Floats:
         return np.asarray(expit(predict_log_odds(self._network, X)))
 
 
 @torch.inference_mode()
-def predict_log_odds(network: Perceptron, X: NDArray[Any]) -> NDArray[np.float64]:
+def predict_log_odds(network: Perceptron, X: NDArray[Any]) -> Floats:
     """Return the output of the network for every row of an encoded matrix."""
     found = np.empty(len(X))
     with one_thread():  # the chunks are too small for several

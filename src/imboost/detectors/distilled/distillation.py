@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from imboost.arrays import Floats, Indices
 from imboost.detectors.base import BaseDetector
 from imboost.detectors.distilled.agreement import Agreement
 from imboost.detectors.distilled.detector import Distilled
@@ -17,8 +17,6 @@ from imboost.labels import UNLABELLED, Labels, check_labels
 from imboost.models.perceptron import Perceptron, standard_scaling
 from imboost.tables.layout import Kind, Layout
 from imboost.training.distillation import fit_student
-
-Floats = NDArray[np.float64]
 
 MIN_ROWS = 10
 MAX_ROWS = 25_000  # rows of the table that are used: labelled rows, then others, at random
@@ -110,9 +108,7 @@ def distill(
     return student
 
 
-def _split_rows(
-    labels: Labels, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _split_rows(labels: Labels, rng: np.random.Generator) -> tuple[Indices, Indices]:
     """Draw at most `MAX_ROWS` rows, labelled rows first, and keep one in `HELD_OUT` aside.
 
     Rows kept aside and training rows have the same fractions of outliers and inliers.

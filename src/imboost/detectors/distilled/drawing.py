@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.tables.layout import Kind, Layout
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 Cells = dict[Any, Any]
 """The cells of a table by column: floats, nan where missing, or strings in an Arrow array."""
 Encode = Callable[[Cells], NDArray[Any]]
@@ -85,9 +84,7 @@ def _change_cells(cells: Cells, rows: Indices, n_known: int, rng: np.random.Gene
     return changed
 
 
-def _with_random_cells(
-    cells: Any, column: Any, is_random: NDArray[np.bool_], rng: np.random.Generator
-) -> Any:
+def _with_random_cells(cells: Any, column: Any, is_random: Mask, rng: np.random.Generator) -> Any:
     """Return cells of a column, some of them random: of a wider range, or any category."""
     if isinstance(column, np.ndarray):
         known = column[~np.isnan(column)]

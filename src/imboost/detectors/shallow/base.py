@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.detectors.base import BaseDetector, column_medians, impute
 from imboost.labels import UNLABELLED, Labels, has_both_classes
 from imboost.stats.ranks import RankTransform
 from imboost.stats.scaling import MinMaxScaling
-
-Floats = NDArray[np.float64]
 
 
 class ShallowDetector(BaseDetector):

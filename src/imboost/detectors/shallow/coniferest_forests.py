@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.detectors.base import COUNT, COUNT_OR_ZERO, NOT_NEGATIVE, TWO_OR_MORE
-from imboost.detectors.shallow.base import Floats, ShallowDetector
+from imboost.detectors.shallow.base import ShallowDetector
 from imboost.labels import OUTLIER, UNLABELLED, Labels
 
 
@@ -40,8 +40,8 @@ class ConiferestDetector(ShallowDetector):
         answers = np.where(labels[known] == OUTLIER, Label.ANOMALY, Label.REGULAR)
         self._forest.fit_known(table, table[known], answers)
 
-    def _score_preprocessed(self, table: Floats) -> NDArray[np.float64]:
-        scores: NDArray[np.float64] = -self._forest.score_samples(table)
+    def _score_preprocessed(self, table: Floats) -> Floats:
+        scores: Floats = -self._forest.score_samples(table)
         # Rounded to single precision: the last digits depend on the batch of a row.
         return scores.astype(np.float32).astype(np.float64)
 
@@ -163,5 +163,5 @@ def _same_influence(value: float, _n_outliers: int, _n_inliers: int) -> float:
     return value
 
 
-def _negative_reciprocal(depth: NDArray[np.float64]) -> NDArray[np.float64]:
+def _negative_reciprocal(depth: Floats) -> Floats:
     return -np.reciprocal(depth)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-Floats = NDArray[np.float64]
+from imboost.arrays import Floats, Indices
 
 MAX_CHUNK_VALUES = 20_000_000  # numbers in the largest array of a chunk: 160 MB
 SAME_ROW = 1e-6  # smaller distances between scaled rows are rounding errors
@@ -46,7 +45,7 @@ class NeighborDistances:
             ]
         )
 
-    def _measure(self, rows: Floats, found: NDArray[np.int64]) -> Floats:
+    def _measure(self, rows: Floats, found: Indices) -> Floats:
         """Compute the distances again, leaving out one copy of each row.
 
         The last digits of the distances that the search returns depend on the number of rows in

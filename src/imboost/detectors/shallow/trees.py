@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
 
+from imboost.arrays import Floats
 from imboost.detectors.base import COUNT, TWO_OR_MORE
-from imboost.detectors.shallow.base import Floats, ScoreFeatureClassifier
+from imboost.detectors.shallow.base import ScoreFeatureClassifier
 from imboost.detectors.shallow.neighbor_distances import NeighborDistances
 from imboost.stats.sampling import sample_rows
 
@@ -102,7 +103,7 @@ class Trees(ScoreFeatureClassifier):
         mean_rank = np.asarray(self._ranks.transform(scores).mean(axis=1))
         return [self.log_odds(self._combine(vote, mean_rank)) for vote in votes]
 
-    def _unsupervised_scores(self, table: Floats) -> NDArray[np.float64]:
+    def _unsupervised_scores(self, table: Floats) -> Floats:
         """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""
         distances = self._distances(table)
         wanted = np.minimum(self.n_neighbors, distances.shape[1]) - 1

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.detectors.base import COUNT, POSITIVE, TWO_OR_MORE
-from imboost.detectors.shallow.base import Floats, ScoreFeatureClassifier
+from imboost.detectors.shallow.base import ScoreFeatureClassifier
 from imboost.stats.sampling import sample_rows
 
 NEIGHBOUR_COUNTS = (1, 3, 5, 10, 20, 30, 40, 50)
@@ -97,7 +97,7 @@ class XGBOD(ScoreFeatureClassifier):
             random_state=self._seed,
         )
 
-    def _unsupervised_scores(self, table: Floats) -> NDArray[np.float64]:
+    def _unsupervised_scores(self, table: Floats) -> Floats:
         """Return the pool's scores: (rows, detectors)."""
         rows = self._standardise(table)
         with warnings.catch_warnings():
@@ -131,7 +131,7 @@ def _make_pool(n_rows: int, seed: int) -> list[Any]:
     ]
 
 
-def _clip_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _clip_scores(scores: Floats) -> Floats:
     """Clip scores to finite values and round to single precision, independent of the batch."""
     limit = float(np.finfo(np.float32).max)
     finite = np.nan_to_num(scores, nan=0.0, posinf=limit, neginf=-limit)

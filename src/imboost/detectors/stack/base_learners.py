@@ -15,13 +15,12 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
+from imboost.arrays import Floats, Mask
 from imboost.detectors.stack.forests import predict_forest
 from imboost.labels import Labels
 from imboost.parallel import limit_library_threads
 from imboost.stats.logistic import fit_map_logistic
 from imboost.stats.row_products import Singles, squared_distances
-
-Floats = NDArray[np.float64]
 
 PRIOR_INTERCEPT = -2.0  # log-odds of a row with average scores: about one outlier in eight rows
 PRIOR_INTERCEPT_STD = 1.0
@@ -124,7 +123,7 @@ def prior_intercept(scores: Floats, prior_weights: Floats) -> float:
 
 
 def _leave_one_out(
-    inputs: Floats, labels: Labels, found: Floats, free: NDArray[np.bool_], hessian: Floats
+    inputs: Floats, labels: Labels, found: Floats, free: Mask, hessian: Floats
 ) -> Floats:
     """Return each row's probability after one Newton step without its label.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices
 from imboost.detectors.base import column_medians
 from imboost.detectors.stack.conditionals import (
     ForestConditional,
@@ -19,9 +20,6 @@ from imboost.detectors.stack.pca import CrossFittedPCA
 from imboost.stats.row_products import Singles
 from imboost.stats.tails import TailScore
 from imboost.tables.layout import WHOLE_ROW, Kind, Layout
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 MAX_FOREST_FEATURES = 64  # with more, PCA replaces forests, which would take minutes
 RULE_SCORE = 3.0  # added to the rarity of a broken rule; chosen on the tables of `bench cells`

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.detectors.base import column_medians
 from imboost.detectors.stack.pca import CrossFittedPCA, Reconstruction
 from imboost.detectors.stack.training_rows import NEW
@@ -18,9 +19,7 @@ from imboost.stats.row_products import Singles
 from imboost.stats.scaling import MAD_TO_STD
 from imboost.tables.layout import Feature, Kind, Layout
 
-Floats = NDArray[np.float64]
-Known = NDArray[np.bool_]
-Indices = NDArray[np.int64]
+Known = Mask
 
 N_UNSEEN_TREES = 11  # trees that did not see a training row, on average, and predict it
 MAX_TREE_ROWS = 2_000  # rows per tree; more do not change the results of benchmarks.orders

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.detectors.base import COUNT, NOT_NEGATIVE, TWO_OR_MORE, BaseDetector
 from imboost.detectors.distilled import Distilled, distill
 from imboost.detectors.stack.base_learners import PRIOR_INTERCEPT, ScoreModel, prior_intercept
@@ -35,8 +36,6 @@ from imboost.stats.sampling import sample_rows
 from imboost.stats.scaling import MinMaxScaling
 from imboost.tables.layout import Layout
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Result = TypeVar("Result")
 
 UNSUPERVISED_SCORES = tuple(score_weights(0.0))
@@ -237,7 +236,7 @@ class Stack(BaseDetector):
             if has_both_classes(labels):
                 self._fit_learners(labels, known)
 
-    def _background_rows(self, labels: Labels, proba: Floats) -> NDArray[np.int64]:
+    def _background_rows(self, labels: Labels, proba: Floats) -> Indices:
         """Draw rows without a label that are taken to be inliers.
 
         Where errors are rare, nearly all rows are inliers, while the rows that people label are
@@ -304,14 +303,14 @@ class Stack(BaseDetector):
         coefficients = self._ensemble.score_model.coefficients.tolist()
         return dict(zip(self._score_names, coefficients, strict=True))
 
-    def embed(self, X: Any) -> NDArray[np.float64]:
+    def embed(self, X: Any) -> Floats:
         """Return the scaled columns of rows, missing numbers replaced by expected ones."""
         table = self._preprocess(self._check_table(X))
         if np.isnan(table).any():
             table = np.concatenate(self._map_chunks(self._unsupervised.impute, table))
         return table[:, self._ensemble.extractor.columns].astype(np.float64)
 
-    def log_odds(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_odds(self, scores: Floats) -> Floats:
         """Return the log-odds of scores, which are probabilities."""
         return logit(scores)
 

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Mask
 from imboost.detectors.stack.base_learners import ScoreModel, fit_learner
 from imboost.detectors.stack.features import FeatureExtractor
 from imboost.detectors.stack.pooling import LinearPool, LogarithmicPool
 from imboost.detectors.stack.unsupervised import ScoredRows
 from imboost.labels import Labels
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 NETWORK = "in_context"  # the base learner that is not part of the linear pool
 

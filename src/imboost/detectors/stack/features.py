@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices
 from imboost.detectors.stack.pca import PrincipalComponents
 from imboost.detectors.stack.unsupervised import ScoredRows
 from imboost.models.in_context import SCORES
 from imboost.stats.ranks import NormalScores
 from imboost.stats.row_products import Singles
 from imboost.stats.scaling import MAX_STANDARD_SCALED, StandardScaling
-
-Floats = NDArray[np.float64]
 
 MAX_LINEAR_SCORE = 5.0  # standard deviations to which scores are clipped for the linear model
 NETWORK_COLUMNS = 24  # maximum for the in-context network, as in its training
@@ -45,20 +44,20 @@ class FeatureExtractor:
     """
 
     score_names: list[str]
-    columns: NDArray[np.int64]
+    columns: Indices
     scaling: StandardScaling
     pca: PrincipalComponents
     component_scaling: StandardScaling
     score_scaling: StandardScaling
     normal_scores: NormalScores
-    network_columns: NDArray[np.int64]
+    network_columns: Indices
 
     @classmethod
     def fit(
         cls,
         rows: ScoredRows,
         score_names: list[str],
-        columns: NDArray[np.int64],
+        columns: Indices,
         n_components: int,
     ) -> FeatureExtractor:
         """Fit scalings, components and ranks to training rows."""
@@ -125,7 +124,7 @@ class FeatureExtractor:
         return self.component_scaling.transform(self.pca.transform(scaled))
 
 
-def _select_columns(content: NDArray[Any]) -> NDArray[np.int64]:
+def _select_columns(content: NDArray[Any]) -> Indices:
     """Return the columns for the network, selected and ordered by a hash of their values.
 
     The network then sees the same numbers in the same order, whatever the order of the columns.

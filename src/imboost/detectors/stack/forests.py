@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from imboost.arrays import Floats
 
 
 def predict_forest(forest: Any, X: NDArray[Any]) -> Floats:

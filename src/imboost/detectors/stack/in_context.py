@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.model_selection import StratifiedKFold
 
+from imboost.arrays import Floats, Indices
 from imboost.detectors.stack.base_learners import clip_probability
 from imboost.labels import OUTLIER, UNLABELLED, Labels
 from imboost.models.in_context import SCORES, Context
@@ -19,9 +20,6 @@ from imboost.models.pretrained import load_pretrained
 from imboost.parallel import map_in_threads
 from imboost.stats.row_products import Singles
 from imboost.training.loop import one_thread
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 CONTEXT_ROWS = 256  # the time to predict a row grows with them; 384 are hardly better
 MAX_LABELLED = 192  # context rows with a label; the others show the distribution

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 
+from imboost.arrays import Floats, Indices
 from imboost.stats.row_products import Singles
-
-Floats = NDArray[np.float64]
 
 CHUNK_ROWS = 2048  # rows at a time, which fit into the cache of a core
 
@@ -55,7 +53,7 @@ class IsolationScores:
         return np.asarray(2.0 ** -(mean / longest if longest > 0 else np.ones(len(X))))
 
 
-def _mean_path_length(n_rows: NDArray[np.int64]) -> Floats:
+def _mean_path_length(n_rows: Indices) -> Floats:
     """Return the mean path length in an isolation tree of this many rows.
 
     >>> _mean_path_length(np.array([1, 2, 256])).round(2).tolist()

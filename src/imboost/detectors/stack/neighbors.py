@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices
 from imboost.stats.row_products import Singles, squared_distances
 from imboost.stats.sampling import sample_rows
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 MAX_CANDIDATES = 1024  # reference rows that a row is compared with: those nearest to its pivot
 CANDIDATES_PER_PIVOT = 8  # pivots are reference rows; more candidates allow more of them

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.model_selection import KFold
 
+from imboost.arrays import Floats, Indices, Mask
 from imboost.detectors.stack.training_rows import NEW
 from imboost.parallel import limit_library_threads
 from imboost.stats.row_products import Singles, multiply_rows
 from imboost.stats.scaling import StandardScaling
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 EXPLAINED_VARIANCE = 0.95  # fraction of the variance that the retained components explain
 NEGLIGIBLE_VARIANCE = 1e-12  # relative to the first component: rounding of double precision
@@ -85,7 +82,7 @@ class CrossFittedPCA:
 
     scaling: StandardScaling
     folds: list[PrincipalComponents]
-    fold_of_rows: NDArray[np.int64]
+    fold_of_rows: Indices
 
     @classmethod
     def fit(cls, X: Singles, seed: int) -> CrossFittedPCA:
@@ -119,7 +116,7 @@ class CrossFittedPCA:
         expected = _single(self.scaling.mean) + _single(self.scaling.deviation) * mean
         return Reconstruction(expected, squared_errors)
 
-    def errors(self, X: Singles, known: NDArray[np.bool_], training_index: Indices) -> Floats:
+    def errors(self, X: Singles, known: Mask, training_index: Indices) -> Floats:
         """Return the sum of the squared errors of every row's known cells."""
         total = np.empty(len(X))
         for start in range(0, len(X), CHUNK_ROWS):

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from imboost.arrays import Floats, Mask
 from imboost.detectors.stack.base_learners import BaseLearner, clip_probability
 from imboost.detectors.stack.in_context import InContextLearner
 from imboost.labels import OUTLIER, Labels
 from imboost.stats.log_odds import logit
 from imboost.stats.row_products import Singles
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 FeatureFunction = Callable[[Mask], Singles]
 """Computes the network's features of the rows that a mask selects."""
 LearnerFeatures = Callable[[str], NDArray[Any]]

@@ -14,8 +14,6 @@ from scipy.stats import mode
 
 from imboost.tables.layout import Kind, Layout
 
-Floats = NDArray[np.float64]
-
 MIN_DIMENSIONALITY = 1e-3  # of a constant table, so that all prior weights are positive
 CELLS_WEIGHT = 40.0  # of the cell model; chosen on the building tables of `imboost bench cells`
 CELLS_LEARNER_WEIGHT = 4.0  # pseudo-counts, chosen there as well

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.arrays import Indices
 from imboost.stats.row_products import Singles
-
-Indices = NDArray[np.int64]
 
 NEW = -1  # index of a row that is no training row
 GRID = 1e-5  # scaled numbers in the same interval of this width are the same

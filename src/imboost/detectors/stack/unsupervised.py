@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imboost.arrays import Floats, Indices
 from imboost.detectors.base import column_medians, impute
 from imboost.detectors.stack.cell_model import CellModel
 from imboost.detectors.stack.conditionals import feature_values, predicted_columns
@@ -22,8 +23,6 @@ from imboost.detectors.stack.training_rows import TrainingRows
 from imboost.stats.row_products import Singles
 from imboost.stats.sampling import sample_rows
 from imboost.tables.layout import Kind, Layout
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +152,6 @@ class UnsupervisedScores:
         index = self._find(X)
         return self.cell_model.score(X, index)[0], self.cell_model.expected(X, index)
 
-    def _find(self, X: Singles) -> NDArray[np.int64]:
+    def _find(self, X: Singles) -> Indices:
         """Return which training row each row is."""
         return self.training_rows.find(feature_values(X, self.layout))
