@@ -10,7 +10,7 @@ from imboost.cli.bench_datasets import _describe_paper
 from imboost.cli.main import app
 from imboost.datasets import find_datasets, load_dataset
 from imboost.errors import DataError
-from imboost.reporting import percent
+from imboost.present.formatting import percent
 
 
 def write(folder, file_name, n_rows, n_columns, n_outliers):

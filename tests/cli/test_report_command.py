@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from imboost import persistence
-from imboost.reporting import render, score_histogram
+from imboost.present.pages import render
+from imboost.reporting import score_histogram
 from imboost.scoring.drift import DriftMonitor
 from imboost.scoring.report_rows import ReportRows
 from page_reading import outside_addresses, tags

@@ -16,7 +16,7 @@ import pytest
 from imboost import persistence
 from imboost.cli.explained_rows import print_rows
 from imboost.explain import Explanation, Reason
-from imboost.reporting import percent
+from imboost.present.formatting import percent
 from imboost.scoring import streaming
 from imboost.scoring.explained_rows import ExplainedRow
 from imboost.scoring.row_selection import SelectedRows

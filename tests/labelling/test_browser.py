@@ -10,8 +10,8 @@ import pyarrow.parquet
 import pytest
 
 from browser_pages import accessibility_faults, faultless_page, scrolls_sideways
-from imboost.labelling.rendering import render
 from imboost.labelling.views import TrainingView
+from imboost.present.pages import render
 from labelling_program import run_labelling, write_orders
 from labelling_views import common, panel
 

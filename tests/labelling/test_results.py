@@ -17,7 +17,7 @@ from imboost import persistence
 from imboost.errors import IMBoostError
 from imboost.labelling import results
 from imboost.labelling.label_studio import CONFIG
-from imboost.labelling.rendering import render
+from imboost.present.pages import render
 from serving_thread import served
 
 

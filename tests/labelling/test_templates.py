@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 import labelling_views as made_up
-from imboost.labelling import rendering, views
+from imboost.labelling import views
+from imboost.present import pages as rendering
 from page_reading import Elements
 
 HOSTILE = [

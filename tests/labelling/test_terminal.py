@@ -12,7 +12,7 @@ from imboost.errors import StoreError
 from imboost.labelling.cards import question_view
 from imboost.labelling.terminal import Terminal
 from imboost.labelling.workspace import Workspace
-from imboost.reporting.formatting import printable
+from imboost.present.formatting import printable
 from imboost.session import Answer
 
 HOSTILE = "\x1b[31mred\x07\x9b2J\u202e[bold]"

@@ -71,7 +71,7 @@ def cells(
 
 
 def _print(results: Sequence[CellsResult], numbers: Sequence[int]) -> None:
-    from imboost.reporting import percent
+    from imboost.present.formatting import percent
 
     console = Console()
     by_table = Table(title="errors among the K highest scores (2K), by number of answers")

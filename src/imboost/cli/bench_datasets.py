@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from imboost.cli import options
-from imboost.reporting.formatting import percent
+from imboost.present.formatting import percent
 
 if TYPE_CHECKING:
     from imboost.benchmark.data_sets import DatasetFacts

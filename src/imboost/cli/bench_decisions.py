@@ -70,7 +70,7 @@ def decisions(
 
 
 def _print(summary: dict[str, float]) -> None:
-    from imboost.reporting import percent
+    from imboost.present.formatting import percent
 
     n_runs, error = summary.pop("n_runs"), summary.pop("calibration_error")
     table = Table(title=f"{n_runs} runs, after the last round", title_justify="left")

@@ -17,7 +17,7 @@ from imboost.cli.options import RolesFile, Table
 from imboost.cli.outputs import write_text
 from imboost.cli.progress import stage
 from imboost.errors import DataError
-from imboost.reporting.formatting import count, printable
+from imboost.present.formatting import count, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

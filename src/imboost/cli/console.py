@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from imboost.reporting.formatting import count, printable
+from imboost.present.formatting import count, printable
 
 
 def say(*lines: str, stderr: bool = False) -> None:

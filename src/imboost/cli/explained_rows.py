@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from imboost.reporting.formatting import count, printable
+from imboost.present.formatting import count, printable
 
 if TYPE_CHECKING:
     from imboost.scoring.explained_rows import ExplainedRow

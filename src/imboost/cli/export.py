@@ -22,7 +22,7 @@ from imboost.cli.options import (
 )
 from imboost.cli.progress import stage
 from imboost.errors import SettingError
-from imboost.reporting.formatting import count
+from imboost.present.formatting import count
 
 if TYPE_CHECKING:
     from imboost.detectors import BaseDetector

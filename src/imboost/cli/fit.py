@@ -30,7 +30,7 @@ from imboost.cli.options import (
 from imboost.cli.progress import is_shown, stage, timed_stage
 from imboost.cli.training_time import estimate_seconds
 from imboost.errors import DataError, SettingError, UnknownNameError
-from imboost.reporting.formatting import count, printable
+from imboost.present.formatting import count, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -28,7 +28,7 @@ from imboost.cli.options import (
 )
 from imboost.cli.progress import stage
 from imboost.errors import MissingPackageError, SettingError
-from imboost.reporting.formatting import count
+from imboost.present.formatting import count
 from imboost.validation import check_number
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from imboost.cli.console import say
 from imboost.cli.inputs import is_model
 from imboost.cli.progress import row_bar, stage
 from imboost.errors import SettingError
-from imboost.reporting.formatting import count
+from imboost.present.formatting import count
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector

@@ -12,7 +12,7 @@ import typer
 from imboost.cli.console import say
 from imboost.cli.progress import stage
 from imboost.errors import SessionError, SettingError
-from imboost.reporting.formatting import count, percent
+from imboost.present.formatting import count, percent
 
 if TYPE_CHECKING:
     from imboost.session.log import Entry

@@ -29,7 +29,7 @@ from imboost.cli.report import report
 from imboost.cli.score import score
 from imboost.cli.serve import serve
 from imboost.errors import IMBoostError
-from imboost.reporting.formatting import printable
+from imboost.present.formatting import printable
 
 app = typer.Typer(
     epilog="Start with: imboost label TABLE.csv, or imboost fit TABLE.csv",

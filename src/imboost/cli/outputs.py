@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from imboost.reporting.formatting import printable
+from imboost.present.formatting import printable
 
 
 def write_page(path: Path, template: str, context: Mapping[str, Any]) -> None:
     """Fill a template and write the page atomically."""
-    from imboost.reporting import render
+    from imboost.present.pages import render
 
     write_text(path, render(template, context))
 

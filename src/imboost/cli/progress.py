@@ -21,7 +21,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from imboost.reporting.formatting import printable
+from imboost.present.formatting import printable
 
 LAST_FRACTION = 0.99  # of a bar whose stage takes longer than estimated
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from imboost.cli.progress import row_bar, stage
 from imboost.errors import PersistenceError, SettingError
-from imboost.reporting.formatting import count
+from imboost.present.formatting import count
 
 if TYPE_CHECKING:
     from imboost.scoring.ray_engine import RayScores

@@ -13,7 +13,7 @@ from imboost.cli.options import Encoding, Header, Model, Scores, Sheet, Sql, Tab
 from imboost.cli.outputs import write_text
 from imboost.cli.progress import stage
 from imboost.errors import SettingError
-from imboost.reporting.formatting import count
+from imboost.present.formatting import count
 
 if TYPE_CHECKING:
     import numpy as np

@@ -28,7 +28,7 @@ from imboost.cli.options import (
 from imboost.cli.outputs import output_file
 from imboost.cli.progress import row_bar
 from imboost.cli.ray_commands import check_local, check_ray_options, describe_rows, score_on_ray
-from imboost.reporting.formatting import count, percent
+from imboost.present.formatting import count, percent
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from imboost.reporting.formatting import count, percent
-from imboost.reporting.notebook_tables import notebook_pairs, notebook_table
+from imboost.present.formatting import count, percent
+from imboost.present.notebook_tables import notebook_pairs, notebook_table
 
 if TYPE_CHECKING:
     from imboost.detectors.base import BaseDetector

@@ -120,7 +120,7 @@ class Explanation:
         return sum(reason.contribution for reason in self.reasons) - main
 
     def _repr_html_(self) -> str:
-        from imboost.reporting.notebook_tables import (
+        from imboost.present.notebook_tables import (
             notebook_pairs,
             notebook_table,
             notebook_title,

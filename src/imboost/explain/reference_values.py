@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.arrays import Floats, Mask
-from imboost.reporting.formatting import percent
+from imboost.present.formatting import percent
 from imboost.tables.column_encoders import DAY
 from imboost.tables.datetime_parser import DatetimeParser
 from imboost.tables.number_parser import NumberParser

@@ -19,8 +19,8 @@ from imboost.findings.finding import KINDS, CheckedTable, Finding, quote
 from imboost.findings.sentinels import find_sentinels
 from imboost.findings.spellings import find_spellings
 from imboost.findings.units import find_mixed_units
+from imboost.present.formatting import count
 from imboost.relations import Relation, discover, with_text_columns
-from imboost.reporting.formatting import count
 from imboost.tables.frames import to_arrow
 from imboost.tables.roles import Role
 from imboost.tables.schema import ParsedColumns, Schema

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from imboost.arrays import Floats, Mask
 from imboost.findings.finding import CheckedTable, Finding, quote
 from imboost.findings.sentinels import DATES
+from imboost.present.formatting import count
 from imboost.relations.rounding import rounding_unit
-from imboost.reporting.formatting import count
 from imboost.tables.cells import mask_missing
 from imboost.tables.roles import Role
 

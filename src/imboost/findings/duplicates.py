@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from imboost.arrays import Floats, Indices, Mask
 from imboost.findings.finding import CheckedTable, Finding
+from imboost.present.formatting import count
 from imboost.relations.evidence import codes_of
-from imboost.reporting.formatting import count
 from imboost.tables.roles import FOREIGN_KEY_NAME, IDENTIFIER_NAME, Role
 
 MIN_COLUMNS = {1: 4, 2: 6}  # columns needed to call rows with so many differences near duplicates

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from imboost.errors import SettingError
 from imboost.findings.finding import Finding
-from imboost.reporting import render
+from imboost.present.pages import render
 from imboost.tables.cells import to_text
 
 MAX_PAGE_ROWS = 50  # rows of a finding that a page lists

@@ -8,8 +8,8 @@ import numpy as np
 
 from imboost.arrays import Floats
 from imboost.findings.finding import CheckedTable, Finding
+from imboost.present.formatting import count
 from imboost.relations.rounding import rounding_unit, write_number, write_time
-from imboost.reporting.formatting import count
 from imboost.tables.roles import Role
 
 REPDIGITS = tuple(

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.findings.finding import CheckedTable, Finding
+from imboost.present.formatting import count
 from imboost.relations.spelling_search import find_variants
-from imboost.reporting.formatting import count
 from imboost.tables.cells import is_text
 from imboost.tables.roles import Role
 

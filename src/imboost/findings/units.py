@@ -8,8 +8,8 @@ import numpy as np
 
 from imboost.arrays import Floats, Mask
 from imboost.findings.finding import CheckedTable, Finding
+from imboost.present.formatting import count
 from imboost.relations.rounding import MAD_TO_SD, rounding_unit, write_number
-from imboost.reporting.formatting import count
 from imboost.tables.roles import Role
 
 FACTORS = {

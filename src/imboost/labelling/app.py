@@ -26,7 +26,7 @@ from imboost.labelling.cards import (
     suspects_view,
 )
 from imboost.labelling.label_studio_import import MAX_BYTES
-from imboost.labelling.pages import FOLDER, NAME_COOKIE, Pages, person
+from imboost.labelling.pages import NAME_COOKIE, STATIC, Pages, person
 from imboost.labelling.project import Project
 from imboost.labelling.views import QuestionView
 from imboost.labelling.workspace import Workspace
@@ -82,7 +82,7 @@ def make_app(
         redirect_slashes=False,
     )
     pages = Pages(project, csrf_token)
-    app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
     add_probes(app, metrics, is_ready=lambda: project.phase != "training")
     _add_setup(app, project, pages)
     _add_questions(app, project, pages)

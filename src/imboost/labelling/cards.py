@@ -27,7 +27,7 @@ from imboost.labelling.views import (
     SuspectsView,
 )
 from imboost.labelling.workspace import Workspace
-from imboost.reporting.formatting import count, percent
+from imboost.present.formatting import count, percent
 from imboost.session import Answer
 from imboost.session.agreement import Agreement
 from imboost.session.state import AUDIT

@@ -11,7 +11,7 @@ from typing import Any
 
 from imboost.errors import DataError, SessionError
 from imboost.labelling.label_studio import CHOICES, NOTE, ROW, TABLE, last_answers
-from imboost.reporting.formatting import count
+from imboost.present.formatting import count
 from imboost.session import Answer, Answered, Session
 from imboost.session.table import fingerprint
 

@@ -10,12 +10,13 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
+from imboost import present
 from imboost.labelling.cards import panel_view
 from imboost.labelling.project import Project
-from imboost.labelling.rendering import render
+from imboost.present.pages import render
 from imboost.web.access import browser_session
 
-FOLDER = Path(__file__).parent
+STATIC = Path(present.__file__).parent / "static"
 VERSION = version("imboost")  # read from disk once
 NAME_COOKIE = "imboost_name"
 

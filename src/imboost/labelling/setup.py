@@ -11,7 +11,7 @@ from markupsafe import Markup
 from imboost.findings.check import check_table
 from imboost.labelling.columns import Columns, NumberColumn
 from imboost.labelling.views import ColumnsView, ColumnView
-from imboost.reporting.formatting import percent
+from imboost.present.formatting import percent
 from imboost.scoring.explained_rows import shorten
 from imboost.tables.cells import to_text
 from imboost.tables.roles import Role

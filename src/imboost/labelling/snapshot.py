@@ -17,7 +17,7 @@ from imboost.explain import Explanation
 from imboost.labelling.groups import find_suspects
 from imboost.labelling.pictures import ScorePicture
 from imboost.labels import has_both_classes
-from imboost.reporting.formatting import percent
+from imboost.present.formatting import percent
 from imboost.session import Answer, Session
 
 

@@ -14,7 +14,7 @@ from imboost.errors import SessionError, StoreError
 from imboost.labelling.cards import panel_view, question_view
 from imboost.labelling.views import CellView, PanelView, QuestionView
 from imboost.labelling.workspace import Workspace
-from imboost.reporting.formatting import count, percent, printable
+from imboost.present.formatting import count, percent, printable
 from imboost.scoring.explained_rows import shorten
 from imboost.session import Answer
 

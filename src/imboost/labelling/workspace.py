@@ -18,7 +18,7 @@ from imboost.labelling.columns import Columns
 from imboost.labelling.leases import Leases
 from imboost.labelling.snapshot import Explainer, Snapshot
 from imboost.labelling.views import TrainingView
-from imboost.reporting.formatting import count
+from imboost.present.formatting import count
 from imboost.session import Answer, Session
 from imboost.tables.roles import Role
 

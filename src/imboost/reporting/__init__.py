@@ -1,5 +1,6 @@
 """Figures, tables and pages, shared by the benchmark and the commands."""
 
+from imboost.present.formatting import percent
 from imboost.reporting.comparison_charts import (
     Mark,
     Panel,
@@ -8,7 +9,7 @@ from imboost.reporting.comparison_charts import (
     setting_panels,
 )
 from imboost.reporting.curves import learning_curves, picture, small_multiples, update_curves
-from imboost.reporting.formatting import format_value, percent
+from imboost.reporting.formatting import format_value
 from imboost.reporting.page import render
 from imboost.reporting.report_table import Matrix, Table
 from imboost.reporting.score_charts import score_histogram

@@ -1,10 +1,14 @@
-"""Numbers as text, for pages, tables, figures and the terminal."""
+"""Numbers in tables of the benchmark."""
 
 from __future__ import annotations
 
 import math
 import re
 from typing import Literal
+
+from imboost.present.formatting import count, percent
+
+__all__ = ["MISSING", "Kind", "Value", "compact", "count", "format_value", "percent"]
 
 Value = str | float | None
 Kind = Literal[
@@ -14,9 +18,6 @@ Kind = Literal[
 1.23 × (ratio), 12% (percent). Text stays on one line; prose may wrap."""
 
 MISSING = "\N{EN DASH}"
-
-# Control characters, surrogates, and marks that change the direction of text.
-UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def format_value(value: Value, kind: Kind) -> str:
@@ -49,34 +50,3 @@ def compact(text: str) -> str:
     ['.123', '+.123', '10.5', '1.00']
     """
     return "1.00" if text == "1.000" else re.sub(r"^([+\N{MINUS SIGN}]?)0\.", r"\1.", text)
-
-
-def percent(fraction: float) -> str:
-    """Format a fraction as a percentage, with more digits close to 0% and 100%.
-
-    >>> [percent(part) for part in (1.0, 0.996, 0.4, 0.021, 0.0005, 1e-7)]
-    ['100%', '99.6%', '40%', '2.1%', '0.05%', 'under 0.01%']
-    """
-    if 0 < fraction < 0.0001:
-        return "under 0.01%"
-    if 0.99 < fraction < 1:
-        return f"{math.floor(1000 * fraction) / 10:.1f}%"  # never rounded up to 100%
-    return f"{100 * fraction:.0f}%" if fraction >= 0.1 else f"{100 * fraction:.2g}%"
-
-
-def count(number: int, noun: str) -> str:
-    """Write a number and its noun, in the plural unless the number is 1.
-
-    >>> count(1, "row"), count(2000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def printable(text: str) -> str:
-    r"""Return text on one line that cannot control a terminal.
-
-    >>> printable("5\n\x1b[31mred")
-    '5 [31mred'
-    """
-    return UNPRINTABLE.sub("", re.sub(r"\s", " ", text))

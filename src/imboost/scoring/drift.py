@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.detectors.table_detector import TableDetector
-from imboost.reporting.formatting import percent
+from imboost.present.formatting import percent
 from imboost.tables.cells import is_supported, mask_missing
 from imboost.tables.column_encoders import CategoryEncoder
 from imboost.tables.roles import Role

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.explain import Explanation
-from imboost.reporting import render, score_histogram
+from imboost.present.pages import render
+from imboost.reporting import score_histogram
 from imboost.scoring.drift import DataWarning
 from imboost.scoring.explained_rows import describe_method, predicate, subject
 from imboost.scoring.report_rows import ReportRows

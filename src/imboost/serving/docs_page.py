@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 
-from imboost.reporting import render
+from imboost.present.pages import render
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 """Content-Security-Policy of the page: its own style and nothing else."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from imboost.errors import SettingError
-from imboost.reporting.formatting import count, percent, printable
-from imboost.reporting.notebook_tables import notebook_pairs, notebook_table, notebook_title
+from imboost.present.formatting import count, percent, printable
+from imboost.present.notebook_tables import notebook_pairs, notebook_table, notebook_title
 
 if TYPE_CHECKING:
     from imboost.explain import Explanation

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from imboost.errors import DataError, SettingError, UnknownNameError
-from imboost.reporting.formatting import printable
+from imboost.present.formatting import printable
 from imboost.tables.roles import Role
 from imboost.tables.schema import Schema
 

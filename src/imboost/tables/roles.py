@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.arrays import Floats
-from imboost.reporting.formatting import percent
+from imboost.present.formatting import percent
 from imboost.tables.category_parser import (
     BooleanParser,
     CategoryParser,

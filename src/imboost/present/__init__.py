@@ -1,0 +1,1 @@
+"""What people read and see: numbers as text, pages, pictures and notebook tables."""
