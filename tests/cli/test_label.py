@@ -130,6 +130,12 @@ def test_missing_packages_are_named(orders, monkeypatch):
     assert "imboost label needs python-multipart: pip install 'imboost[label]'" in line
 
 
+def test_the_page_needs_no_package_of_another_extra():
+    code = "import sys; sys.modules['prometheus_client'] = None; import imboost.labelling.app"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.stderr == ""
+
+
 def test_tables_and_sessions_that_cannot_be_used_are_refused(orders, tmp_path, monkeypatch):
     with pytest.raises(DataError, match="does not exist"):
         find_source(tmp_path / "none.csv", None, "default")

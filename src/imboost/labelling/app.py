@@ -32,11 +32,9 @@ from imboost.labelling.views import QuestionView
 from imboost.labelling.workspace import Workspace
 from imboost.session import Answer
 from imboost.web.access import PageAccess, csrf_token
-from imboost.web.access_log import Observed
 from imboost.web.addresses import AllowedHosts
 from imboost.web.guard import Guard
 from imboost.web.limits import RequestLimits
-from imboost.web.metrics import Metrics
 from imboost.web.probes import add_probes
 
 MAX_NAME_LENGTH = 60  # characters of a person's name
@@ -65,7 +63,6 @@ def make_app(
     hosts : AllowedHosts, optional
         Hosts that requests may name. Default: those of the local machine.
     """
-    metrics = Metrics(lambda: 0)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -83,18 +80,17 @@ def make_app(
     )
     pages = Pages(project, csrf_token)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    add_probes(app, metrics, is_ready=lambda: project.phase != "training")
+    add_probes(app, is_ready=lambda: project.phase != "training")
     _add_setup(app, project, pages)
     _add_questions(app, project, pages)
     _add_lists(app, project, pages)
     results.add_routes(app, project, pages)
     _add_error_handlers(app, pages)
-    guarded = Guard(
+    return Guard(
         PageAccess(app, token=token, stylesheet="/static/theme.css"),
         hosts=hosts or AllowedHosts(),
         limits=RequestLimits(n_bytes=MAX_BYTES + FORM_BYTES),
     )
-    return Observed(guarded, metrics.count_request)
 
 
 def _workspace(project: Project) -> Workspace:

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 import pyarrow as pa
-from fastapi import FastAPI, Request, Security
+from fastapi import FastAPI, Request, Response, Security
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel
@@ -98,9 +98,15 @@ def make_app(
     for kind, status in ((IMBoostError, 422), (pa.ArrowException, 422), (TimeoutError, 504)):
         app.add_exception_handler(kind, _error_handler(status))
     app.add_exception_handler(Exception, _answer_failure)
-    add_probes(app, metrics, is_ready=lambda: not workers.is_full)
+    add_probes(app, is_ready=lambda: not workers.is_full)
     _add_endpoints(app, detector, limits, workers, metrics, needs_token=token is not None)
     add_docs_page(app)
+
+    @app.get("/metrics", include_in_schema=False)
+    async def get_metrics() -> Response:
+        """Return the metrics of the service."""
+        return metrics.respond()
+
     guarded = Guard(
         BearerAccess(app, token=token),
         hosts=hosts or AllowedHosts(),

@@ -1,14 +1,12 @@
-"""Endpoints for those who run a server: health, readiness and metrics."""
+"""Endpoints for those who run a server: health and readiness."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from fastapi import FastAPI, Response
+from fastapi import FastAPI
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
-
-from imboost.web.metrics import Metrics
 
 
 class Health(BaseModel):
@@ -17,13 +15,12 @@ class Health(BaseModel):
     status: str
 
 
-def add_probes(app: FastAPI, metrics: Metrics, is_ready: Callable[[], bool]) -> None:
-    """Add the endpoints /health, /ready and /metrics to an application.
+def add_probes(app: FastAPI, is_ready: Callable[[], bool]) -> None:
+    """Add the endpoints /health and /ready to an application.
 
     Parameters
     ----------
     app : FastAPI
-    metrics : Metrics
     is_ready : callable
         Returns whether the server can take requests now.
     """
@@ -39,8 +36,3 @@ def add_probes(app: FastAPI, metrics: Metrics, is_ready: Callable[[], bool]) -> 
         if not is_ready():
             raise HTTPException(503, "Not ready.", {"Retry-After": "1"})
         return Health(status="ready")
-
-    @app.get("/metrics", include_in_schema=False)
-    async def get_metrics() -> Response:
-        """Return the metrics of the service."""
-        return metrics.respond()
