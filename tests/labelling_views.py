@@ -8,15 +8,15 @@ import numpy as np
 from markupsafe import Markup
 
 from imboost.labelling import views
-from imboost.labelling.pictures import CategoryPicture, NumberPicture, ScorePicture, draw_found
+from imboost.present.pictures import Frequencies, Histogram, draw_found
 from imboost.session.answers import Answer
 from imboost.tables.roles import Role
 
 RNG = np.random.default_rng(0)
 CITY_COUNTS = {"Berlin": 900, "Hamburg": 700, "Munich": 640, "Cologne": 300, "Bremen": 90}
-AMOUNTS = NumberPicture.fit(RNG.lognormal(4, 0.6, 5000))
-CITIES = CategoryPicture.fit(list(CITY_COUNTS), list(CITY_COUNTS.values()))
-SCORES = ScorePicture.fit(np.append(RNG.gamma(2, 1, 5000), RNG.uniform(9, 16, 30)), 9.5)
+AMOUNTS = Histogram.of_column(RNG.lognormal(4, 0.6, 5000))
+CITIES = Frequencies.of_column(list(CITY_COUNTS), list(CITY_COUNTS.values()))
+SCORES = Histogram.of_scores(np.append(RNG.gamma(2, 1, 5000), RNG.uniform(9, 16, 30)))
 NOTE = "Please leave it with the neighbour at no. 14b"
 
 
@@ -45,13 +45,13 @@ def question(**changes):
     above = "above 99.98% of reference rows"
     rare = "in 0.02% of reference rows with the same state"
     late = "missing in 0.4% of reference rows"
-    amount = AMOUNTS.draw(4999.0, 49.99, "4,999.00 among all amounts")
-    city = CITIES.draw("Munich", "Hamburg", "Munich among all cities")
-    shipped = AMOUNTS.draw(np.nan, 60.0, "Shipping dates")
+    amount = AMOUNTS.draw("4,999.00 among all amounts", expected=49.99, mark=4999.0)
+    city = CITIES.draw("Munich among all cities", expected="Hamburg", mark="Munich")
+    shipped = AMOUNTS.draw("Shipping dates", expected=60.0)
     reasons = [
-        views.CellView("amount", "4,999.00", "49.99", above, True, 1.0, amount),
-        views.CellView("city", "Munich", "Hamburg", rare, True, 0.61, city),
-        views.CellView("shipped_at", "", "2025-03-02", late, True, 0.23, shipped),
+        _reason("amount", "4,999.00", "49.99", above, 1.0, amount),
+        _reason("city", "Munich", "Hamburg", rare, 0.61, city),
+        _reason("shipped_at", "", "2025-03-02", late, 0.23, shipped),
     ]
     cells = {"unit_price": "49.99", "currency": "EUR", "coupon": "", "delivery_note": NOTE}
     cells |= {f"attribute_{n}": f"{50 - n / 3:.2f}" for n in range(20)}
@@ -75,8 +75,8 @@ def question(**changes):
         is_called=True,
         origin="Its score is among the highest of all unanswered rows.",
         reasons=reasons,
-        others=[views.CellView(column, value) for column, value in cells.items()],
-        score_picture=SCORES.draw("Scores of all rows", 14.3),
+        others=[views.CellView(column=column, value=value) for column, value in cells.items()],
+        score_picture=SCORES.draw("Scores of all rows", threshold=9.5, mark=14.3),
         similar=[
             views.SimilarRow(88, "order 9120", Answer.OUTLIER, [("amount", "5,499.00")]),
             views.SimilarRow(89, "order 7731", Answer.INLIER, [*in_munich, ("coupon", "")]),
@@ -87,6 +87,17 @@ def question(**changes):
         note="amount is in cents",
     )
     return dataclasses.replace(given, **changes)
+
+
+def _reason(column, value, expected, position, strength, picture):
+    return views.CellView(
+        column=column,
+        value=value,
+        expected=expected,
+        position=position,
+        strength=strength,
+        picture=picture,
+    )
 
 
 def empty_question():
@@ -107,7 +118,7 @@ def panel(**changes):
         n_unsure=2,
         n_skipped=1,
         found_picture=draw_found(found, "16 outliers in 40 answers"),
-        score_picture=SCORES.draw("Scores of all rows"),
+        score_picture=SCORES.draw("Scores of all rows", threshold=9.5),
         n_called=312,
         precision="86% (71–95%)",
         missed="14 rows (3–41)",
@@ -131,7 +142,7 @@ def empty_panel():
 
 def columns():
     """Thirty columns of orders."""
-    drawn = AMOUNTS.draw(np.nan, np.nan, "Distribution of amount")
+    drawn = AMOUNTS.draw("Distribution of amount")
     numeric, text = Role.NUMERIC, Role.TEXT
     rows = [
         ("order_id", Role.IDENTIFIER, Role.IDENTIFIER, 0, 50_000, "all values differ", ["10423"]),
@@ -144,8 +155,26 @@ def columns():
         "37 rows have a city that occurs with no other row of their state.",
         "amount: -1 occurs 214 times, which looks like a placeholder for a missing value.",
     ]
-    made = [views.ColumnView(at, *row) for at, row in enumerate(rows)]
-    return views.ColumnsView(made, list(Role), 50_000, findings)
+    names = [
+        "name",
+        "role",
+        "inferred_role",
+        "n_missing",
+        "n_distinct",
+        "note",
+        "examples",
+        "picture",
+    ]
+    made = [
+        views.ColumnView(index=at, **dict(zip(names, row, strict=False)))
+        for at, row in enumerate(rows)
+    ]
+    return views.ColumnsView(columns=made, roles=list(Role), n_rows=50_000, findings=findings)
+
+
+def no_columns():
+    """A table without columns, with an error."""
+    return views.ColumnsView(columns=[], roles=[], n_rows=0, findings=[], error="No columns.")
 
 
 def suspects(n=30):
@@ -165,8 +194,19 @@ def suspects(n=30):
         for at in range(n)
     ]
     all_columns = [*names, *(f"attribute_{at}" for at in range(24))]
-    found = ("score", True, "city", "Munich", "all", 2, 41, 1214)
-    return views.SuspectsView(rows, names, all_columns, *found)
+    return views.SuspectsView(
+        rows=rows,
+        columns=names,
+        all_columns=all_columns,
+        sort="score",
+        descending=True,
+        column="city",
+        value="Munich",
+        answered="all",
+        page=2,
+        n_pages=41,
+        n_rows=1214,
+    )
 
 
 def history(n=20):

@@ -8,7 +8,6 @@ import pytest
 
 from imboost import persistence
 from imboost.present.pages import render
-from imboost.reporting import score_histogram
 from imboost.scoring.drift import DriftMonitor
 from imboost.scoring.report_rows import ReportRows
 from page_reading import outside_addresses, tags
@@ -143,19 +142,3 @@ def test_the_share_of_outliers_can_be_read(n_outliers, n_rows, written):
     context = {**texts, **numbers, **lists, **rows}
     page = render("scores.html.j2", context)
     assert f"<span>called outliers ({written})</span>" in page
-
-
-@pytest.mark.parametrize(
-    ("scores", "threshold"),
-    [
-        (np.zeros(5), 0.0),
-        (np.array([0.1, 0.2, 0.9]), 0.5),
-        (np.array([1.0, 2.0, 1e9]), 1.5),
-        (np.array([-3e5, -2e5, 7.0]), -1e5),
-        (np.array([5.0]), 1.0),
-    ],
-)
-def test_scores_of_any_range_can_be_drawn(scores, threshold):
-    svg = score_histogram(scores, threshold)
-    assert svg.startswith("<svg")
-    assert ("the last bar" in svg) == (scores.max() == 1e9)

@@ -46,7 +46,7 @@ OTHER = [
     ("question", {"question": None, "panel": None}),
     ("question", {"question": None, "panel": DONE}),
     ("row", {"question": made_up.empty_question(), "panel": None, "back": "/"}),
-    ("columns", {"columns": views.ColumnsView([], [], 0, [], "No columns."), **BEFORE}),
+    ("columns", {"columns": made_up.no_columns(), **BEFORE}),
     ("training", {**FAILED, **FIRST}),
     ("training", {"training": None, "error": "", **FIRST}),
     ("suspects", {"suspects": made_up.suspects(0)}),
@@ -91,6 +91,17 @@ def test_the_hostile_views_reach_the_pages():
     texts = page.find("html")[0]["text"]
     for text in HOSTILE:
         assert text in texts
+
+
+def test_a_card_shows_every_value_and_draws_every_reason():
+    page = read("question", TYPICAL["question"])
+    [cells] = [element for element in page.elements if element["attrs"].get("id") == "cells"]
+    for cell in (*made_up.question().reasons, *made_up.question().others):
+        assert cell.column in cells["text"]
+        assert (cell.value or "missing") in cells["text"]
+    labels = [svg["attrs"]["aria-label"] for svg in page.find("svg") if "role" in svg["attrs"]]
+    for drawn in ("4,999.00 among all amounts", "Munich among all cities", "Shipping dates"):
+        assert drawn in labels
 
 
 def test_no_page_has_inline_script_or_style(pages):

@@ -107,14 +107,14 @@ def _print_table(console: Console, results: list[DemoRound], dataset: Dataset) -
 
 def _page_context(dataset: Dataset, results: list[DemoRound]) -> dict[str, Any]:
     from imboost.datasets.digits import IMAGE_SHAPE, OUTLIER_DIGIT
-    from imboost.reporting import learning_curves, picture
+    from imboost.present.pictures import grey_image, line_chart
 
     first, last = results[0], results[-1]
     shown = {row for result in (first, last) for row in result.top}
     shown |= {row for result in results for row in result.asked}
     curves = {
-        "AUC": {result.round: result.auc for result in results},
-        "average precision": {result.round: result.ap for result in results},
+        "AUC": [result.auc for result in results],
+        "average precision": [result.ap for result in results],
     }
     return {
         "outlier_digit": OUTLIER_DIGIT,
@@ -125,6 +125,8 @@ def _page_context(dataset: Dataset, results: list[DemoRound]) -> dict[str, Any]:
         "first": first,
         "last": last,
         "is_outlier": dataset.y.astype(bool).tolist(),
-        "pictures": {row: picture(dataset.X[row].reshape(IMAGE_SHAPE)) for row in shown},
-        "curves_svg": learning_curves(curves, label="ranking quality, all rows"),
+        "pictures": {row: grey_image(dataset.X[row].reshape(IMAGE_SHAPE)) for row in shown},
+        "curves_svg": line_chart(
+            curves, "round of questions (0: no answer yet)", "ranking quality, all rows"
+        ),
     }

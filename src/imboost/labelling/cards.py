@@ -11,7 +11,6 @@ import numpy as np
 from imboost.explain import Explanation
 from imboost.labelling.columns import Columns
 from imboost.labelling.groups import find_group
-from imboost.labelling.pictures import draw_found
 from imboost.labelling.views import (
     CellView,
     Disagreement,
@@ -28,6 +27,7 @@ from imboost.labelling.views import (
 )
 from imboost.labelling.workspace import Workspace
 from imboost.present.formatting import count, percent
+from imboost.present.pictures import draw_found
 from imboost.session import Answer
 from imboost.session.agreement import Agreement
 from imboost.session.state import AUDIT
@@ -74,7 +74,9 @@ def question_view(
         origin=_origin(workspace, row, is_open, is_asked),
         reasons=reasons,
         others=others,
-        score_picture=snapshot.picture.draw("Scores of all rows, with this row marked", score),
+        score_picture=snapshot.picture.draw(
+            "Scores of all rows, with this row marked", threshold=snapshot.threshold, mark=score
+        ),
         similar=_similar(workspace, row),
         group=_group(workspace, row, shown, explanation) if explanation else None,
         answers=[(who, entry.answer) for who, entry in people.items()],
@@ -104,7 +106,9 @@ def _cells(
     """Return the cells that make a row unusual, and all others in the order of the table."""
     cells = workspace.columns.cells(row)
     reasons = {} if explanation is None else _reasons(workspace, row, explanation, cells)
-    others = [CellView(name, value) for name, value in cells.items() if name not in reasons]
+    others = [
+        CellView(column=name, value=value) for name, value in cells.items() if name not in reasons
+    ]
     return list(reasons.values()), others
 
 
@@ -117,7 +121,7 @@ def _reasons(
     for reason in explanation.main_reasons:
         if reason.is_about_row:
             views[reason.column] = CellView(
-                "the whole row", "", position=reason.position, is_row=True
+                column="the whole row", value="", position=reason.position, is_row=True
             )
             continue
         value = cells[reason.column]
@@ -225,7 +229,9 @@ def panel_view(workspace: Workspace) -> PanelView:
         n_unsure=counts[Answer.UNSURE],
         n_skipped=counts[Answer.SKIP],
         found_picture=draw_found(decided, found),
-        score_picture=snapshot.picture.draw("Scores of all rows, with the threshold"),
+        score_picture=snapshot.picture.draw(
+            "Scores of all rows, with the threshold", threshold=snapshot.threshold
+        ),
         n_called=snapshot.n_called,
         precision=snapshot.precision,
         missed=snapshot.missed,

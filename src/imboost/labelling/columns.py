@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from imboost.arrays import Floats, Indices, Mask
-from imboost.labelling.pictures import CategoryPicture, NumberPicture
-from imboost.scoring.explained_rows import shorten
+from imboost.present.formatting import shorten
+from imboost.present.pictures import Frequencies, Histogram
 from imboost.tables.cells import to_text
 
 FENCE = 1.5  # interquartile ranges beyond the quartiles: Tukey's fences
@@ -32,7 +32,7 @@ class NumberColumn:
     values: Floats
     low: float
     high: float
-    picture: NumberPicture
+    picture: Histogram
 
     @classmethod
     def fit(cls, values: Floats) -> NumberColumn:
@@ -40,7 +40,7 @@ class NumberColumn:
         known = values[np.isfinite(values)]
         low, high = np.quantile(known, (0.25, 0.75)) if len(known) else (0.0, 0.0)
         margin = FENCE * (high - low)
-        return cls(values, float(low - margin), float(high + margin), NumberPicture.fit(values))
+        return cls(values, float(low - margin), float(high + margin), Histogram.of_column(values))
 
     def like(self, row: int) -> Mask:
         """Return which rows are like a row: extreme on the same side, or nearly equal."""
@@ -69,11 +69,13 @@ class NumberColumn:
 
     def draw(self, row: int, expected: str, label: str) -> Markup:
         """Draw the distribution with the value of a row and, if a number, the expected one."""
-        return self.picture.draw(float(self.values[row]), _to_number(expected), label)
+        return self.picture.draw(
+            label, expected=_to_number(expected), mark=float(self.values[row])
+        )
 
     def draw_all(self, label: str) -> Markup:
         """Draw the distribution."""
-        return self.picture.draw(np.nan, np.nan, label)
+        return self.picture.draw(label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,7 @@ class CategoryColumn:
     codes: Indices
     categories: list[str]
     is_rare: Mask
-    picture: CategoryPicture
+    picture: Frequencies
 
     @classmethod
     def fit(cls, values: pa.ChunkedArray) -> CategoryColumn:
@@ -93,7 +95,7 @@ class CategoryColumn:
         categories = [str(one) for one in encoded.dictionary.to_pylist()]
         counts = np.bincount(codes[codes >= 0], minlength=len(categories))
         is_rare = np.append(counts <= max(1.0, RARE * len(codes)), False)  # the last: missing
-        picture = CategoryPicture.fit(categories, counts.tolist())
+        picture = Frequencies.of_column(categories, counts.tolist())
         return cls(codes, categories, is_rare, picture)
 
     def like(self, row: int) -> Mask:
@@ -114,11 +116,12 @@ class CategoryColumn:
     def draw(self, row: int, expected: str, label: str) -> Markup:
         """Draw the frequencies with the category of a row and the expected one."""
         code = int(self.codes[row])
-        return self.picture.draw(self.categories[code] if code >= 0 else None, expected, label)
+        mark = self.categories[code] if code >= 0 else None
+        return self.picture.draw(label, expected=expected, mark=mark)
 
     def draw_all(self, label: str) -> Markup:
         """Draw the frequencies."""
-        return self.picture.draw(None, "", label)
+        return self.picture.draw(label)
 
 
 def _to_number(text: str) -> float:
@@ -188,10 +191,9 @@ class Columns:
         return self._write(name, self._table.column(name).take(pa.array(rows, pa.int64())))
 
     def _write(self, name: str, cells: pa.ChunkedArray) -> list[str]:
-        texts = to_text(cells).to_pylist()
-        if isinstance(self.used.get(name), NumberColumn):
-            texts = [shorten(text) for text in texts]
-        return [text or "" for text in texts]
+        texts = [text or "" for text in to_text(cells).to_pylist()]
+        is_number = isinstance(self.used.get(name), NumberColumn)
+        return [shorten(text) for text in texts] if is_number else texts
 
     def text(self, name: str) -> pa.ChunkedArray:
         """Return a whole column as text."""

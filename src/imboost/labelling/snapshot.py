@@ -15,9 +15,9 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.explain import Explanation
 from imboost.labelling.groups import find_suspects
-from imboost.labelling.pictures import ScorePicture
 from imboost.labels import has_both_classes
 from imboost.present.formatting import percent
+from imboost.present.pictures import Histogram
 from imboost.session import Answer, Session
 
 
@@ -37,7 +37,7 @@ class Snapshot:
     threshold : float
     suspects : array of int
         Rows that may be offered as a group, see `find_suspects`.
-    picture : ScorePicture
+    picture : Histogram
     n_called : int
         Rows that are called outliers.
     precision, missed, advice : str
@@ -54,7 +54,7 @@ class Snapshot:
     probabilities: Floats
     threshold: float
     suspects: Indices
-    picture: ScorePicture
+    picture: Histogram
     n_called: int
     precision: str
     missed: str
@@ -79,7 +79,7 @@ class Snapshot:
             probabilities=detector.scores_to_proba(scores)[:, 1],
             threshold=detector.threshold_,
             suspects=find_suspects(scores, detector.threshold_),
-            picture=ScorePicture.fit(scores, detector.threshold_),
+            picture=Histogram.of_scores(scores),
             n_called=outcome.n_predicted,
             precision=_write(outcome.precision, percent) if is_estimable else "",
             missed=_write(outcome.n_missed, "{:,.0f}".format) if is_estimable else "",

@@ -1,7 +1,7 @@
 """What the templates of the labelling page show: plain values, ready to be printed.
 
 Every text from the data is a plain string, which templates escape; only `picture` fields are
-markup, made by `imboost.labelling.pictures`.
+markup, made by `imboost.present.pictures`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from markupsafe import Markup
 from imboost.session.answers import Answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CellView:
     """A cell of the row in question.
 
@@ -81,7 +81,7 @@ class Group:
     rows: list[GroupRow]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QuestionView:
     """The row in question.
 
@@ -149,7 +149,7 @@ class TrainingView:
     seconds_left: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PanelView:
     """The side panel.
 
@@ -208,7 +208,7 @@ class PanelView:
     error: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnView:
     """A column before training: its role, which can be changed, and what it holds."""
 
@@ -223,7 +223,7 @@ class ColumnView:
     picture: Markup = field(default_factory=Markup)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnsView:
     """The columns of the table, the roles to choose from, and findings about the whole table."""
 
@@ -234,7 +234,7 @@ class ColumnsView:
     error: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SuspectRow:
     """A row in the list of suspects; `answer` is empty if there is none."""
 
@@ -248,7 +248,7 @@ class SuspectRow:
     values: list[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SuspectsView:
     """A page of the list of rows by score.
 
@@ -268,7 +268,7 @@ class SuspectsView:
     n_rows: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HistoryEntry:
     """An entry of the history; `is_current` if no later entry replaced it."""
 

@@ -12,7 +12,6 @@ from imboost.reporting.curves import learning_curves, picture, small_multiples, 
 from imboost.reporting.formatting import format_value
 from imboost.reporting.page import render
 from imboost.reporting.report_table import Matrix, Table
-from imboost.reporting.score_charts import score_histogram
 
 __all__ = [
     "Mark",
@@ -26,7 +25,6 @@ __all__ = [
     "percent",
     "picture",
     "render",
-    "score_histogram",
     "setting_panels",
     "small_multiples",
     "update_curves",

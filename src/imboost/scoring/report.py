@@ -12,7 +12,7 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.explain import Explanation
 from imboost.present.pages import render
-from imboost.reporting import score_histogram
+from imboost.present.pictures import score_chart
 from imboost.scoring.drift import DataWarning
 from imboost.scoring.explained_rows import describe_method, predicate, subject
 from imboost.scoring.report_rows import ReportRows
@@ -63,7 +63,7 @@ def render_report(
         "n_training": len(detector.decision_scores_),
         "detector": detector.model_name,
         "n_columns": len(detector.encoder_.layout.sources),
-        "scores_svg": score_histogram(scores, detector.threshold_),
+        "scores_svg": score_chart(scores, detector.threshold_),
         "subject": subject,
         "predicate": predicate,
         **_explained(detector, top, sample),
