@@ -106,7 +106,7 @@ def test_a_folder_that_cannot_be_written_is_named(labelled, tmp_path):
 def test_the_report_shows_the_scores_of_the_present_model(labelled):
     page = report_page(labelled, "orders.csv")
     snapshot = labelled.snapshot
-    assert f"{snapshot.n_called} of 120 rows are called outliers" in page
+    assert f"{snapshot.n_called} predicted outliers in 120 rows" in page
     best = int(snapshot.scores.argmax())
     first = page[page.index('<tbody class="row">') :]
     name = labelled.session.X["order_id"][best]

@@ -82,11 +82,11 @@ def test_the_page_names_no_other_host():
 def test_every_column_can_be_sorted_and_rows_are_whole():
     page = make_page()
     heads = re.findall(r'<th data-sort="(\d+)"[^>]*>([^<]*)</th>', page.split("</thead>")[0])
-    names = ["id", "score", "probability", "called", "taxa", "size", "when", "remark"]
+    names = ["id", "score", "probability", "prediction", "taxa", "size", "when", "remark"]
     assert heads == [(str(number), name) for number, name in enumerate(names)]
     assert page.count('<tbody class="row">') == 40
     assert len(re.findall(r'<td class="long">long remark [^<]* of all</td>', page)) == 40
-    assert len(re.findall(r'data-value="">(<mark>)?<span class="missing">', page)) == page.count(
+    assert len(re.findall(r'data-value="">(<mark>)?<em class="missing">', page)) == page.count(
         'class="missing">'
     )
 
@@ -101,7 +101,9 @@ def test_groups_name_their_reason_and_mark_its_cells():
 
 def test_all_bars_have_one_scale():
     page = make_page()
-    bars = re.findall(r'style="width:([\d.]+)%"></span></span><span>([+\d.]+)</span>', page)
+    bars = re.findall(
+        r'<rect width="([\d.]+)" height="6"/></svg><span class="figure">([+\d.]+)</span>', page
+    )
     scale = float(re.search(r"a full bar is\s+\+([\d.]+)\.", page)[1])
     assert len(bars) >= 40
     assert max(float(width) for width, _ in bars) == 100

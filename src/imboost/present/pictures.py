@@ -27,9 +27,9 @@ N_BINS = 24
 INNER = (0.005, 0.995)  # quantiles between which the values of a column are drawn to scale
 MARGIN = 12  # room at both ends for values beyond the quantiles
 
-CHART_WIDTH, CHART_HEIGHT = 800, 300  # of a chart with axes
-LEFT, RIGHT, TOP, BOTTOM = 64, 16, 30, 48  # room around a chart for its labels
-NAME_WIDTH = 130  # room for the names of lines, right of them
+CHART_WIDTH, CHART_HEIGHT = 800, 330  # of a chart with axes
+LEFT, RIGHT, TOP, BOTTOM = 70, 16, 30, 50  # room around a chart for its labels
+NAME_WIDTH = 150  # room for the names of lines, right of them
 N_CHART_BINS = 80
 # Range of scores shown above the threshold, in multiples of the range below; the last bar has all
 # above.
@@ -139,7 +139,10 @@ def score_chart(scores: NDArray[Any], threshold: float) -> Markup:
         "bar outlier": clipped[scores > threshold],
     }
     heights = {kind: np.histogram(part, edges)[0] for kind, part in parts.items()}
-    axes = _Axes(low, end, np.log10(0.7), np.log10(max(map(np.max, heights.values()))) + 0.05)
+    margin = 0.01 * (end - low)
+    axes = _Axes(
+        low - margin, end, np.log10(0.7), np.log10(max(map(np.max, heights.values()))) + 0.05
+    )
     drawn = [axes.bars(kind, edges, counts) for kind, counts in heights.items()]
     drawn.append(axes.line("threshold", [(threshold, axes.bottom), (threshold, axes.top)]))
     beyond = f"; the last bar holds all above {number(farthest)}" if is_cut else ""

@@ -64,7 +64,7 @@
     fold.hidden = !grouped.checked;
     nFound.value = words.length ? `${n} of ${rows.length} rows` : `${rows.length} rows`;
     sortBy.value = String(column);
-    direction.textContent = descending ? "\u25BC" : "\u25B2";
+    direction.textContent = descending ? "▼" : "▲";
     for (const head of list.querySelectorAll("th[data-sort]")) {
       if (Number(head.dataset.sort) !== column) head.removeAttribute("aria-sort");
       else head.setAttribute("aria-sort", descending ? "descending" : "ascending");
