@@ -14,10 +14,10 @@ help:
 	@echo "make bench   speed and memory benchmarks; DATA=FOLDER times ADBench's own thyroid"
 	@echo "make format  rewrite the code in the project's format"
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml bench/pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[flows,peers,export,serve,label,postgres,ray,tables,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[flows,peers,export,serve,label,postgres,ray,tables,dev]' --editable bench
 	$(BIN)/python -c 'import torch; v = torch.__version__; assert v.split("+")[0] == "2.13.0", v'
 	touch $@
 
@@ -40,9 +40,9 @@ format: $(READY)
 check: lint test
 
 bench: $(READY)
-	$(BIN)/python -m benchmarks.speed $(DATA)
-	$(BIN)/python -m benchmarks.orders_speed
-	$(BIN)/python -m benchmarks.network_speed
+	$(BIN)/python -m imboost_bench.speed.training_speed $(DATA)
+	$(BIN)/python -m imboost_bench.speed.orders_speed
+	$(BIN)/python -m imboost_bench.speed.network_speed
 
 clean:
 	rm -rf $(VENV) demo-report build dist

@@ -5,7 +5,6 @@ from browser_pages import browser, open_page  # noqa: F401  (fixtures)
 from imboost.datasets import planted_outliers
 from imboost.detectors import DETECTORS
 from postgres_server import postgres, postgres_server, store_url  # noqa: F401  (fixtures)
-from report_making import LINES, report_on
 
 ONE_CLASS = {"pretrain_epochs": 3, "train_epochs": 3, "round_epochs": 2, "boundary_epochs": 1}
 QUICK = {
@@ -46,19 +45,3 @@ def quick_detector(request):
 @pytest.fixture(scope="session")
 def planted():
     return planted_outliers(300, 5, seed=1)
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    """The folder of a report on four methods, an ablation, a noisy oracle and failed runs."""
-    return report_on(tmp_path_factory.mktemp("report"), LINES)
-
-
-@pytest.fixture(scope="module")
-def page(report):
-    return (report / "report.html").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def markdown(report):
-    return (report / "report.md").read_text(encoding="utf-8")

@@ -28,13 +28,13 @@ class Ended:
         return "\n".join(self.lines)
 
 
-def run_program(*arguments):
-    """Run the program; an error that it does not handle is raised here."""
+def run_program(*arguments, main=cli.main):
+    """Run a program; an error that it does not handle is raised here."""
     out, err, code = io.StringIO(), io.StringIO(), 0
     argv = ["imboost", *map(str, arguments)]
     with redirect_stdout(out), redirect_stderr(err), patch.object(sys, "argv", argv):
         try:
-            cli.main()
+            main()
         except SystemExit as end:
             code = end.code or 0
     return Ended(code, out.getvalue().splitlines(), err.getvalue().splitlines())

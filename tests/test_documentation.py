@@ -10,16 +10,18 @@ import typer
 from typer.testing import CliRunner
 
 from imboost import Session, TableDetector
-from imboost.benchmark.run.suites import SUITES
 from imboost.checks import check_query_strategy
-from imboost.cli.main import app
+from imboost.cli import main as product
 from imboost.detectors import DETECTORS
 from imboost.labels import TEXT_LABELS, UNLABELLED
 from imboost.models import BACKBONES
 from imboost.query import STRATEGIES
 from imboost.tables.cells import MISSING_STRINGS
+from imboost_bench.cli import main as bench
+from imboost_bench.run.suites import SUITES
 
 ROOT = Path(__file__).parent.parent
+PROGRAMS = {"imboost": product.app, "imboost-bench": bench.app}
 
 
 def code_blocks(name, language="python"):
@@ -80,8 +82,8 @@ def test_every_hop_of_a_walk_through_the_code_exists(walk):
 def test_every_file_named_to_contributors_exists():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     for name in re.findall(r"`([\w/]+(?:\.py|/))`", text):
-        known = [ROOT / name, ROOT / "src/imboost" / name, ROOT / "src" / name]
-        known.append(ROOT / "src/imboost/detectors" / name)
+        folders = (".", "src", "src/imboost", "src/imboost/detectors", "bench/src/imboost_bench")
+        known = [ROOT / folder / name for folder in folders]
         assert any(path.exists() for path in known), name
 
 
@@ -167,34 +169,24 @@ def test_links_between_documents_lead_somewhere(name):
             assert (path.parent / target).exists(), target
 
 
-def commands_of(group, before=()):
-    """Return every command of the program with its options, by its words."""
-    found = {}
-    for name, command in group.commands.items():
-        words = (*before, name)
-        if hasattr(command, "commands"):
-            found |= commands_of(command, words)
-        else:
-            found[" ".join(words)] = [one.opts[0] for one in command.params if one.opts]
-    return found
-
-
-def test_every_command_and_option_is_in_the_reference():
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_command_and_option_is_in_the_reference(program):
     text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
-    commands = commands_of(typer.main.get_command(app))
-    assert {"fit", "serve", "bench decisions"} <= commands.keys()
-    for command, options in commands.items():
-        [usage] = re.findall(rf"(?m)^\| `imboost {command}([ `].*?) \| ", text)
+    commands = typer.main.get_command(PROGRAMS[program]).commands
+    assert {"fit", "serve", "decisions", "cells"} & commands.keys()
+    for name, command in commands.items():
+        [usage] = re.findall(rf"(?m)^\| `{program} {name}([ `].*?) \| ", text)
         if "[...]" not in usage:
+            options = {one.opts[0] for one in command.params if one.opts}
             wanted = {option for option in options if option.startswith("--")}
-            assert set(re.findall(r"--[a-z-]+", usage)) == wanted, command
+            assert set(re.findall(r"--[a-z-]+", usage)) == wanted, name
 
 
 def test_commands_in_the_documents_exist():
     documents = ("README.md", "docs/reference.md", "docs/results.md")
     text = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in documents)
-    commands = set(re.findall(r"(?m)(?:^|`)imboost ((?:bench )?[a-z]+)", text))
-    assert {"demo", "bench run", "bench ablate", "bench report", "bench trace"} <= commands
-    for command in commands:
-        result = CliRunner().invoke(app, [*command.split(), "--help"])
+    commands = set(re.findall(r"(?m)(?:^|`)(imboost|imboost-bench) ([a-z]+)", text))
+    assert {("imboost", "demo"), ("imboost-bench", "run"), ("imboost-bench", "trace")} <= commands
+    for program, command in commands:
+        result = CliRunner().invoke(PROGRAMS[program], [command, "--help"])
         assert result.exit_code == 0, command

@@ -28,7 +28,7 @@ def test_importing_the_package_is_light():
     assert not modules_after("import imboost") & {"torch", "sklearn", "numpy"}
 
 
-@pytest.mark.parametrize("module", ["imboost.detectors", "imboost.benchmark.run.runner"])
+@pytest.mark.parametrize("module", ["imboost.detectors", "imboost_bench.run.runner"])
 def test_detectors_and_benchmark_runs_need_torch_numpy_and_scikit_learn_alone(module):
     brought = {"torch", "numpy", "scikit-learn", "scipy", "threadpoolctl", "narwhals"}
     needed = {re.match(r"[\w-]+", line)[0] for line in requires("imboost")}

@@ -11,8 +11,8 @@ from sklearn.metrics import roc_auc_score
 
 from imboost.labels import UNLABELLED, has_both_classes
 from imboost.models.pretrained import WEIGHTS, load_pretrained
-from imboost.pretraining import PretrainingSettings, draw_tasks
-from imboost.pretraining.random_source import RandomSource
+from imboost_bench.pretraining import PretrainingSettings, draw_tasks
+from imboost_bench.pretraining.random_source import RandomSource
 
 MAX_BYTES = 10_000_000
 

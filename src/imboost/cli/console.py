@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+
+import typer
 from rich.console import Console
 
+from imboost.errors import IMBoostError
 from imboost.present.formatting import count, printable
+
+
+def run_app(app: typer.Typer, name: str) -> None:
+    """Run a program; a user's mistake ends with one line and exit code 2."""
+    try:
+        app()
+    except (IMBoostError, OSError) as error:
+        typer.echo(printable(f"{name}: {error}"), err=True)
+        sys.exit(2)
 
 
 def say(*lines: str, stderr: bool = False) -> None:

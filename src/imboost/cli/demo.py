@@ -59,8 +59,8 @@ def demo(
 
 def _run_session(dataset: Dataset, rounds: int, seed: int) -> list[DemoRound]:
     import numpy as np
+    from sklearn.metrics import average_precision_score, roc_auc_score
 
-    from imboost.benchmark.run.metrics import auc_and_ap
     from imboost.detectors import Stack
     from imboost.session import Answer, Oracle, Session, run_rounds
 
@@ -76,14 +76,13 @@ def _run_session(dataset: Dataset, rounds: int, seed: int) -> list[DemoRound]:
     for number in progress:
         scores = session.detector.decision_scores_
         ranked = np.argsort(-scores)
-        auc, ap = auc_and_ap(dataset.y, scores)
         answered = set(session.answers)
         result = DemoRound(
             round=number,
             asked=sorted(answered - asked),
             n_found=session.counts[Answer.OUTLIER],
-            auc=auc,
-            ap=ap,
+            auc=float(roc_auc_score(dataset.y, scores)),
+            ap=float(average_precision_score(dataset.y, scores)),
             n_in_top=int(dataset.y[ranked[: dataset.n_outliers]].sum()),
             top=ranked[:N_PICTURES].tolist(),
         )

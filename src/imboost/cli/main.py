@@ -6,19 +6,12 @@ files import heavy packages inside functions, so that `--help` is quick.
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from imboost.cli.bench_ablate import ablate
-from imboost.cli.bench_cells import cells
-from imboost.cli.bench_datasets import datasets
-from imboost.cli.bench_decisions import decisions
-from imboost.cli.bench_report import report as bench_report
-from imboost.cli.bench_run import run
-from imboost.cli.bench_trace import trace
 from imboost.cli.check import check
+from imboost.cli.console import run_app
 from imboost.cli.demo import demo
 from imboost.cli.explain import explain
 from imboost.cli.export import export
@@ -28,8 +21,6 @@ from imboost.cli.log import log
 from imboost.cli.report import report
 from imboost.cli.score import score
 from imboost.cli.serve import serve
-from imboost.errors import IMBoostError
-from imboost.present.formatting import printable
 
 app = typer.Typer(
     epilog="Start with: imboost label TABLE.csv, or imboost fit TABLE.csv",
@@ -38,24 +29,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-bench = typer.Typer(
-    help="Benchmark detectors with the paper's protocol and report on the results.",
-    no_args_is_help=True,
-)
-app.add_typer(bench, name="bench")
 for command in (demo, label, log, check, fit, score, explain, report, export, serve):
     app.command()(command)
-for bench_command in (run, ablate, bench_report, cells, datasets, decisions, trace):
-    bench.command()(bench_command)
 
 
 def main() -> None:
     """Run the program; a user's mistake ends with one line and exit code 2."""
-    try:
-        app()
-    except (IMBoostError, OSError) as error:
-        typer.echo(printable(f"imboost: {error}"), err=True)
-        sys.exit(2)
+    run_app(app, "imboost")
 
 
 def _print_version(wanted: bool) -> None:

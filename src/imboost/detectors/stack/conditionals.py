@@ -22,7 +22,7 @@ from imboost.tables.layout import Feature, Kind, Layout
 Known = Mask
 
 N_UNSEEN_TREES = 11  # trees that did not see a training row, on average, and predict it
-MAX_TREE_ROWS = 2_000  # rows per tree; more do not change the results of benchmarks.orders
+MAX_TREE_ROWS = 2_000  # rows per tree; more do not find more errors in synthetic orders
 TREE_SETTINGS = {
     "min_samples_leaf": 10,
     "max_features": 0.5,

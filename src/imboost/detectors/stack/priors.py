@@ -15,7 +15,7 @@ from scipy.stats import mode
 from imboost.tables.layout import Kind, Layout
 
 MIN_DIMENSIONALITY = 1e-3  # of a constant table, so that all prior weights are positive
-CELLS_WEIGHT = 40.0  # of the cell model; chosen on the building tables of `imboost bench cells`
+CELLS_WEIGHT = 40.0  # of the cell model; chosen on the building tables of `imboost-bench cells`
 CELLS_LEARNER_WEIGHT = 4.0  # pseudo-counts, chosen there as well
 HALF_WEIGHT_LABELS = 100  # labelled rows with which the network's weight is halved; 100 to 400
 # gave the same accuracy on 21 tables with other seeds than those reported

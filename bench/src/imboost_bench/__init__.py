@@ -1,0 +1,1 @@
+"""The research behind imboost: the paper's experiment, other detectors, speed."""

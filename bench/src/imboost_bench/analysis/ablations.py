@@ -1,0 +1,88 @@
+"""IMBoost with one setting changed, next to the paper's tables C.8 to C.12."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from imboost_bench.analysis.aggregate import mean_over_seeds, of_metric
+from imboost_bench.analysis.comparison import paired_intervals
+from imboost_bench.analysis.coverage import MIN_FRACTION
+from imboost_bench.analysis.method_key import IMBOOST, MethodKey
+from imboost_bench.run.ablation import ABLATIONS, Ablation
+from imboost_bench.run.settings import Settings
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class AblationTable:
+    """All values of one setting, over the data sets and seeds that they share.
+
+    Parameters
+    ----------
+    ablation : Ablation
+    values : DataFrame
+        Indexed by value: mean and std of the test AUC, the paper's mean (paper), and the
+        paired difference to the default value with its interval (n, difference, low, high). NaN
+        where there are no runs.
+    n_data_sets, n_runs : int
+        Data sets, and runs of each value.
+    """
+
+    ablation: Ablation
+    values: DataFrame
+    n_data_sets: int
+    n_runs: int
+
+
+def changed_value(key: MethodKey) -> tuple[Ablation, float] | None:
+    """Return the ablation a method belongs to and its value; None for any other method."""
+    values = Settings.from_line(key.settings).values
+    if len(values) != 1 or MethodKey(key.detector, key.query, key.protocol) != IMBOOST:
+        return None
+    [(setting, value)] = values
+    for ablation in ABLATIONS.values():
+        if setting == ablation.setting and isinstance(value, int | float):
+            return (ablation, value) if value != ablation.default else None
+    return None
+
+
+def ablation_tables(runs: DataFrame, keys: dict[str, MethodKey]) -> list[AblationTable]:
+    """Return a table for every ablation with successful runs; the default is plain IMBoost."""
+    changed = {name: changed_value(key) for name, key in keys.items()}
+    tables = []
+    for ablation in ABLATIONS.values():
+        values = {name: own[1] for name, own in changed.items() if own and own[0] is ablation}
+        if values:
+            tables.append(_ablation_table(ablation, values, runs))
+    return tables
+
+
+def _ablation_table(
+    ablation: Ablation, values: dict[str, float], runs: DataFrame
+) -> AblationTable:
+    import pandas as pd
+
+    default = IMBOOST.name
+    runs = runs[runs["method"].isin([*values, default])].set_index(["dataset", "seed"])
+    pairs = {name: set(own.index) for name, own in runs.groupby("method")}
+    enough = MIN_FRACTION * max(len(pairs[name]) for name in values)
+    counted = {name: value for name, value in values.items() if len(pairs[name]) >= enough}
+    shared = set.intersection(*(pairs[name] for name in counted))
+    if default in pairs and len(pairs[default] & shared) >= MIN_FRACTION * len(shared):
+        counted[default] = ablation.default
+        shared &= pairs[default]
+    runs = runs[runs["method"].isin(counted) & runs.index.isin(shared)].reset_index()
+    figures = of_metric(mean_over_seeds(runs, "method"), "test_auc")
+    table = figures[["mean", "std"]].groupby("method").mean()
+    if default in counted:
+        gains = paired_intervals(runs, default, "test_auc").rename(columns={"mean": "difference"})
+        table = table.join(gains)
+    table = table.rename(index=counted).reindex(
+        index=sorted({*ablation.paper, *values.values()}),
+        columns=["mean", "std", "paper", "n", "difference", "low", "high"],
+    )
+    table["paper"] = pd.Series(ablation.paper, dtype=float)
+    return AblationTable(ablation, table, runs["group"].nunique(), len(shared))

@@ -1,0 +1,151 @@
+"""Paired differences with confidence intervals, ranks and their significance, and times.
+
+Data sets are the statistical units: seeds and the parts of a data set are averaged first,
+because they are not independent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from scipy import stats
+
+from imboost_bench.analysis.method_key import MethodKey
+from imboost_bench.paper import RUNNING_TIMES
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+CONFIDENCE = 0.95  # level of the confidence intervals; tests have the level 1 - CONFIDENCE
+
+
+def mean_intervals(sample: DataFrame) -> DataFrame:
+    """Return the mean of every column with Student's t interval; NaN for a single value."""
+    import pandas as pd
+
+    n, mean = sample.count(), sample.mean()
+    half = stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * sample.sem()
+    return pd.DataFrame({"n": n, "mean": mean, "low": mean - half, "high": mean + half})
+
+
+def paired_intervals(runs: DataFrame, reference: str, metric: str) -> DataFrame:
+    """Return the mean difference of every other method to the reference, with its interval.
+
+    Runs are paired by data set and seed; the differences of a data set are averaged.
+    """
+    runs = runs.pivot(index=["group", "dataset", "seed"], columns="method", values=metric)
+    differences = runs.drop(columns=reference).sub(runs[reference], axis=0)
+    return mean_intervals(differences.groupby("group").mean())
+
+
+def outcome(interval: Any) -> str:
+    """Return whether a row of `paired_intervals` is better or worse than the reference."""
+    if math.isnan(interval.low):
+        return "too few data sets"
+    if interval.low <= 0 <= interval.high:
+        return "not distinguishable"
+    return "better" if interval.mean > 0 else "worse"
+
+
+def win_counts(values: DataFrame) -> Series:
+    """Count the rows in which each column is highest; ties share the win."""
+    is_best = values.eq(values.max(axis=1), axis=0)
+    return is_best.div(is_best.sum(axis=1), axis=0).sum()
+
+
+def nemenyi_difference(n_methods: int, n_data_sets: int) -> float:
+    """Return the critical difference of mean ranks in Nemenyi's test.
+
+    It is q sqrt(k (k + 1) / 6 N), with q a quantile of the studentized range over sqrt(2).
+
+    References
+    ----------
+    Demšar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7.
+
+    >>> round(nemenyi_difference(4, 14), 2)
+    1.25
+    """
+    quantile = float(stats.studentized_range.ppf(CONFIDENCE, n_methods, math.inf)) / math.sqrt(2)
+    return quantile * math.sqrt(n_methods * (n_methods + 1) / (6 * n_data_sets))
+
+
+def indistinguishable(ranks: Iterable[float], critical: float) -> list[tuple[float, float]]:
+    """Return the maximal intervals of mean ranks that are no wider than the critical difference.
+
+    >>> indistinguishable([1.0, 1.5, 2.2, 4.0], 1.0)
+    [(1.0, 1.5), (1.5, 2.2)]
+    """
+    ordered = sorted(ranks)
+    intervals: list[tuple[float, float]] = []
+    for start in ordered:
+        end = max(rank for rank in ordered if rank <= start + critical)
+        if end > start and (not intervals or end > intervals[-1][1]):
+            intervals.append((start, end))
+    return intervals
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Methods ranked on the data sets for which all of them have results.
+
+    Parameters
+    ----------
+    ranks, wins : Series
+        Mean rank and number of data sets won, by method; rank 1 is best.
+    friedman : float
+        p value of the Friedman test; NaN with fewer than three methods or two data sets.
+    critical : float
+        Nemenyi's critical difference of mean ranks; NaN likewise.
+    """
+
+    ranks: Series
+    wins: Series
+    friedman: float = math.nan
+    critical: float = math.nan
+
+    @classmethod
+    def of(cls, values: DataFrame) -> Ranking:
+        """Rank the columns of a table of data sets by methods; higher values are better."""
+        n_data_sets, n_methods = values.shape
+        if values.empty or values.isna().any(axis=None):
+            missing = values.mean() * math.nan
+            return cls(missing, missing)
+        ranks = values.rank(axis=1, ascending=False)
+        tests = (math.nan, math.nan)
+        if n_methods >= 3 and n_data_sets >= 2 and (ranks.nunique(axis=1) > 1).any():
+            friedman = float(stats.friedmanchisquare(*ranks.to_numpy().T).pvalue)
+            tests = (friedman, nemenyi_difference(n_methods, n_data_sets))
+        return cls(ranks.mean(), win_counts(values), *tests)
+
+
+def time_ratios(runs: DataFrame, reference: str, keys: dict[str, MethodKey]) -> DataFrame:
+    """Compare the running times of methods with the reference's, fastest first on every machine.
+
+    Only runs of the same data set and seed on the same machine are compared. The columns are
+    method, device, host, runs, seconds, reference_seconds, ratio and paper (the ratio of the
+    paper's times, NaN where it has none).
+    """
+    import pandas as pd
+
+    same = ["dataset", "seed", "device", "host"]
+    base = runs.loc[runs["method"] == reference, [*same, "seconds"]]
+    pairs = runs.merge(base, on=same, suffixes=("", "_reference"))
+    times = pairs.groupby(["method", "device", "host"], sort=False, as_index=False).agg(
+        runs=("seconds", "size"),
+        seconds=("seconds", "sum"),
+        reference_seconds=("seconds_reference", "sum"),
+    )
+    times = times[times["reference_seconds"] > 0]
+    papers = {
+        name: RUNNING_TIMES.get((key.detector, key.query)) if key.is_plain else None
+        for name, key in keys.items()
+    }
+    paper = times["method"].map(pd.Series(papers, dtype=float)).astype(float)
+    times = times.assign(
+        ratio=times["seconds"] / times["reference_seconds"],
+        paper=paper / (papers[reference] or float("nan")),
+    )
+    return times.sort_values(["device", "host", "ratio"], kind="stable")

@@ -1,0 +1,1 @@
+"""ADBench data sets and their splits."""

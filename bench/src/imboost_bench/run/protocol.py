@@ -1,0 +1,209 @@
+"""The paper's experiment on one data set: split, warm-up, rounds of questions."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field, fields
+from importlib.metadata import version
+from typing import Any, Self
+
+from imboost.datasets.dataset import Dataset
+from imboost.detectors import make_detector
+from imboost.detectors.device import resolve_device
+from imboost.labels import OUTLIER, UNLABELLED
+from imboost.query import make_strategy
+from imboost.session import Oracle, Session, run_rounds
+from imboost_bench.datasets.splits import STRATIFIED, Split
+from imboost_bench.paper import PAPER_ROUNDS
+from imboost_bench.run.budget import Budget
+from imboost_bench.run.metrics import auc_and_ap
+from imboost_bench.run.preprocessing import Preprocessing
+from imboost_bench.run.sampling import ALL_OUTLIERS, describe_sampling, split_for
+from imboost_bench.run.settings import Settings
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """The specification of a run; runs with equal specifications give equal results.
+
+    Parameters
+    ----------
+    detector, query, dataset : str
+        Names of the detector, the query strategy and the data set.
+    seed : int
+        Seed of the split. The other seeds are derived from it, see `seed_of`.
+    rounds : int
+        Rounds of questions.
+    budget : Budget
+        Questions per round.
+    oracle_noise : float
+        Fraction of the rows that the oracle labels wrongly.
+    settings : Settings
+        Settings of detector, strategy and table that differ from the defaults.
+    outlier_share : str
+        Outliers are removed at random until they are at most this fraction of the rows: "all"
+        keeps them, "paper" is the paper's fraction for the data set, "0.05" a fraction for all.
+    split : {"stratified", "random"}
+        Whether training and test rows have the same fraction of outliers. The paper's are random.
+    """
+
+    detector: str
+    query: str
+    dataset: str
+    seed: int
+    rounds: int = PAPER_ROUNDS
+    budget: Budget = field(default_factory=Budget)
+    oracle_noise: float = 0.0
+    settings: Settings = field(default_factory=Settings)
+    outlier_share: str = ALL_OUTLIERS
+    split: str = STRATIFIED
+
+    def seed_of(self, part: str) -> int:
+        """Return the seed of "detector", "strategy", "oracle", "table" or kept "outliers".
+
+        It is a hash of the data set, the seed and, for a strategy, its name. Methods compared
+        on a data set and a seed thus share the split, the wrong answers, the warm-up of a
+        detector and the random questions of a strategy.
+        """
+        own = self.query if part == "strategy" else ""
+        text = "\n".join([part, self.dataset, str(self.seed), own])
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) // 2
+
+    def __str__(self) -> str:
+        parts = [f"{self.detector}/{self.query} on {self.dataset}", f"seed {self.seed}"]
+        parts += [] if self.rounds == PAPER_ROUNDS else [f"rounds {self.rounds}"]
+        parts += [] if self.budget == Budget() else [f"budget {self.budget}"]
+        parts += [f"oracle noise {self.oracle_noise:g}"] if self.oracle_noise else []
+        parts += [str(self.settings)] if self.settings.values else []
+        parts += describe_sampling(self.outlier_share, self.split)
+        return ", ".join(parts)
+
+
+_SPEC_COLUMNS = [field.name for field in fields(RunSpec)]
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """A line of a result file: the run, the round, and how the run ended.
+
+    Round 0 is before any answer. A run without a result is one line with round -1, status
+    "failed" or "skipped" and the reason; `seconds` of a skipped run is the time limit it
+    exceeded, or infinite if no time limit would help.
+    """
+
+    detector: str
+    query: str
+    dataset: str
+    group: str
+    seed: int
+    rounds: int
+    budget: str
+    oracle_noise: float
+    settings: str
+    round: int
+    _: KW_ONLY
+    outlier_share: str = ALL_OUTLIERS
+    split: str = STRATIFIED
+    seconds: float = 0.0
+    device: str = ""
+    host: str = ""
+    version: str = ""
+    status: str = "ok"
+    reason: str = ""
+
+    @classmethod
+    def of(cls, spec: RunSpec, group: str, **values: Any) -> Self:
+        """Return a line of a run; `values` are the columns that `spec` and `group` do not give."""
+        known = {name: getattr(spec, name) for name in _SPEC_COLUMNS}
+        known |= {"budget": str(spec.budget), "settings": str(spec.settings), "group": group}
+        return cls(**known, host=platform.node(), version=version("imboost"), **values)
+
+    @property
+    def spec(self) -> RunSpec:
+        """The run that the line belongs to."""
+        columns: dict[str, Any] = dict(zip(_SPEC_COLUMNS, self.identity, strict=True))
+        columns["budget"] = Budget.parse(self.budget)
+        columns["settings"] = Settings.from_line(self.settings)
+        return RunSpec(**columns)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """The columns that make up the specification, unparsed."""
+        return tuple(getattr(self, name) for name in _SPEC_COLUMNS)
+
+    @property
+    def ends_run(self) -> bool:
+        """Whether this is the last line of a successful run."""
+        return self.status == "ok" and self.round == self.rounds
+
+
+@dataclass(frozen=True)
+class RoundResult(RunLine):
+    """The metrics of a run after one of its rounds."""
+
+    n_train: int = 0
+    n_features: int = 0
+    n_labelled: int = 0
+    n_outliers_found: int = 0
+    train_auc: float = float("nan")
+    train_ap: float = float("nan")
+    test_auc: float = float("nan")
+    test_ap: float = float("nan")
+
+
+def open_session(
+    spec: RunSpec, dataset: Dataset, device: str, *, audit_share: float = 0.0, **params: Any
+) -> tuple[Split, Session, Iterator[int]]:
+    """Return the split, a session on its training rows, and the iterator that runs its rounds.
+
+    `params` are further parameters of the detector.
+    """
+    preprocessing = Preprocessing(**spec.settings.of_table)  # type: ignore[arg-type]
+    split = preprocessing.remove_cells(split_for(spec, dataset), spec.seed_of("table"))
+    detector = make_detector(spec.detector, **spec.settings.of_detector)
+    detector.set_params(random_state=spec.seed_of("detector"), device=device, **params)
+    session = Session(
+        preprocessing.wrap(detector, dataset.n_features),
+        split.train_X,
+        query=make_strategy(spec.query, **spec.settings.of_query),
+        audit_share=audit_share,
+        random_state=spec.seed_of("strategy"),
+    )
+    oracle = Oracle(split.train_y, noise=spec.oracle_noise, random_state=spec.seed_of("oracle"))
+    n_questions = spec.budget.questions(len(split.train_y))
+    return split, session, run_rounds(session, oracle, spec.rounds, n_questions)
+
+
+def run(spec: RunSpec, dataset: Dataset, device: str = "cpu") -> Iterator[RoundResult]:
+    """Run one experiment and yield a result after every round.
+
+    `seconds` counts the work of the detector and the strategy since the start, without the
+    computation of the metrics.
+    """
+    split, session, rounds = open_session(spec, dataset, device)
+    spent, started = 0.0, time.perf_counter()
+    for round_number in rounds:
+        spent += time.perf_counter() - started
+        train_auc, train_ap = auc_and_ap(split.train_y, session.detector.decision_scores_)
+        test_scores = session.detector.decision_function(split.test_X)
+        test_auc, test_ap = auc_and_ap(split.test_y, test_scores)
+        is_labelled = session.labels != UNLABELLED
+        yield RoundResult.of(
+            spec,
+            dataset.group,
+            round=round_number,
+            n_train=len(split.train_y),
+            n_features=dataset.n_features,
+            n_labelled=int(is_labelled.sum()),
+            n_outliers_found=int((split.train_y[is_labelled] == OUTLIER).sum()),
+            train_auc=train_auc,
+            train_ap=train_ap,
+            test_auc=test_auc,
+            test_ap=test_ap,
+            seconds=round(spent, 3),
+            device=resolve_device(device).type,
+        )
+        started = time.perf_counter()

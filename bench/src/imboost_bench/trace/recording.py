@@ -1,0 +1,309 @@
+"""Record how each update of IMBoost changes the risks of true inliers and outliers.
+
+This is the paper's figure 2. Training itself only sees the answered labels. The measurements
+between the updates leave the model and the random numbers unchanged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.utils import parameters_to_vector
+
+from imboost.arrays import Floats, Indices
+from imboost.datasets.dataset import Dataset
+from imboost.detectors import IMBoost
+from imboost.labels import INLIER, OUTLIER, Labels, unlabelled
+from imboost.models.backbone import Backbone
+from imboost.models.bounds import iwae
+from imboost.session import Oracle, Session, run_rounds
+from imboost.training.loop import Step
+from imboost.training.scaled_rows import ScaledRows
+from imboost.training.warmup import kept_rows
+from imboost_bench.run.protocol import RunSpec
+from imboost_bench.run.sampling import split_for
+from imboost_bench.run.settings import Settings
+
+MAX_MEASURED_ROWS = 5_000
+"""Rows of each class whose risk is measured; larger classes are sampled once."""
+GRADIENT_ROWS = 16
+"""Rows of each class, those with the highest losses, whose own gradients are measured."""
+
+VARIANTS = {
+    "constant weights": Settings(),
+    "decaying weights": Settings((("decay_weights", True),)),
+}
+"""Settings of the compared runs: the paper's experiments, and the weights of proposition 2."""
+
+
+class PhaseKind(StrEnum):
+    """The loss of an update: eq. 1, eq. 2 or eq. 3."""
+
+    PLAIN = "warm-up-plain"
+    TRIMMED = "warm-up-trimmed"
+    POLARIZATION = "polarization"
+
+
+@dataclass(frozen=True)
+class Update:
+    """One update: its batch, and the risks of the model after the update.
+
+    `update` counts from 1, `epoch` from 0, and `round` is 0 in the warm-up. The kept rows are
+    those in the trimmed loss (lemma 4), or all rows if the loss is not trimmed. The risks R_i and
+    R_o are the mean losses of true inliers and outliers after the update. The inner product
+    and the norms are those of the gradients of the two risks (assumption 4).
+
+    `loss_low` and `loss_high` are the extreme losses of all measured rows, and `outliers_below` is
+    the fraction of outliers with a loss of at most R_i (lemma 1). `largest_gradient` is the
+    largest norm of a single row's gradient (assumption 2). `step_norm` and the changes of the
+    gradients are differences to the previous update, NaN for the first.
+    """
+
+    update: int
+    epoch: int
+    phase: PhaseKind
+    round: int
+    batch_size: int
+    batch_outliers: int
+    kept_inliers: int
+    kept_outliers: int
+    answered_inliers: int
+    answered_outliers: int
+    inlier_risk: float
+    outlier_risk: float
+    inlier_median: float
+    outlier_median: float
+    inner_product: float
+    inlier_gradient_norm: float
+    outlier_gradient_norm: float
+    loss_low: float
+    loss_high: float
+    outliers_below: float
+    largest_gradient: float
+    step_norm: float
+    inlier_gradient_change: float
+    outlier_gradient_change: float
+
+
+@dataclass(frozen=True)
+class Trace:
+    """All updates of one run, and the numbers of training rows by class.
+
+    `inlier_losses` are those of the measured inliers after every update, (updates, inliers).
+    """
+
+    spec: RunSpec
+    n_inliers: int
+    n_outliers: int
+    updates: tuple[Update, ...]
+    inlier_losses: NDArray[np.float32]
+
+    @property
+    def contamination(self) -> float:
+        """Fraction of outliers in the training rows."""
+        return self.n_outliers / (self.n_inliers + self.n_outliers)
+
+    @cached_property
+    def detector(self) -> IMBoost:
+        """The detector with its settings, not fitted."""
+        return IMBoost(**self.spec.settings.of_detector)  # type: ignore[arg-type]
+
+
+def trace_variants(
+    spec: RunSpec,
+    dataset: Dataset,
+    device: str = "cpu",
+    on_update: Callable[[int, int], None] | None = None,
+) -> dict[str, Trace]:
+    """Record a run with each of the `VARIANTS`; they share the warm-up. See `trace`."""
+    traces: dict[str, Trace] = {}
+    for name, settings in VARIANTS.items():
+        n_before = sum(len(own.updates) for own in traces.values())
+
+        def report(done: int, total: int, n_before: int = n_before) -> None:
+            if on_update:
+                on_update(n_before + done, total * len(VARIANTS))
+
+        traces[name] = trace(replace(spec, settings=settings), dataset, device, report)
+    return traces
+
+
+def trace(
+    spec: RunSpec,
+    dataset: Dataset,
+    device: str = "cpu",
+    on_update: Callable[[int, int], None] | None = None,
+) -> Trace:
+    """Run IMBoost with the settings of `spec` as the benchmark does, and record every update.
+
+    `on_update` is called with the number of updates so far and in total.
+    """
+    split = split_for(spec, dataset)
+    detector = TracedIMBoost(**spec.settings.of_detector)  # type: ignore[arg-type]
+    detector.set_params(random_state=spec.seed_of("detector"), device=device)
+    seed = spec.seed_of("strategy")
+    session = Session(detector, split.train_X, query=spec.query, random_state=seed)
+    traced = cast("TracedIMBoost", session.detector)
+    total = traced.count_updates(spec.rounds)
+    traced.set_true_labels(split.train_y, on_update and (lambda done: on_update(done, total)))
+    for _ in run_rounds(session, Oracle(split.train_y), spec.rounds):
+        traced = cast("TracedIMBoost", session.detector)  # every round trains a copy
+    n_outliers = int((split.train_y == OUTLIER).sum())
+    n_inliers = len(split.train_y) - n_outliers
+    losses = np.stack(traced.inlier_losses)
+    return Trace(spec, n_inliers, n_outliers, tuple(traced.updates), losses)
+
+
+class TracedIMBoost(IMBoost):
+    """IMBoost with one member that records its updates; the model is bit for bit the same.
+
+    Call `set_true_labels` before `fit`.
+    """
+
+    def set_true_labels(
+        self, y: NDArray[np.int8], on_update: Callable[[int], None] | None = None
+    ) -> None:
+        """Set the true labels; `on_update` is called with the number of updates so far."""
+        self._truth = y
+        self._on_update = on_update
+        self._previous: tuple[Tensor, ...] = ()  # weights and gradients after the last update
+        self.updates: list[Update] = []
+        self.inlier_losses: list[NDArray[np.float32]] = []
+
+    def count_updates(self, n_rounds: int) -> int:
+        """Return the number of updates in the warm-up and `n_rounds` rounds."""
+        n_epochs = self._schedule.warmup_epochs + n_rounds * self.round_epochs
+        return n_epochs * self.updates_per_epoch
+
+    def _start(self, X: NDArray[Any]) -> ScaledRows:
+        rows = super()._start(X)
+        self._round, self._known = 0, unlabelled(len(X))
+        rng = np.random.default_rng(self._seed)
+        self._measured = [
+            self._rows(X[sample_of_kind(self._truth, kind, rng)]) for kind in (INLIER, OUTLIER)
+        ]
+        return rows
+
+    def _polarize(self, rows: ScaledRows, labels: Labels, n_epochs: int) -> None:
+        self._round, self._known = self._round + 1, labels
+        super()._polarize(rows, labels, n_epochs)
+
+    def _run(
+        self,
+        rows: ScaledRows,
+        steps: Iterator[Step[Backbone]],
+        generator: torch.Generator,
+        epochs: range,
+    ) -> None:
+        super()._run(rows, self._recorded(steps), generator, epochs)
+
+    def _trim(self, losses: Tensor, threshold: Tensor) -> Tensor:
+        self._is_kept = kept_rows(losses, threshold)[0].cpu().numpy()
+        return super()._trim(losses, threshold)
+
+    def _recorded(self, steps: Iterator[Step[Backbone]]) -> Iterator[Step[Backbone]]:
+        """Pass the steps on; the loop asks for the next one after an update."""
+        for step in steps:
+            self._is_kept = np.ones(len(step.rows), dtype=bool)  # unless the loss is trimmed
+            yield step._replace(can_capture=False)  # `_trim` copies to the CPU
+            self.updates.append(self._measure(step))
+            if self._on_update:
+                self._on_update(len(self.updates))
+
+    def _measure(self, step: Step[Backbone]) -> Update:
+        """Return the record of the update of `step`."""
+        noise = self._noise.to(self._device)
+        (inliers, inlier_gradient), (outliers, outlier_gradient) = (
+            losses_and_gradient(self._model, rows, noise) for rows in self._measured
+        )
+        is_outlier = self._truth[step.rows] == OUTLIER
+        losses = np.concatenate([inliers, outliers])
+        low, high = float(losses.min()), float(losses.max())
+        self.inlier_losses.append(inliers.astype(np.float32))
+        weights = parameters_to_vector(self._model.parameters()).detach().double()
+        changes = self._changes(weights, inlier_gradient, outlier_gradient)
+        return Update(
+            update=len(self.updates) + 1,
+            epoch=step.epoch,
+            phase=self._phase_of(step.epoch),
+            round=self._round,
+            batch_size=len(step.rows),
+            batch_outliers=int(is_outlier.sum()),
+            kept_inliers=int((self._is_kept & ~is_outlier).sum()),
+            kept_outliers=int((self._is_kept & is_outlier).sum()),
+            answered_inliers=int((self._known == INLIER).sum()),
+            answered_outliers=int((self._known == OUTLIER).sum()),
+            inlier_risk=float(inliers.mean()),
+            outlier_risk=float(outliers.mean()),
+            inlier_median=float(np.median(inliers)),
+            outlier_median=float(np.median(outliers)),
+            inner_product=float(inlier_gradient @ outlier_gradient),
+            inlier_gradient_norm=float(inlier_gradient.norm()),
+            outlier_gradient_norm=float(outlier_gradient.norm()),
+            loss_low=low,
+            loss_high=high,
+            outliers_below=float((outliers <= inliers.mean()).mean()),
+            largest_gradient=max(
+                largest_gradient(self._model, rows, own, noise)
+                for rows, own in zip(self._measured, (inliers, outliers), strict=True)
+            ),
+            step_norm=changes[0],
+            inlier_gradient_change=changes[1],
+            outlier_gradient_change=changes[2],
+        )
+
+    def _changes(self, *current: Tensor) -> list[float]:
+        """Return the norms of the changes since the previous update, and remember the vectors."""
+        previous, self._previous = self._previous, current
+        if not previous:
+            return [math.nan] * len(current)
+        return [float((new - old).norm()) for new, old in zip(current, previous, strict=True)]
+
+    def _phase_of(self, epoch: int) -> PhaseKind:
+        if epoch < self.plain_epochs:
+            return PhaseKind.PLAIN
+        is_warmup = epoch < self._schedule.warmup_epochs
+        return PhaseKind.TRIMMED if is_warmup else PhaseKind.POLARIZATION
+
+
+def sample_of_kind(y: NDArray[np.int8], kind: int, rng: np.random.Generator) -> Indices:
+    """Return the rows of a class, or a random sample of `MAX_MEASURED_ROWS`, in order."""
+    rows = np.flatnonzero(y == kind)
+    is_small = len(rows) <= MAX_MEASURED_ROWS
+    return rows if is_small else np.sort(rng.choice(rows, MAX_MEASURED_ROWS, replace=False))
+
+
+def losses_and_gradient(model: Backbone, rows: ScaledRows, noise: Tensor) -> tuple[Floats, Tensor]:
+    """Return the loss of every row, and the gradient of their mean as one vector.
+
+    As in scoring, batch normalization uses its running averages and all rows share the noise.
+    The model is left unchanged.
+    """
+    parameters = list(model.parameters())
+    losses = np.empty(len(rows))
+    gradient = torch.zeros((), dtype=torch.float64, device=rows.device)
+    for part, x in rows.chunks(noise.shape[2], torch.float32):
+        chunk = -iwae(model.log_weights(x, noise, batch_statistics=False))  # (1, rows)
+        slopes = torch.autograd.grad(chunk.sum(), parameters)
+        gradient = gradient + torch.cat([slope.flatten() for slope in slopes]).double()
+        losses[part] = chunk[0].detach().cpu().numpy()
+    return losses, gradient / len(rows)
+
+
+def largest_gradient(model: Backbone, rows: ScaledRows, losses: Floats, noise: Tensor) -> float:
+    """Return the largest norm of a row's gradient, of the rows with the highest losses."""
+    highest = np.argsort(losses)[-GRADIENT_ROWS:].copy()
+    own = -iwae(model.log_weights(rows.take(highest), noise, batch_statistics=False))[0]  # (rows,)
+    each = torch.eye(len(own), device=own.device, dtype=own.dtype)
+    slopes = torch.autograd.grad(own, list(model.parameters()), each, is_grads_batched=True)
+    squares = [slope.flatten(1).double().square().sum(1) for slope in slopes]  # (rows,) each
+    return float(torch.stack(squares).sum(0).max().sqrt())

@@ -1,5 +1,0 @@
-"""The report of a benchmark: a page, the same as Markdown, and every table as CSV."""
-
-from imboost.benchmark.report.writing import write_report
-
-__all__ = ["write_report"]
