@@ -49,7 +49,7 @@ def test_the_readmes_code_runs(capsys):
     ("name", "prints"),
     [
         ("docs/explanations.md", "height is 97.79"),
-        ("docs/decisions.md", "rows are called outliers"),
+        ("docs/decisions.md", " predicted outliers"),
     ],
 )
 def test_the_code_of_a_guide_runs(name, prints, capsys):

@@ -1,4 +1,4 @@
-"""Calibration of log-log_odds."""
+"""Calibration of log-odds."""
 
 import numpy as np
 import pytest
@@ -58,6 +58,13 @@ def test_outliers_alone_change_nothing_unless_drawn_at_random():
     at_random = Calibration.fit(log_odds, labels, np.ones(20, dtype=bool))
     np.testing.assert_allclose(chosen.probability(log_odds), expit(log_odds))
     assert (at_random.probability(log_odds) > expit(log_odds) + 0.02).all()
+
+
+def test_probability_increases_with_log_odds_in_every_draw():
+    calibration = Calibration(np.array([0.0, 0.3, 0.0]), np.diag([0.0, 4.0, 0.0]))
+    rng = np.random.default_rng(0)
+    draws = calibration.sample_probabilities(np.linspace(-6, 6, 20), 200, rng)
+    assert (np.diff(draws, axis=1) > 0).all()
 
 
 @given(

@@ -95,6 +95,22 @@ def test_labelled_outliers_below_the_threshold_count_as_found():
     assert outcome.recall.value == pytest.approx(5 / (5 + expected), rel=0.05)
 
 
+def test_few_draws_of_very_many_outliers_leave_the_number_of_missed_ones():
+    log_odds, labels = np.full(10_000, -6.0), np.full(10_000, -1, dtype=np.int8)
+    uncertain = Calibration(np.array([0.0, 1.0, 0.0]), np.diag([4.0, 0.0, 0.0]))
+    missed = estimate_outcome(log_odds, log_odds, labels, 0.0, uncertain).n_missed
+    assert missed.value == pytest.approx(10_000 * expit(-6), rel=0.2)  # the mean is six times this
+    assert missed.high > 20 * missed.value
+
+
+def test_rows_on_both_sides_of_the_threshold_follow_the_same_curve():
+    scores, labels = np.repeat([1.0, -1.0], 5000), np.full(10_000, -1, dtype=np.int8)
+    uncertain = Calibration(np.array([0.0, 1.0, 0.0]), np.diag([4.0, 0.0, 0.0]))
+    outcome = estimate_outcome(scores, np.zeros(10_000), labels, 0.0, uncertain)
+    assert outcome.n_missed.low < 500 < 4500 < outcome.n_missed.high
+    assert 0.4 < outcome.recall.low < outcome.recall.high < 0.6  # half of them in every draw
+
+
 IDENTITY = Calibration(np.array([0.0, 1.0, 0.0]), np.zeros((3, 3)))  # log-odds are used unchanged
 
 

@@ -41,8 +41,10 @@ def test_only_the_training_rows_have_probabilities_of_members(planted, detector,
     detector = TableDetector(detector) if in_table else detector
     detector.fit(planted.X, labelled(planted))
     assert detector.member_proba(planted.X).shape[1] == 300
-    with pytest.raises(DataError, match=r"rows given to fit: expected 300, got 7\. Use predict_p"):
+    with pytest.raises(DataError, match=r"rows given to fit: expected 300, got 7"):
         detector.member_proba(planted.X[:7])
+    with pytest.raises(DataError, match="rows given to fit, in the same order"):
+        detector.member_proba(planted.X[::-1])
 
 
 def test_members_have_the_calibration_of_the_detector(planted):

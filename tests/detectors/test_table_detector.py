@@ -165,8 +165,7 @@ def test_reference_values_follow_the_threshold(orders, tmp_path):
     assert detector.reference_values_["region"].n_rows == 360
     detector.set_threshold(contamination=0.3)
     assert detector.reference_values_["region"].n_rows == 280
-    detector.calibrate(detector.training_labels_)
-    assert detector.reference_values_["region"].n_rows == 360
+    detector.set_threshold(contamination=0.1)
     persistence.save(detector, tmp_path / "model")
     loaded = persistence.load(tmp_path / "model").set_threshold(contamination=0.3)
     assert loaded.labels_.sum() == 120
@@ -175,13 +174,13 @@ def test_reference_values_follow_the_threshold(orders, tmp_path):
 
 def test_a_threshold_is_estimated_until_it_is_set_or_both_classes_are_labelled(orders):
     detector = TableDetector(make_quick("stack"), contamination="auto").fit(orders.table)
-    assert detector.threshold_is_estimated_
-    assert not detector.set_threshold(contamination=0.1).threshold_is_estimated_
+    assert detector.decision_.is_estimated
+    assert not detector.set_threshold(contamination=0.1).decision_.is_estimated
     inliers = np.where(orders.y == 0, 0, -1)
-    assert detector.refine(orders.table, inliers).threshold_is_estimated_
-    assert not detector.refine(orders.table, orders.y).threshold_is_estimated_
+    assert detector.refine(orders.table, inliers).decision_.is_estimated
+    assert not detector.refine(orders.table, orders.y).decision_.is_estimated
     given = TableDetector(make_quick("stack"), contamination=0.1).fit(orders.table)
-    assert not given.threshold_is_estimated_
+    assert not given.decision_.is_estimated
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def test_contamination_is_estimated_without_labels(planted):
     assert detector.labels_.mean() == pytest.approx(planted.y.mean(), abs=0.08)
 
 
-def test_labels_of_inliers_only_leave_no_row_called_an_outlier(planted):
+def test_labels_of_inliers_only_leave_no_predicted_outlier(planted):
     detector = make_quick("stack", contamination="auto").fit(planted.X)
     n_outliers = detector.labels_.sum()
     detector.refine(planted.X, np.zeros(len(planted.y), dtype=int))
@@ -44,17 +44,18 @@ def test_a_threshold_changes_decisions_and_no_score(planted):
 
 def test_a_threshold_by_precision_reaches_it(planted, labels):
     detector = make_quick("stack").fit(planted.X, labels).set_threshold(precision=0.9)
-    called = detector.labels_ == 1
-    assert planted.y[called].mean() >= 0.85
+    predicted = detector.labels_ == 1
+    assert planted.y[predicted].mean() >= 0.85
     more = make_quick("stack").fit(planted.X, labels).set_threshold(precision=0.5)
-    assert more.labels_.sum() > called.sum()
+    assert more.labels_.sum() > predicted.sum()
 
 
 def test_a_threshold_by_precision_is_that_of_the_table_the_rows_were_sampled_from(planted, labels):
     detector = make_quick("stack").fit(planted.X, labels).set_threshold(precision=0.6)
     alone = detector.threshold_
     is_likely = detector.predict_proba(planted.X)[:, 1] > 0.5
-    detector.calibrate(labels, weights=np.where(is_likely | (labels >= 0), 1.0, 1000.0))
+    weights = np.where(is_likely | (labels >= 0), 1.0, 1000.0)
+    detector.refine(planted.X, labels, weights=weights)
     assert detector.set_threshold(precision=0.6).threshold_ > alone
 
 
@@ -88,13 +89,9 @@ def test_contamination_is_a_number_or_auto(planted):
 
 
 @pytest.mark.parametrize("name", ["stack", "trees"])
-def test_calibration_takes_labels_that_were_not_trained_with(planted, labels, name):
+def test_a_threshold_is_estimated_until_both_classes_are_labelled(planted, labels, name):
     detector = make_quick(name, contamination="auto").fit(planted.X)
-    scores = detector.decision_scores_.copy()
-    assert detector.threshold_is_estimated_
-    detector.calibrate(labels)
-    assert not detector.threshold_is_estimated_
-    np.testing.assert_array_equal(detector.training_labels_, labels)
-    np.testing.assert_array_equal(detector.decision_scores_, scores)
-    detector.refine(planted.X, labels).calibrate(np.where(labels == 0, -1, labels))
-    assert detector.threshold_is_estimated_
+    assert detector.decision_.is_estimated
+    assert not detector.refine(planted.X, labels).decision_.is_estimated
+    np.testing.assert_array_equal(detector.decision_.labels, labels)
+    assert detector.refine(planted.X, np.where(labels == 0, -1, labels)).decision_.is_estimated

@@ -6,7 +6,11 @@ import pytest
 
 from imboost import TableDetector
 from imboost.datasets.orders import mixed_table
-from imboost.detectors.stack.base_learners import ERROR_RATE, PRIOR_SLOPE, prior_intercept
+from imboost.decide.base_rate import ASSUMED_CONTAMINATION
+from imboost.detectors.stack.base_learners import (
+    PRIOR_SLOPE,
+    prior_intercept,
+)
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +37,13 @@ def test_few_rows_are_called_without_labels_and_most_of_them_rightly(orders, fit
     called = fitted.labels_ == 1
     assert 5 <= called.sum() <= orders.y.sum()
     assert orders.y[called].mean() > 0.9
-    assert fitted.threshold_is_estimated_
+    assert fitted.decision_.is_estimated
 
 
 def test_rows_are_called_if_their_probability_is_at_least_one_half(fitted):
-    proba = fitted.scores_to_proba(fitted.decision_scores_)[:, 1]
+    proba = fitted.decision_.probability(fitted.decision_scores_)
     np.testing.assert_array_equal(fitted.labels_ == 1, proba >= 0.5)
-    assert proba.mean() == pytest.approx(ERROR_RATE, rel=0.5)
+    assert proba.mean() == pytest.approx(ASSUMED_CONTAMINATION, rel=0.5)
 
 
 def test_a_table_without_errors_has_hardly_any_called_row():
@@ -71,7 +75,7 @@ def test_outlier_labels_alone_train_the_learners_against_unlabelled_rows(orders,
     found = refined(fitted, orders.table, label(orders.y, outliers)).detector_
     assert found.learner_weights_
     proba = found._ensemble.score_model.predict(found._extractor.scores(found._training_rows))
-    background = found._background_rows(found.training_labels_, proba)
+    background = found._background_rows(found.decision_.labels, proba)
     assert len(background) == 200
     assert not set(background) & set(outliers)
     assert proba[background].max() < np.quantile(proba, 0.95)
@@ -93,7 +97,7 @@ def test_the_prior_intercept_gives_the_expected_error_rate():
     scores = np.random.default_rng(0).exponential(size=(500, 2))
     weights = np.array([0.7, 0.3])
     log_odds = prior_intercept(scores, weights) + PRIOR_SLOPE * scores @ weights
-    assert (1 / (1 + np.exp(-log_odds))).mean() == pytest.approx(ERROR_RATE)
+    assert (1 / (1 + np.exp(-log_odds))).mean() == pytest.approx(ASSUMED_CONTAMINATION)
 
 
 def test_a_table_detector_asks_about_the_highest_scores():

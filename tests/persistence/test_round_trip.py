@@ -116,7 +116,7 @@ def test_a_model_folder_describes_its_training(saved, orders):
     fitted, folder = saved["stack, answered"]
     assert {path.name for path in folder.iterdir()} == FILES
     facts = json.loads((folder / "model.json").read_text())
-    assert facts["format"] == 5
+    assert facts["format"] == 6
     assert facts["saved_at"].startswith("20")
     assert {"imboost", "numpy", "scikit-learn", "torch", "python"} <= facts["versions"].keys()
     assert facts["training"]["detector"] == "Stack"

@@ -5,6 +5,7 @@ import pytest
 
 from conftest import make_quick
 from imboost import Session
+from imboost.decide import Calibration, Decision
 from imboost.labels import unlabelled
 from imboost.query import LearningLoss, RandomRows
 from imboost.query.learning_loss import MAX_PAIRS, _ranked_pairs, log_losses
@@ -13,15 +14,16 @@ from imboost.session import Oracle, run_rounds
 RNG = np.random.default_rng
 
 
+IDENTITY = Calibration(np.array([0.0, 1.0, 0.0]), np.zeros((3, 3)))
+
+
 class Predictions:
     def __init__(self, proba, labels, out_of_fold=None):
-        self.decision_scores_ = proba
-        self.training_labels_ = labels
         nothing = np.full(len(proba), np.nan)
-        self.out_of_fold_proba_ = nothing if out_of_fold is None else out_of_fold
-
-    def scores_to_proba(self, scores):
-        return np.column_stack([1 - scores, scores])
+        found = nothing if out_of_fold is None else out_of_fold
+        self.decision_ = Decision(
+            proba, labels, IDENTITY, 0.5, False, found, are_probabilities=True
+        )
 
 
 def grid(n=400):

@@ -437,11 +437,11 @@ def test_an_answer_that_arrives_during_training_counts_in_the_next_round(
         patch.setattr(type(session.detector), "_refine", interrupted)
         session.refine()
     assert session.labels[rows[5]] == OUTLIER
-    assert session.detector.training_labels_[rows[5]] == UNLABELLED
+    assert session.detector.decision_.labels[rows[5]] == UNLABELLED
     assert [len(labels) for labels in session._selection.strategy.all_labels] == [5]
     reopened = start().start()
     assert reopened.labels[rows[5]] == OUTLIER
     np.testing.assert_array_equal(
         reopened.detector.decision_scores_, session.detector.decision_scores_
     )
-    assert session.refine().detector.training_labels_[rows[5]] == OUTLIER
+    assert session.refine().detector.decision_.labels[rows[5]] == OUTLIER

@@ -9,6 +9,7 @@ import pytest
 from conftest import make_quick
 from imboost import MemoryLog, Oracle, Session, TableDetector
 from imboost.datasets import planted_outliers
+from imboost.decide import Decision
 from imboost.errors import IMBoostError
 from imboost.explain import reference_rows
 from imboost.labels import UNLABELLED
@@ -111,8 +112,8 @@ def test_intervals_of_the_outcome_mostly_contain_the_truth():
 
 def test_advice_changes_from_go_on_to_stop(planted):
     session = start(planted)
-    assert not session.advice().should_stop
-    assert play(session, planted, rounds=5, n_questions=20).advice().should_stop
+    assert not session.outcome().should_stop
+    assert play(session, planted, rounds=5, n_questions=20).outcome().should_stop
 
 
 def test_answers_not_yet_trained_with_change_nothing(planted):
@@ -168,13 +169,13 @@ def test_other_detectors_give_estimates_too(planted, detector):
 def test_a_round_is_calibrated_once_with_the_audit(planted, monkeypatch):
     calls = []
     session = play(start(planted, audit_share=0.5), planted, rounds=1)
-    calibrate = type(session.detector).calibrate
+    make = Decision.make
 
-    def counted(self, y, is_audit=None):
-        calls.append(is_audit)
-        return calibrate(self, y, is_audit)
+    def counted(*arguments, **options):
+        calls.append(options["is_audit"])
+        return make(*arguments, **options)
 
-    monkeypatch.setattr(type(session.detector), "calibrate", counted)
+    monkeypatch.setattr(Decision, "make", counted)
     session.refine()
     [is_audit] = calls
     assert is_audit.sum() == len(session._state.audited) == 4
@@ -195,7 +196,7 @@ def test_reference_values_belong_to_the_threshold_that_the_audit_led_to():
             == reference_rows(
                 session.detector.decision_scores_,
                 session.detector.threshold_,
-                is_estimated=session.detector.threshold_is_estimated_,
+                is_estimated=session.detector.decision_.is_estimated,
             ).sum()
         )
 

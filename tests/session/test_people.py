@@ -34,7 +34,7 @@ def test_people_who_disagree_leave_a_row_without_label(session):
     assert session.labels[3] == UNLABELLED
     assert session.conflicts == {3: {"Ada": Answer.OUTLIER, "Bob": Answer.INLIER}}
     assert session.answers == {4: Answer.INLIER}
-    assert session.refine().detector.training_labels_[3] == UNLABELLED
+    assert session.refine().detector.decision_.labels[3] == UNLABELLED
     assert 3 not in session.ask(298)
 
 

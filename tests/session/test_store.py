@@ -287,7 +287,7 @@ def test_a_training_whose_end_was_stored_although_it_seemed_to_fail_is_repeated(
     assert session.round == 0
     rows = session.top_up(4)
     assert session.round == 1
-    assert (session.detector.training_labels_ >= 0).sum() == 6
+    assert (session.detector.decision_.labels >= 0).sum() == 6
     session.tell(rows, planted.y[rows].tolist())
     assert session.refine().round == 2
     session.close()

@@ -57,7 +57,7 @@ def test_scores_questions_and_answers_are_available_during_training(planted, mon
     assert session.round == 1
     assert session.detector is not model
     np.testing.assert_array_equal(model.decision_scores_, before)
-    assert (session.detector.training_labels_ != UNLABELLED).sum() == 6
+    assert (session.detector.decision_.labels != UNLABELLED).sum() == 6
     reopened = start().start()
     np.testing.assert_array_equal(
         reopened.detector.decision_scores_, session.detector.decision_scores_

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imboost.arrays import Floats, Indices
+from imboost.decide import Decision
 from imboost.labels import UNLABELLED
 
 
@@ -75,14 +76,9 @@ class _Detector:
     """What `FittedDetector` asks for, with random members and labels of all other rows."""
 
     def __init__(self, scores: Floats, candidates: Indices) -> None:
-        self.decision_scores_ = scores
-        self.training_labels_ = np.arange(len(scores), dtype=np.int8) % 2
-        self.training_labels_[candidates] = UNLABELLED
-        self.out_of_fold_proba_ = np.full(len(scores), np.nan)
-
-    def scores_to_proba(self, scores: Floats) -> Floats:
-        outlier = scores.argsort(kind="stable").argsort(kind="stable") / len(scores)
-        return np.column_stack([1 - outlier, outlier])
+        labels = np.arange(len(scores), dtype=np.int8) % 2
+        labels[candidates] = UNLABELLED
+        self.decision_ = Decision.make(scores, labels)
 
     def member_proba(self, X: Any) -> Floats:
         return np.random.default_rng(3).random((4, len(X))).round(1)

@@ -114,7 +114,6 @@ def fit(
       imboost fit shop.db --sql "SELECT * FROM orders" --out orders.model
     """
     from imboost import persistence
-    from imboost.decide.threshold import threshold_by_contamination
     from imboost.detectors.table_detector import TableDetector
     from imboost.labels import OUTLIER
     from imboost.tables.schema import Schema
@@ -151,17 +150,17 @@ def fit(
         with stage("estimating the time of the training"):
             seconds = estimate_seconds(fitted, table, labels, schema)
     with timed_stage(f"training {detector} on {size}", seconds):
-        fitted.fit(table, labels, schema=(schema, parsed))
-    weights = sample.weights(labels)
-    if isinstance(fraction, float) and not sample.is_complete:
-        scores = fitted.decision_scores_
-        fitted.set_threshold(score=threshold_by_contamination(scores, fraction, weights))
+        weights = sample.weights(labels)
+        is_weighted = isinstance(fraction, float) and not sample.is_complete
+        fitted.fit(
+            table, labels, schema=(schema, parsed), weights=weights if is_weighted else None
+        )
     with stage(f"writing {out}"):
         persistence.save(fitted, out)
     n_outliers = round(float(weights[fitted.labels_ == OUTLIER].sum()))
     about = "" if sample.is_complete else "Estimated from the training rows: "
     say(about + outlier_count(n_outliers, n_rows, fitted.threshold_))
-    if fitted.threshold_is_estimated_:
+    if fitted.decision_.is_estimated:
         say(
             "Without labels of both classes the threshold is a rough estimate: rely on the "
             "ranking of the scores, give the fraction of outliers with --contamination, or give "

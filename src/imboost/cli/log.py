@@ -119,7 +119,7 @@ def _replayed_scores(address: str, name: str, data: Path | None) -> Any:
         {
             "row": rows,
             "score": scores,
-            "probability": detector.scores_to_proba(scores)[:, 1],
+            "probability": detector.decision_.probability(scores),
             "is_outlier": detector.labels_ == 1,
             "answer": pa.array([answers.get(row) for row in rows.tolist()], pa.string()),
         }

@@ -78,10 +78,15 @@ class Calibration:
             mean, hessian = fit_map_logistic(features, is_outlier, prior_mean, std)
         return cls(mean, np.asarray(np.linalg.inv(hessian), dtype=np.float64))
 
-    def probability(self, log_odds: Floats, *, selected: bool = False) -> Floats:
-        """Return outlier probabilities of rows drawn at random, or selected by a strategy."""
+    def probability(
+        self, log_odds: Floats, *, selected: bool = False, shift: float = 0.0
+    ) -> Floats:
+        """Return outlier probabilities of rows drawn at random, or selected by a strategy.
+
+        The `shift` is added to the calibrated log-odds.
+        """
         features = _features(log_odds, np.full(len(log_odds), not selected))
-        return np.asarray(expit(np.einsum("ij,j->i", features, self.mean)))
+        return np.asarray(expit(np.einsum("ij,j->i", features, self.mean) + shift))
 
     def sample_probabilities(self, log_odds: Floats, n: int, rng: np.random.Generator) -> Floats:
         """Return outlier probabilities for `n` draws from the posterior: (draws, rows)."""

@@ -13,6 +13,14 @@ from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 N_DRAWS = 1000  # posterior draws per estimate
 MAX_BINS = 512  # rows with similar log-odds share a bin, which bounds the cost of a draw
 
+SUFFICIENT_RECALL = 0.65
+"""Estimated recall at which to stop. Far below 1, since the estimates are conservative and the
+outliers missed by then are mostly ones that the detector cannot separate from inliers."""
+
+MIN_RECALL = 0.4
+"""Lower end of its interval from which on to stop. Chosen on 28 ADBench sets, three seeds: 93% of
+what five rounds find is found at the first advice to stop, 89% without this condition."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -37,7 +45,7 @@ class Outcome:
     ----------
     n_rows : int
     n_predicted : int
-        Rows called outliers: labelled ones by their label, others by the threshold.
+        Predicted outliers: labelled rows by their label, others by the threshold.
     n_labelled_outliers : int
         Rows labelled outlier.
     precision : Estimate
@@ -57,6 +65,17 @@ class Outcome:
     n_missed: Estimate
     recall: Estimate
 
+    @property
+    def none_left(self) -> bool:
+        """Whether no unlabelled outlier seems to be left below the threshold."""
+        return self.n_missed.high < 1
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether more answers are hardly worth asking for."""
+        is_sufficient = self.recall.value >= SUFFICIENT_RECALL and self.recall.low >= MIN_RECALL
+        return self.none_left or (self.n_labelled_outliers > 0 and is_sufficient)
+
 
 def estimate_outcome(
     scores: Floats,
@@ -67,7 +86,7 @@ def estimate_outcome(
     seed: int = 0,
     weights: Floats | None = None,
 ) -> Outcome:
-    """Estimate precision and recall of calling all rows above a threshold outliers.
+    """Estimate precision and recall if all rows above a threshold are predicted outliers.
 
     Labelled rows count by their label; the number of outliers among the others is drawn from
     the posterior of the calibration.

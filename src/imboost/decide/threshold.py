@@ -1,15 +1,14 @@
-"""Choose the decision threshold: the score above which a row is called an outlier."""
+"""Choose the decision threshold: rows with a score above it are predicted outliers."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from imboost.arrays import Floats
+from imboost.decide.base_rate import ASSUMED_CONTAMINATION, AUTO
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
 from imboost.stats.mixture import fit_two_gaussians
 
-AUTO = "auto"  # contamination that is estimated from the scores and labels of the training rows
-ASSUMED_CONTAMINATION = 0.01  # if it cannot be known: few rows, the highest scores of all
 MAX_CONTAMINATION = 0.2  # largest estimate without labels; a larger upper cluster is not outlying
 MIN_SEPARATION = 2.0
 """Two clusters are separate if their means differ by more than this many standard deviations:

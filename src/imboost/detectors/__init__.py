@@ -6,8 +6,8 @@ from imboost.detectors.deep.deep_sad import DeepSAD
 from imboost.detectors.deep.deep_svdd import DeepSVDD
 from imboost.detectors.deep.imboost import IMBoost
 from imboost.detectors.deep.odim import ODIM
+from imboost.detectors.detector import Detector
 from imboost.detectors.distilled import Distilled
-from imboost.detectors.protocol import Detector
 from imboost.detectors.registry import DETECTORS, make_detector
 from imboost.detectors.shallow.coniferest_forests import AAD, Pine
 from imboost.detectors.shallow.trees import Trees

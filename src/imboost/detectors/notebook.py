@@ -26,9 +26,9 @@ def fitted_html(
     if not hasattr(detector, "decision_scores_"):
         return ""
     n_rows, n_called = len(detector.decision_scores_), int(detector.labels_.sum())
-    labels = detector.training_labels_
+    labels = detector.decision_.labels
     known = f"{int((labels == 1).sum()):,} outlier, {int((labels == 0).sum()):,} inlier"
-    estimate = ", a rough estimate" if detector.threshold_is_estimated_ else ""
+    estimate = ", a rough estimate" if detector.decision_.is_estimated else ""
     pairs = [
         ("training rows", f"{n_rows:,}"),
         ("labels", known if (labels >= 0).any() else "none"),

@@ -10,23 +10,21 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from imboost.arrays import Floats, Indices, Mask
-from imboost.decide import Calibration
+from imboost.arrays import Floats, Mask
+from imboost.decide import Decision
 from imboost.detectors.base import N_FINGERPRINT_ROWS, BaseDetector
+from imboost.detectors.detector import Detector
 from imboost.detectors.distilled import Distilled, distill
-from imboost.detectors.notebook import fitted_html
 from imboost.detectors.registry import make_detector
 from imboost.detectors.stack.detector import Stack
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, Explanation, Reason, reference_rows
 from imboost.explain.reference_values import fit_reference_values
-from imboost.labels import Labels
 from imboost.parallel import map_in_threads
 from imboost.relations import Rules
-from imboost.state import Stateful
 from imboost.tables.cells import to_text
 from imboost.tables.encoder import TableEncoder
 from imboost.tables.frames import to_arrow
@@ -44,7 +42,7 @@ def _delegate(name: str) -> Any:
     return property(attrgetter(f"detector_.{name}"))
 
 
-class TableDetector(Stateful, BaseEstimator):
+class TableDetector(Detector):
     """Finds the role of each column, encodes the table and trains a detector on the matrix.
 
     Parameters
@@ -60,9 +58,9 @@ class TableDetector(Stateful, BaseEstimator):
         by minimum and maximum, as in the paper. "auto" is "log" where the detector scores single
         cells (`stack` in tables with categories or rules), else "robust".
     contamination : float or "auto", optional
-        Fraction of the training rows called outliers. With "auto", the rows with a probability of
-        at least 0.5 are called outliers; without labels of both classes, most detectors estimate
-        the fraction from two clusters of scores instead. None keeps the setting of `detector`.
+        Fraction of the training rows that are predicted outliers. With "auto", they are the rows
+        with a probability of at least 0.5; without labels of both classes, most detectors
+        estimate the fraction from two clusters of scores. None keeps the setting of `detector`.
     random_state : int, RandomState or None
         None keeps the setting of `detector`.
 
@@ -77,9 +75,8 @@ class TableDetector(Stateful, BaseEstimator):
     detector_ : BaseDetector
         The trained detector.
     reference_values_ : dict of str to ReferenceValues
-        Values of the columns in reference rows, the training rows not called outliers.
-    decision_scores_, query_scores_, labels_, threshold_, threshold_is_estimated_, \
-    calibration_, training_labels_, out_of_fold_proba_
+        Values of the columns in reference rows, the training rows not predicted outliers.
+    decision_, decision_scores_, query_scores_, labels_, threshold_
         Those of the trained detector.
 
     Examples
@@ -97,14 +94,8 @@ class TableDetector(Stateful, BaseEstimator):
 
     unsaved_attributes = ("_parsed", "_source", "_matrix")
 
-    decision_scores_: Floats = _delegate("decision_scores_")
+    decision_: Decision = _delegate("decision_")
     query_scores_: Floats = _delegate("query_scores_")
-    labels_: Indices = _delegate("labels_")
-    threshold_: float = _delegate("threshold_")
-    threshold_is_estimated_: bool = _delegate("threshold_is_estimated_")
-    calibration_: Calibration = _delegate("calibration_")
-    training_labels_: Labels = _delegate("training_labels_")
-    out_of_fold_proba_: Floats = _delegate("out_of_fold_proba_")
 
     def __init__(
         self,
@@ -127,6 +118,7 @@ class TableDetector(Stateful, BaseEstimator):
         y: Any = None,
         *,
         is_audit: Mask | None = None,
+        weights: Floats | None = None,
         schema: tuple[Schema, ParsedColumns] | None = None,
     ) -> Self:
         """Train on a table and, if given, on labels.
@@ -137,8 +129,8 @@ class TableDetector(Stateful, BaseEstimator):
             See `imboost.tables.frames.to_arrow`.
         y : array-like of shape (n_rows,), optional
             0 for an inlier, 1 for an outlier, -1 for a row that is not labelled.
-        is_audit : array of bool of shape (n_rows,), optional
-            Labelled rows that were drawn at random, see `BaseDetector.calibrate`.
+        is_audit, weights
+            See `BaseDetector.fit`.
         schema : tuple of Schema and dict, optional
             What `Schema.fit_parse` returned for `X`, if it is known already; `roles` then has no
             effect.
@@ -151,7 +143,9 @@ class TableDetector(Stateful, BaseEstimator):
         self.encoder_ = TableEncoder.fit(fitted_schema, parsed, scaling)
         self.schema_, self._parsed = fitted_schema, parsed
         self._source, self._matrix = _if_immutable(X), self._encode(parsed)
-        self.detector_ = detector.fit(self._matrix, y, layout=self._layout, is_audit=is_audit)
+        self.detector_ = detector.fit(
+            self._matrix, y, layout=self._layout, is_audit=is_audit, weights=weights
+        )
         self._check_cells = _take_check_cells(table, list(parsed))
         self._fit_reference_values()
         return self
@@ -173,13 +167,15 @@ class TableDetector(Stateful, BaseEstimator):
         detector.check_settings()
         return detector
 
-    def refine(self, X: Any, y: Any, *, is_audit: Mask | None = None) -> Self:
+    def refine(
+        self, X: Any, y: Any, *, is_audit: Mask | None = None, weights: Floats | None = None
+    ) -> Self:
         """Continue training with more labels of the rows given to `fit`."""
         check_is_fitted(self)
         if not hasattr(self, "_parsed") or X is not self._source:
             self._parsed = self.schema_.parse(to_arrow(X))
             self._source, self._matrix = _if_immutable(X), self._encode(self._parsed)
-        self.detector_.refine(self._matrix, y, is_audit=is_audit)
+        self.detector_.refine(self._matrix, y, is_audit=is_audit, weights=weights)
         self._fit_reference_values()
         return self
 
@@ -324,61 +320,9 @@ class TableDetector(Stateful, BaseEstimator):
         remedy = f": {' or '.join(advice)}" if advice else ""
         raise SettingError(f"{type(detector).__name__} cannot explain its scores{remedy}.")
 
-    def predict(self, X: Any) -> Indices:
-        """Return 1 for the rows that score above `threshold_`, 0 for the others."""
-        return self._fitted.predict(self.encode(X))
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probabilities of being an inlier and an outlier, as two columns."""
-        return self._fitted.predict_proba(self.encode(X))
-
-    def scores_to_proba(self, scores: Floats) -> Floats:
-        """Return the probabilities that `predict_proba` returns for rows with these scores."""
-        return self._fitted.scores_to_proba(scores)
-
-    def log_odds(self, scores: Floats) -> Floats:
-        """Return scores as log-odds, see `BaseDetector.log_odds`."""
-        return self._fitted.log_odds(scores)
-
-    def calibrate(
-        self,
-        y: Any,
-        is_audit: Mask | None = None,
-        *,
-        weights: Floats | None = None,
-    ) -> Self:
-        """Calibrate probabilities and choose the threshold, see `BaseDetector.calibrate`."""
-        self._fitted.calibrate(y, is_audit, weights=weights)
+    def _set_decision(self, decision: Decision) -> None:
+        self.detector_.decision_ = decision
         self._fit_reference_values()
-        return self
-
-    def set_threshold(
-        self,
-        *,
-        score: float | None = None,
-        contamination: float | None = None,
-        precision: float | None = None,
-    ) -> Self:
-        """Change the score above which rows are called outliers; nothing is trained.
-
-        Takes a score, a fraction of the training rows or an expected precision; see
-        `BaseDetector.set_threshold`. The reference values follow the threshold, except after
-        loading: a saved model holds no training table.
-        """
-        self._fitted.set_threshold(score=score, contamination=contamination, precision=precision)
-        self._fit_reference_values()
-        return self
-
-    def fit_predict(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        is_audit: Mask | None = None,
-        schema: tuple[Schema, ParsedColumns] | None = None,
-    ) -> Indices:
-        """Train, then return the prediction for every training row."""
-        return self.fit(X, y, is_audit=is_audit, schema=schema).labels_
 
     @property
     def model_name(self) -> str:
@@ -405,10 +349,6 @@ class TableDetector(Stateful, BaseEstimator):
         """Whether the detector has members to compare, see `BaseDetector.has_members`."""
         return self._new_detector().has_members
 
-    def _html_repr(self) -> str:  # scikit-learn shows it in notebooks
-        columns = getattr(self, "schema_", ())
-        return f"{super()._html_repr()}{fitted_html(self, columns)}"
-
     @property
     def _fitted(self) -> BaseDetector:
         """The trained detector; raises NotFittedError before `fit`."""
@@ -419,9 +359,9 @@ class TableDetector(Stateful, BaseEstimator):
         """Describe the reference rows at the current threshold."""
         if not hasattr(self, "_parsed"):  # loaded: keep the saved reference values
             return
-        fitted = self.detector_
+        decision = self.decision_
         rows = reference_rows(
-            fitted.decision_scores_, fitted.threshold_, is_estimated=fitted.threshold_is_estimated_
+            decision.scores, decision.threshold, is_estimated=decision.is_estimated
         )
         self.reference_values_ = fit_reference_values(self.schema_, self._parsed, rows)
 

@@ -235,7 +235,7 @@ def panel_view(workspace: Workspace) -> PanelView:
         n_called=snapshot.n_called,
         precision=snapshot.precision,
         missed=snapshot.missed,
-        is_threshold_estimated=snapshot.detector.threshold_is_estimated_,
+        is_threshold_estimated=snapshot.detector.decision_.is_estimated,
         advice=snapshot.advice,
         should_stop=snapshot.should_stop,
         training=workspace.training,

@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 
 from imboost.arrays import Floats, Indices
-from imboost.decide import Estimate, advise
+from imboost.decide import Estimate
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.explain import Explanation
@@ -18,6 +18,7 @@ from imboost.labelling.groups import find_suspects
 from imboost.labels import has_both_classes
 from imboost.present.formatting import percent
 from imboost.present.pictures import Histogram
+from imboost.present.wording import advice_text
 from imboost.session import Answer, Session
 
 
@@ -69,22 +70,21 @@ class Snapshot:
         scores = detector.decision_scores_
         ranks = _rank(scores, session.weights)
         outcome = session.outcome()
-        advice = advise(outcome)
-        is_estimable = has_both_classes(detector.training_labels_)
+        is_estimable = has_both_classes(detector.decision_.labels)
         return cls(
             detector=detector,
             round=session.round,
             scores=scores,
             ranks=ranks,
-            probabilities=detector.scores_to_proba(scores)[:, 1],
+            probabilities=detector.decision_.probability(scores),
             threshold=detector.threshold_,
             suspects=find_suspects(scores, detector.threshold_),
             picture=Histogram.of_scores(scores),
             n_called=outcome.n_predicted,
             precision=_write(outcome.precision, percent) if is_estimable else "",
             missed=_write(outcome.n_missed, "{:,.0f}".format) if is_estimable else "",
-            advice=str(advice),
-            should_stop=advice.should_stop,
+            advice=advice_text(outcome),
+            should_stop=outcome.should_stop,
             doubtful=session.doubtful_answers(),
         )
 

@@ -130,7 +130,7 @@ class Workspace:
         """Labels that changed since the last training."""
         if self._model is None:
             return 0
-        return int((self.session.labels != self.snapshot.detector.training_labels_).sum())
+        return int((self.session.labels != self.snapshot.detector.decision_.labels).sum())
 
     def take_question(self, who: str) -> int | None:
         """Return the question to show to a person, or None if there is none.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from imboost.decide.calibration import Calibration
+from imboost.decide import Calibration, Decision
 from imboost.detectors import ALTBI, ODIM, DeepSAD, DeepSVDD, IMBoost, Stack, Trees
 from imboost.detectors.distilled import Agreement, Distilled
 from imboost.detectors.shallow.neighbor_distances import NeighborDistances
@@ -65,6 +65,7 @@ _PARTS = (
     Layout, Feature, Kind,
     ReferenceNumbers, ReferenceCategories, ReferenceTimes,
     MinMaxScaling, StandardScaling, RankTransform, NormalScores, TailScore, Calibration,
+    Decision,
     UnsupervisedScores, TrainingRows, NeighborDistances, NeighborScores, IsolationScores,
     CrossFittedPCA, PrincipalComponents,
     CellModel, ForestConditional, PCAConditional, NumberForest, CategoryForest,

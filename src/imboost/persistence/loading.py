@@ -23,7 +23,7 @@ from imboost.persistence.codec import Decoder
 from imboost.persistence.forests import load_forests
 from imboost.persistence.model_folder import ARRAYS, COPY_AGAIN, FORESTS, STRUCTURE, read_files
 
-FORMAT = 5  # increased whenever older model folders can no longer be read
+FORMAT = 6  # increased whenever older model folders can no longer be read
 
 TOLERANCE = 1e-5  # maximum error of a score, relative to the score or to 1, if that is larger
 MIN_EQUAL_SCORES = 0.9
@@ -115,7 +115,7 @@ def check_predictions(detector: Detector) -> dict[str, Floats]:
     scores = scoring._score_rows(matrix)
     return {
         "scores": scores,
-        "probabilities": scoring.scores_to_proba(scores)[:, 1],
+        "probabilities": scoring.decision_.probability(scores),
         "decisions": (scores > scoring.threshold_).astype(np.float64),
     }
 

@@ -105,7 +105,7 @@ def _describe_training(detector: Detector) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "detector": trained.model_name,
         "rows": len(trained.decision_scores_),
-        "labels": int((trained.training_labels_ != UNLABELLED).sum()),
+        "labels": int((trained.decision_.labels != UNLABELLED).sum()),
         "matrix_columns": int(trained.n_features_in_),
         "threshold": float(trained.threshold_),
     }

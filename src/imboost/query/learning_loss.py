@@ -66,10 +66,11 @@ class LearningLoss:
 
     def set_detector(self, detector: FittedDetector, X: Any) -> None:
         """Compute the detector's losses on the labelled rows."""
-        proba = detector.scores_to_proba(detector.decision_scores_)[:, 1]
-        out_of_fold = detector.out_of_fold_proba_
-        proba = np.where(np.isnan(out_of_fold), proba, out_of_fold)
-        self._losses = log_losses(proba, detector.training_labels_)
+        decision = detector.decision_
+        out_of_fold = decision.out_of_fold_proba
+        in_sample = decision.probability(decision.scores)
+        proba = np.where(np.isnan(out_of_fold), in_sample, out_of_fold)
+        self._losses = log_losses(proba, decision.labels)
 
     def select(self, scores: Scores, candidates: Indices, n: int, rng: Rng) -> Indices:
         """Return the `n` candidates with the largest predicted loss, largest first."""

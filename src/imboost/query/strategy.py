@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from imboost.arrays import Floats, Indices
+from imboost.decide import Decision
 from imboost.labels import Labels
 
 Scores = Floats
@@ -75,12 +76,7 @@ def needs_members(strategy: QueryStrategy) -> bool:
 class FittedDetector(Protocol):
     """What strategies use of a fitted detector besides its scores."""
 
-    training_labels_: Labels
-    out_of_fold_proba_: Floats
-    decision_scores_: Floats
-
-    def scores_to_proba(self, scores: Floats) -> Floats:
-        """Return the probabilities of being an inlier and an outlier, as two columns."""
+    decision_: Decision
 
     def member_proba(self, X: Any) -> Floats:
         """Return each member's outlier probability of the training rows: (members, rows)."""

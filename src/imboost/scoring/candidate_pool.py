@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sklearn.base import clone
 
-from imboost.detectors.protocol import Detector
+from imboost.detectors.detector import Detector
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.persistence.atomic_write import atomic_write

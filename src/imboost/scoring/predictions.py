@@ -37,7 +37,7 @@ def predict_table(detector: TableDetector, table: pa.Table) -> Predictions:
     scores = detector.detector_.decision_function(matrix)
     return Predictions(
         scores=scores,
-        probabilities=detector.detector_.scores_to_proba(scores)[:, 1],
+        probabilities=detector.decision_.probability(scores),
         is_outlier=scores > detector.threshold_,
         encoding_seconds=encoded - start,
         model_seconds=perf_counter() - encoded,

@@ -59,7 +59,7 @@ def render_report(
         "findings": findings,
         "table_findings": table_findings,
         "threshold": detector.threshold_,
-        "is_estimated": detector.threshold_is_estimated_,
+        "is_estimated": detector.decision_.is_estimated,
         "n_training": len(detector.decision_scores_),
         "detector": detector.model_name,
         "n_columns": len(detector.encoder_.layout.sources),

@@ -33,7 +33,7 @@ def add_scores(detector: TableDetector, files: TableFiles, path: Path) -> Iterat
         found = scores[first_row:n_read]
         predictions = Predictions(
             scores=found,
-            probabilities=detector.scores_to_proba(found)[:, 1],
+            probabilities=detector.decision_.probability(found),
             is_outlier=found > detector.threshold_,
         )
         yield ScoredBatch(first_row, table, predictions, seconds)

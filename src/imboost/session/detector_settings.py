@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from imboost.detectors.base import BaseDetector
-from imboost.detectors.protocol import Detector
+from imboost.detectors.detector import Detector
 from imboost.detectors.registry import DETECTORS, make_detector
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SessionError

@@ -132,7 +132,7 @@ def _describe(session: Session, rows: list[int]) -> list[ShownRow]:
     detector = session.detector
     positions = session.positions(rows)
     scores = detector.decision_scores_[positions]
-    probabilities = detector.scores_to_proba(scores)[:, 1]
+    probabilities = detector.decision_.probability(scores)
     cells = _cells(session.X, positions)
     answers = session.answers
     described = []

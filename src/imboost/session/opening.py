@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from imboost.detectors.protocol import Detector
+from imboost.detectors.detector import Detector
 from imboost.detectors.stack.detector import Stack
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SessionError

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from imboost.arrays import Floats, Indices
-from imboost.detectors.protocol import Detector
+from imboost.detectors.detector import Detector
 from imboost.errors import SettingError
 from imboost.query import (
     AdaptiveStrategy,

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from imboost.arrays import Floats, Indices, Mask
-from imboost.decide import Advice, Outcome, advise, estimate_outcome
-from imboost.detectors.protocol import Detector
+from imboost.arrays import Floats, Indices
+from imboost.decide import Outcome
+from imboost.detectors.detector import Detector
 from imboost.errors import SessionError
 from imboost.labels import Labels, unlabelled
+from imboost.present.wording import advice_text
 from imboost.query import QueryStrategy
 from imboost.session.agreement import Agreement
 from imboost.session.answers import Answer
@@ -213,7 +214,7 @@ class Session:
         """How many rows of the complete table each row of a pool stands for; None without pool."""
         if self.pool is None:
             return None
-        return self.pool.weights(self.detector.training_labels_)
+        return self.detector.decision_.weights
 
     def use_positions(self) -> Self:
         """Let row ids be positions in `X`, for programs that index arrays by them."""
@@ -300,8 +301,9 @@ class Session:
                 return self
             with self._journal.lock:
                 trainings = list(self._state.trainings)
-            detector = self._unfitted.copy().fit(self.X)
-            self._weigh(detector, unlabelled(self._n_rows), None)
+            labels = unlabelled(self._n_rows)
+            weights = None if self.pool is None else self.pool.weights(labels)
+            detector = self._unfitted.copy().fit(self.X, weights=weights)
             if self._selection.needs_embedding:
                 self._selection.set_embedding(detector.embed(self.X))
             for entry in trainings if detector.refine_depends_on_history else trainings[-1:]:
@@ -506,20 +508,11 @@ class Session:
 
     def outcome(self) -> Outcome:
         """Estimate precision and recall at the current threshold, as of the last `refine`."""
-        detector = self.start().detector
-        scores = detector.decision_scores_
-        return estimate_outcome(
-            scores,
-            detector.log_odds(scores),
-            detector.training_labels_,
-            detector.threshold_,
-            detector.calibration_,
-            weights=self.weights,
-        )
+        return self.start().detector.decision_.outcome()
 
-    def advice(self) -> Advice:
-        """Advise whether to continue, as of the last `refine`."""
-        return advise(self.outcome())
+    def advice(self) -> str:
+        """Advise whether to continue, as of the last `refine`; see also `Outcome.should_stop`."""
+        return advice_text(self.outcome())
 
     def doubtful_answers(self, limit: int = 10) -> list[tuple[int, Answer, float]]:
         """Return answers that are likely label errors, the most doubtful first.
@@ -531,7 +524,7 @@ class Session:
         detector = self.start().detector
         with self._journal.lock:
             current, answers = self.labels, self.answers
-        proba, labels = detector.out_of_fold_proba_, detector.training_labels_
+        proba, labels = detector.decision_.out_of_fold_proba, detector.decision_.labels
         error = np.abs(np.nan_to_num(proba - labels))
         doubtful = np.flatnonzero((error > 0.5) & (labels == current))
         order = doubtful[np.argsort(-error[doubtful], kind="stable")][:limit]
@@ -555,13 +548,8 @@ class Session:
     def _train(self, detector: Detector, training_set: TrainingSet) -> None:
         labels = training_set.label_array(self._n_rows)
         is_audit = training_set.audit_mask(self._n_rows)
-        detector.refine(self.X, labels, is_audit=is_audit)
-        self._weigh(detector, labels, is_audit)
-
-    def _weigh(self, detector: Detector, labels: Labels, is_audit: Mask | None) -> None:
-        """Choose the threshold for the complete table instead of the pool."""
-        if self.pool is not None:
-            detector.calibrate(labels, is_audit, weights=self.pool.weights(labels))
+        weights = None if self.pool is None else self.pool.weights(labels)
+        detector.refine(self.X, labels, is_audit=is_audit, weights=weights)
 
     def _facts(self, rows: Sequence[int]) -> list[dict[str, Any]]:
         """Return what is stored about rows with an answer: score, rank and strategy."""

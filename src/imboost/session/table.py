@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.detectors.protocol import Detector
+from imboost.detectors.detector import Detector
 from imboost.errors import SessionError
 from imboost.scoring.table_sample import TableSample
 from imboost.session.log import Started

@@ -10,8 +10,8 @@ from imboost.arrays import Floats
 MIN_PROBABILITY = 0.005  # probabilities are clipped to [0.005, 0.995], so log-odds to ±5.3
 
 RANK_INTERCEPT, RANK_SLOPE = -3.0, 1.5
-"""Log-odds of the median row, and their increase per unit of the rank's normal quantile; chosen
-so that about one training row in ten is expected to be an outlier."""
+"""Log-odds of the median row, and their increase per unit of the rank's normal quantile, before
+calibration. Without labels, probabilities rest on `imboost.decide.base_rate` instead."""
 
 
 def logit(probability: Floats, smallest: float = MIN_PROBABILITY) -> Floats:

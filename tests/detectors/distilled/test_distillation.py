@@ -54,7 +54,8 @@ def test_new_rows_are_ranked_as_by_the_teacher(teacher, student):
 def test_threshold_and_calibration_are_the_teachers(orders, teacher, student):
     assert student.threshold_ == teacher.threshold_
     scores = np.linspace(0.01, 0.99, 5)
-    np.testing.assert_array_equal(student.scores_to_proba(scores), teacher.scores_to_proba(scores))
+    probability = student.decision_.probability(scores)
+    np.testing.assert_array_equal(probability, teacher.decision_.probability(scores))
     found = student.decision_function(orders.table)
     np.testing.assert_array_equal(student.decision_scores_, found)
     np.testing.assert_array_equal(student.labels_, found > teacher.threshold_)
@@ -140,8 +141,6 @@ def test_a_student_is_not_trained_further(planted, matrix_student):
         Distilled().fit(planted.X)
     with pytest.raises(SettingError, match=message):
         matrix_student.refine(planted.X, planted.y)
-    with pytest.raises(SettingError, match=message):
-        matrix_student.calibrate(planted.y)
     assert isinstance(clone(matrix_student), Distilled)
 
 
@@ -214,7 +213,7 @@ def test_the_student_of_a_weighted_teacher_counts_the_rows_of_the_large_table(
 ):
     teacher = matrix_teacher.copy()
     weights = np.where(teacher.decision_scores_ > np.median(teacher.decision_scores_), 1.0, 99.0)
-    teacher.calibrate(planted.y, weights=weights)
+    teacher.refine(planted.X, planted.y, weights=weights)
     student = teacher.distill(planted.X, check=False)
     student.set_threshold(contamination=0.005)
     called = student.decision_scores_ > student.threshold_

@@ -265,7 +265,7 @@ def test_the_network_adds_its_log_odds_to_those_of_the_other_learners(planted, j
 def test_out_of_fold_predictions_of_both_pools_are_joined(planted, joined):
     labels = some_labels(planted)
     known = labels >= 0
-    found = joined.out_of_fold_proba_[known]
+    found = joined.decision_.out_of_fold_proba[known]
     assert np.isfinite(found).all()
     network = joined._ensemble.logarithmic_pool.learner.out_of_fold
     assert len(network) == known.sum()
@@ -457,7 +457,7 @@ def test_members_include_the_network(joined, planted):
     own = joined._ensemble.logarithmic_pool.learner.predict(
         joined._extractor.in_context(joined._training_rows)
     )
-    np.testing.assert_allclose(members[-1], joined.calibration_.probability(logit(own)))
+    np.testing.assert_allclose(members[-1], joined.decision_.calibration.probability(logit(own)))
 
 
 def test_scoring_does_not_change_the_shared_network(joined, planted):

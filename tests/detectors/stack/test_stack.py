@@ -37,7 +37,7 @@ def test_wrong_labels_contradict_out_of_fold_predictions_most(planted):
     labels[planted.y == 1] = 1
     wrong = np.flatnonzero(planted.y[:100] == 0)[:4]
     labels[wrong] = 1
-    proba = Stack(random_state=0).fit(planted.X, labels).out_of_fold_proba_
+    proba = Stack(random_state=0).fit(planted.X, labels).decision_.out_of_fold_proba
     np.testing.assert_array_equal(np.isnan(proba), labels == -1)
     contradiction = np.abs(np.nan_to_num(proba - labels))
     assert set(np.argsort(-contradiction)[:4]) == set(wrong)

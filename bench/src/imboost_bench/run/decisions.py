@@ -79,7 +79,7 @@ def evaluate_decisions(
                 n_labelled=int((~is_unlabelled).sum()),
                 calibration_error=calibration_error(
                     np.concatenate([split.train_y[is_unlabelled], split.test_y]),
-                    fitted.scores_to_proba(scores)[:, 1],
+                    fitted.decision_.probability(scores),
                 ),
                 precision=float(is_outlier[is_above].mean()) if is_above.any() else float("nan"),
                 precision_low=outcome.precision.low,
@@ -89,7 +89,7 @@ def evaluate_decisions(
                 unfound_high=outcome.n_missed.high,
                 n_found=int(found[-1].sum()),
                 estimated_share=outcome.recall.value,
-                advises_stop=session.advice().should_stop,
+                advises_stop=outcome.should_stop,
                 device=resolve_device(device).type,
             )
         )

@@ -129,8 +129,10 @@ class GenerativeDetector(NetworkDetector):
             is_exact=True,
         )
 
-    def _set_scores(self, X: NDArray[Any], labels: Labels, is_audit: Mask | None) -> None:
-        super()._set_scores(X, labels, is_audit)
+    def _set_scores(
+        self, X: NDArray[Any], labels: Labels, is_audit: Mask | None, weights: Floats | None
+    ) -> None:
+        super()._set_scores(X, labels, is_audit, weights)
         if isinstance(self._scorer, CellBackbone):
             self._fit_reference_losses(X)
 

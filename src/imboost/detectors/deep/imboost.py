@@ -81,9 +81,9 @@ class IMBoost(WarmupDetector):
         bounded. Without it, as in the paper, a few answers can outweigh the table. 1 is a good
         value, best with several members.
     contamination : float or "auto"
-        Fraction of the training rows called outliers. With "auto" it is estimated from two
-        clusters of scores; once labels of both classes are known, the rows with a probability of
-        at least 0.5 are called outliers.
+        Fraction of the training rows that are predicted outliers. With "auto" it is estimated
+        from two clusters of scores; once labels of both classes are known, the rows with a
+        probability of at least 0.5 are predicted outliers.
     random_state : int, RandomState or None
         Source of all randomness; with an int, scores are reproducible.
     device : str
@@ -100,16 +100,9 @@ class IMBoost(WarmupDetector):
     labels_ : array of shape (n_rows,)
         0 or 1 for every training row.
     threshold_ : float
-        The score above which a row is called an outlier.
-    threshold_is_estimated_ : bool
-        Whether `contamination` is "auto" and labels of both classes are not known.
-    calibration_ : Calibration
-        Maps log-odds of scores to probabilities; fitted on the labels.
-    training_labels_ : array of shape (n_rows,)
-        The labels given to `fit` or `refine`: 0, 1 or -1.
-    out_of_fold_proba_ : array of shape (n_rows,)
-        Probability of each labelled row by models that were not fitted on its label; nan for
-        other rows, and for all rows of detectors other than `Stack`.
+        The score above which a row is a predicted outlier.
+    decision_ : Decision
+        Calibrated probabilities, the threshold and how it was chosen, and the labels.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : array of str

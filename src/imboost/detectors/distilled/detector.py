@@ -11,13 +11,12 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from imboost.arrays import Floats, Mask
+from imboost.arrays import Floats
 from imboost.detectors.base import BaseDetector
 from imboost.detectors.distilled.agreement import Agreement
 from imboost.errors import SettingError
 from imboost.labels import Labels
 from imboost.models.perceptron import Perceptron
-from imboost.stats.log_odds import logit
 from imboost.training.loop import one_thread
 
 CHUNK_ROWS = 256
@@ -37,8 +36,8 @@ class Distilled(BaseDetector):
     teacher_ : str
         Name of the teacher's class.
     agreement_ : Agreement
-        Comparison with the teacher's scores, on rows that were kept aside.
-    decision_scores_, labels_, threshold_, calibration_, training_labels_, n_features_in_
+        Comparison with the teacher's scores, on rows that were held out.
+    decision_scores_, labels_, threshold_, decision_, n_features_in_
         As in `Stack`. If the teacher was distilled on another table than its training table,
         `decision_scores_` are the teacher's.
 
@@ -59,6 +58,7 @@ class Distilled(BaseDetector):
 
     allow_nan = True
     refine_depends_on_history = False
+    scores_are_probabilities = True
 
     teacher_: str = field(init=False)
     agreement_: Agreement = field(init=False)
@@ -69,20 +69,6 @@ class Distilled(BaseDetector):
         """Name of the model in score files and responses, with its teacher's."""
         return f"{type(self).__name__}({self.teacher_})"
 
-    def log_odds(self, scores: Floats) -> Floats:
-        """Return the log-odds of scores, which are probabilities."""
-        return logit(scores)
-
-    def calibrate(
-        self,
-        y: Any,
-        is_audit: Mask | None = None,
-        *,
-        weights: Floats | None = None,
-    ) -> NoReturn:
-        """Raise: a distilled detector has the calibration of its teacher."""
-        self._refuse_training()
-
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         self._refuse_training()
 
@@ -91,8 +77,7 @@ class Distilled(BaseDetector):
 
     def _refuse_training(self) -> NoReturn:
         raise SettingError(
-            "A distilled detector cannot be trained: fit, refine or calibrate its teacher, then "
-            "call distill."
+            "A distilled detector cannot be trained: fit or refine its teacher, then call distill."
         )
 
     def _score_rows(self, X: NDArray[Any]) -> Floats:

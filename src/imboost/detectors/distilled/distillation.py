@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,15 +26,6 @@ N_DRAWN = 40_000  # drawn rows
 MAX_DRAWN_CELLS = 5_000_000  # cells of their input columns; bounds the time of the teacher
 REAL_ROW_WEIGHT = 2.0  # weight of a row of the table in the risk; a drawn row has 1
 MIN_PROBABILITY = 1e-5  # the teacher's probabilities are clipped, so that log-odds are finite
-KEPT = (
-    "calibration_",
-    "training_labels_",
-    "out_of_fold_proba_",
-    "_n_rows",
-    "_fitted_labels",
-    "_weights",
-)
-"""Attributes that a student has from its teacher."""
 
 
 def distill(
@@ -57,19 +49,14 @@ def distill(
     X = teacher._check_table(encode(cells))
     if len(X) < MIN_ROWS:
         raise DataError(f"Distilling needs at least {MIN_ROWS} rows, got {len(X)}.")
-    is_training_table = len(X) == teacher._n_rows and np.array_equal(
-        teacher._fingerprint_rows, teacher._take_fingerprint_rows(X), equal_nan=True
-    )
-    labels = check_labels(
-        teacher.training_labels_ if y is None and is_training_table else y, len(X)
-    )
+    decision = teacher.decision_
+    is_training_table = len(X) == len(decision.scores) and teacher._has_fingerprint(X)
+    labels = check_labels(decision.labels if y is None and is_training_table else y, len(X))
     layout = teacher._layout or Layout.of_numbers([str(n) for n in range(X.shape[1])])
     rng = np.random.default_rng(teacher._seed)
     held_out, training = _split_rows(labels, rng)
     used, n_held_out = np.concatenate([held_out, training]), len(held_out)
-    scores = (
-        teacher.decision_scores_[used] if is_training_table else teacher.decision_function(X[used])
-    )
+    scores = decision.scores[used] if is_training_table else teacher.decision_function(X[used])
     drawn = draw_rows(
         take_rows(cells, training),
         encode,
@@ -87,21 +74,18 @@ def distill(
     student.n_features_in_ = student._layout.n_columns
     student._network = _train(rows, targets, len(training), student._layout, teacher._seed)
 
-    for name in KEPT:
-        setattr(student, name, getattr(teacher, name))
     visible = X[:, : student.n_features_in_]  # rules are the last columns
+    student._n_rows = teacher._n_rows
     student._fingerprint_rows = student._take_fingerprint_rows(visible)
-    student.decision_scores_ = (
-        student._score_rows(visible) if is_training_table else teacher.decision_scores_
-    )
+    student.decision_ = decision
+    if is_training_table:
+        student.decision_ = replace(decision, scores=student._score_rows(visible))
     student.query_scores_ = student.decision_scores_
-    student.set_threshold(score=teacher.threshold_)
-    student.threshold_is_estimated_ = teacher.threshold_is_estimated_
     student.agreement_ = Agreement.measure(
         scores[:n_held_out],
         student._score_rows(visible[held_out]),
         labels[held_out],
-        teacher.threshold_,
+        decision.threshold,
     )
     if check:
         student.agreement_.check()

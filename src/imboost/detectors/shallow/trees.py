@@ -101,7 +101,7 @@ class Trees(ScoreFeatureClassifier):
             for group in groups
         ]
         mean_rank = np.asarray(self._ranks.transform(scores).mean(axis=1))
-        return [self.log_odds(self._combine(vote, mean_rank)) for vote in votes]
+        return [self.decision_.log_odds(self._combine(vote, mean_rank)) for vote in votes]
 
     def _unsupervised_scores(self, table: Floats) -> Floats:
         """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""

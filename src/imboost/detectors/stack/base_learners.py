@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
@@ -16,15 +15,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from imboost.arrays import Floats, Mask
+from imboost.decide.base_rate import base_rate_shift
 from imboost.detectors.stack.forests import predict_forest
 from imboost.labels import Labels
 from imboost.parallel import limit_library_threads
 from imboost.stats.logistic import fit_map_logistic
 from imboost.stats.row_products import Singles, squared_distances
 
-PRIOR_INTERCEPT = -2.0  # log-odds of a row with average scores: about one outlier in eight rows
+PRIOR_INTERCEPT = -2.0  # log-odds of a row with average scores, in tables without a cell model
 PRIOR_INTERCEPT_STD = 1.0
-ERROR_RATE = 0.01  # prior fraction of wrong rows in tables with a cell model; an assumption
 PRIOR_SLOPE = 1.5  # increase of the log-odds per standard deviation of the weighted mean score
 MIN_STD = 1e-6  # replaces a standard deviation of 0
 CLIP = 0.02  # out-of-fold probabilities are clipped to [0.02, 0.98]: no learner is certain
@@ -110,7 +109,7 @@ class ScoreModel:
 
 
 def prior_intercept(scores: Floats, prior_weights: Floats) -> float:
-    """Return the intercept with which `ERROR_RATE` of the rows are expected to be outliers.
+    """Return the intercept for tables with a cell model, which rests on the base rate.
 
     Parameters
     ----------
@@ -119,7 +118,7 @@ def prior_intercept(scores: Floats, prior_weights: Floats) -> float:
     prior_weights : array of shape (n_scores,)
     """
     log_odds = PRIOR_SLOPE * np.einsum("ij,j->i", scores, prior_weights)
-    return float(brentq(lambda b: expit(log_odds + b).mean() - ERROR_RATE, -500.0, 500.0))
+    return base_rate_shift(log_odds)
 
 
 def _leave_one_out(

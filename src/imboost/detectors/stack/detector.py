@@ -106,12 +106,12 @@ class Stack(BaseDetector):
         log-odds; empty until labels of both classes are known.
     score_weights_ : dict of str to float
         Coefficients of the standardised unsupervised scores in the log-odds.
-    decision_scores_, query_scores_, labels_, threshold_, calibration_, training_labels_, \
-    out_of_fold_proba_, n_features_in_, feature_names_in_
+    decision_scores_, query_scores_, labels_, threshold_, decision_, n_features_in_, \
+    feature_names_in_
         As in `IMBoost`; `query_scores_` is `decision_scores_`. PCA and cell model score training
         rows out of fold or out of bag, also when they are given to `decision_function` again. The
-        base learners score labelled rows in sample; `out_of_fold_proba_` holds predictions
-        without their own labels.
+        base learners score labelled rows in sample; `decision_.out_of_fold_proba` holds
+        predictions without their own labels.
 
     References
     ----------
@@ -130,7 +130,7 @@ class Stack(BaseDetector):
     allow_nan = True
     refine_depends_on_history = False
     default_query = "spread"
-    has_out_of_fold_scores = True
+    scores_are_probabilities = True
     uses_rules = True
     unsaved_attributes = ("_training_rows", "_extractor")
 
@@ -310,17 +310,11 @@ class Stack(BaseDetector):
             table = np.concatenate(self._map_chunks(self._unsupervised.impute, table))
         return table[:, self._ensemble.extractor.columns].astype(np.float64)
 
-    def log_odds(self, scores: Floats) -> Floats:
-        """Return the log-odds of scores, which are probabilities."""
-        return logit(scores)
+    def _scores_rest_on_base_rate(self) -> bool:
+        return self._uses_cell_score
 
-    def _scores_for_mixture(self) -> Floats | None:
-        return None if self._uses_cell_score else self.log_odds(self.decision_scores_)
-
-    def _out_of_fold_log_odds(self, labels: Labels) -> Floats:
-        scores = self.decision_scores_.copy()
-        scores[labels != UNLABELLED] = self._ensemble.out_of_fold
-        return logit(scores)
+    def _out_of_fold_scores(self) -> Floats | None:
+        return self._ensemble.out_of_fold
 
     def distill(self, X: Any, y: Any = None, *, check: bool = True) -> Distilled:
         """Return a small network that scores nearly as this detector does, many times faster.
