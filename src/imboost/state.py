@@ -10,7 +10,7 @@ Every class whose objects are part of a saved detector is one of the following, 
   both from `Stateful`.
 
 A state holds None, booleans, numbers, strings, lists, tuples, dictionaries, numpy arrays, torch
-tensors, random forests of scikit-learn, and other objects that have a state.
+tensors, and other objects that have a state.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Holder(Stateful):
         vars(self).update(parts)
 
 
-CLASSES = {"Colour": Colour, "Spot": Spot, "Thing": Holder}
+CLASSES = {cls.__name__: __name__ for cls in (Colour, Spot, Holder)}
 
 
 def through(value):
@@ -44,7 +44,7 @@ def through(value):
     encoder = Encoder(CLASSES)
     text = json.dumps(encoder.encode(value, "top"), allow_nan=False)
     arrays = safetensors.numpy.load(safetensors.numpy.save(encoder.arrays))
-    return Decoder(CLASSES, arrays, encoder.forests).decode(json.loads(text))
+    return Decoder(CLASSES, arrays).decode(json.loads(text))
 
 
 def assert_equal(found, value):
@@ -164,7 +164,7 @@ def test_a_random_state_outside_its_numbers_is_refused():
     state["state"]["pos"] = 10**6
     coded = {"random_state": encoder.encode(state, "top")}
     with pytest.raises(ValueError, match="position out of range"):
-        Decoder(CLASSES, encoder.arrays, {}).decode(coded)
+        Decoder(CLASSES, encoder.arrays).decode(coded)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import imboost.persistence
-from imboost.persistence.model_folder import ARRAYS, CHECKSUMS, FORESTS, STRUCTURE
+from imboost.persistence.model_folder import ARRAYS, CHECKSUMS, STRUCTURE
 
 GUIDE = Path(__file__).parents[2] / "docs" / "model-folder.md"
 
@@ -20,5 +20,5 @@ def test_the_guides_code_runs(tmp_path, monkeypatch):
 
 def test_the_guide_names_every_file_and_function():
     text = GUIDE.read_text(encoding="utf-8")
-    for name in (ARRAYS, CHECKSUMS, FORESTS, STRUCTURE, *imboost.persistence.__all__):
+    for name in (ARRAYS, CHECKSUMS, STRUCTURE, *imboost.persistence.__all__):
         assert f"`{name}`" in text

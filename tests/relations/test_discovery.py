@@ -170,7 +170,7 @@ def test_a_saved_relation_is_applied_to_new_rows(plant):
     relations, parsed = discovered(plant(columns()))
     encoder = Encoder(CLASSES)
     coded = encoder.encode(relations, "relations")
-    loaded = Decoder(CLASSES, encoder.arrays, {}).decode(coded)
+    loaded = Decoder(CLASSES, encoder.arrays).decode(coded)
     assert loaded == relations
     rows = {name: values[100:300] for name, values in parsed.items()}
     for relation in loaded:

@@ -224,11 +224,10 @@ def parse_contamination(text: str) -> float | str:
 def _make_detector(name: str) -> BaseDetector:
     """Return a new detector; raise before training if it cannot be saved."""
     from imboost.detectors import make_detector
-    from imboost.persistence.class_registry import DETECTORS
+    from imboost.persistence.saving import check_savable
 
     detector = make_detector(name)
-    if type(detector) not in DETECTORS.values():
-        raise SettingError(f"{name} cannot be saved: choose another detector with --detector.")
+    check_savable(detector)
     return detector
 
 

@@ -9,7 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -20,6 +19,7 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.errors import MissingPackageError, PersistenceError, SettingError
 from imboost.onnx.inputs import onnx_inputs, rows_like_training
 from imboost.onnx.scorer import MatrixScorer, TableScorer, matrix_scorer
+from imboost.stats.score_errors import TOLERANCE, relative_errors
 from imboost.tables.column_encoders import CategoryEncoder
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Inputs = dict[str, NDArray[Any]]
     Categories = dict[str, CategoryEncoder]
-
-TOLERANCE = 1e-5  # maximum error of a score, relative to the score or to 1, if that is larger
 
 
 def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> None:
@@ -174,8 +172,8 @@ def _check_scores(model: bytes, inputs: Inputs, expected: Floats, name: str) -> 
 
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     [scores] = session.run(["score"], inputs)
-    error = (np.abs(scores - expected) / np.maximum(np.abs(expected), 1.0)).max()
-    if not error <= TOLERANCE:
+    error = relative_errors(scores, expected).max()
+    if not error <= TOLERANCE:  # also if it is nan
         raise PersistenceError(
             f"The graph of {name} does not score as the detector does: one score differs by "
             f"{error:.2g}. It was not written."

@@ -2,84 +2,68 @@
 
 from __future__ import annotations
 
-from imboost.decide import Calibration, Decision
-from imboost.detectors import ALTBI, ODIM, DeepSAD, DeepSVDD, IMBoost, Stack, Trees
-from imboost.detectors.distilled import Agreement, Distilled
-from imboost.detectors.shallow.neighbor_distances import NeighborDistances
-from imboost.detectors.stack.base_learners import (
-    ForestLearner,
-    GaussianProcessLearner,
-    LinearLearner,
-    ScoreLearner,
-    ScoreModel,
-)
-from imboost.detectors.stack.cell_model import CellModel
-from imboost.detectors.stack.conditionals import (
-    CategoryForest,
-    ForestConditional,
-    NumberForest,
-    PCAConditional,
-)
-from imboost.detectors.stack.ensemble import Ensemble
-from imboost.detectors.stack.features import FeatureExtractor
-from imboost.detectors.stack.in_context import InContextLearner
-from imboost.detectors.stack.isolation import IsolationScores
-from imboost.detectors.stack.neighbors import NeighborScores
-from imboost.detectors.stack.pca import CrossFittedPCA, PrincipalComponents
-from imboost.detectors.stack.pooling import LinearPool, LogarithmicPool
-from imboost.detectors.stack.training_rows import TrainingRows
-from imboost.detectors.stack.unsupervised import UnsupervisedScores
-from imboost.detectors.table_detector import TableDetector
-from imboost.explain.reference_values import ReferenceCategories, ReferenceNumbers, ReferenceTimes
-from imboost.models import MLPVAE, DiffusionModel, NormalisingFlow
-from imboost.models.hypersphere import Hypersphere
-from imboost.models.perceptron import Perceptron
-from imboost.relations import (
-    DependencyRelation,
-    FormatRelation,
-    LinearRelation,
-    OrderRelation,
-    ProductRelation,
-    RepeatedRows,
-    Rules,
-    SpellingRelation,
-)
-from imboost.stats.ranks import NormalScores, RankTransform
-from imboost.stats.scaling import MinMaxScaling, StandardScaling
-from imboost.stats.tails import TailScore
-from imboost.tables.category_parser import BooleanParser, CategoryParser
-from imboost.tables.column_encoders import CategoryEncoder, DatetimeEncoder, NumberEncoder
-from imboost.tables.datetime_parser import DatetimeParser
-from imboost.tables.encoder import TableEncoder
-from imboost.tables.layout import Feature, Kind, Layout
-from imboost.tables.number_parser import NumberParser
-from imboost.tables.number_scaling import NumberScaling
-from imboost.tables.roles import Role
-from imboost.tables.schema import ColumnSchema, Schema
+_NAMES = {
+    "imboost.decide.calibration": "Calibration",
+    "imboost.decide.decision": "Decision",
+    "imboost.detectors.deep.altbi": "ALTBI",
+    "imboost.detectors.deep.deep_sad": "DeepSAD",
+    "imboost.detectors.deep.deep_svdd": "DeepSVDD",
+    "imboost.detectors.deep.imboost": "IMBoost",
+    "imboost.detectors.deep.odim": "ODIM",
+    "imboost.detectors.distilled.agreement": "Agreement",
+    "imboost.detectors.distilled.detector": "Distilled",
+    "imboost.detectors.shallow.neighbor_distances": "NeighborDistances",
+    "imboost.detectors.shallow.trees": "Trees",
+    "imboost.detectors.stack.base_learners": (
+        "ForestLearner GaussianProcessLearner LinearLearner ScoreLearner ScoreModel"
+    ),
+    "imboost.detectors.stack.cell_model": "CellModel",
+    "imboost.detectors.stack.conditionals": (
+        "CategoryForest ForestConditional NumberForest PCAConditional"
+    ),
+    "imboost.detectors.stack.detector": "Stack",
+    "imboost.detectors.stack.ensemble": "Ensemble",
+    "imboost.detectors.stack.features": "FeatureExtractor",
+    "imboost.detectors.stack.forests": "Forest",
+    "imboost.detectors.stack.in_context": "InContextLearner",
+    "imboost.detectors.stack.isolation": "IsolationScores",
+    "imboost.detectors.stack.neighbors": "NeighborScores",
+    "imboost.detectors.stack.pca": "CrossFittedPCA PrincipalComponents",
+    "imboost.detectors.stack.pooling": "LinearPool LogarithmicPool",
+    "imboost.detectors.stack.training_rows": "TrainingRows",
+    "imboost.detectors.stack.unsupervised": "UnsupervisedScores",
+    "imboost.detectors.table_detector": "TableDetector",
+    "imboost.explain.reference_values": "ReferenceCategories ReferenceNumbers ReferenceTimes",
+    "imboost.models.diffusion": "DiffusionModel",
+    "imboost.models.flow": "NormalisingFlow",
+    "imboost.models.hypersphere": "Hypersphere",
+    "imboost.models.mlp_vae": "MLPVAE",
+    "imboost.models.perceptron": "Perceptron",
+    "imboost.relations.code_format": "FormatRelation",
+    "imboost.relations.dependency": "DependencyRelation",
+    "imboost.relations.linear": "LinearRelation",
+    "imboost.relations.order": "OrderRelation",
+    "imboost.relations.product": "ProductRelation",
+    "imboost.relations.repeated_rows": "RepeatedRows",
+    "imboost.relations.rules": "Rules",
+    "imboost.relations.spelling": "SpellingRelation",
+    "imboost.stats.ranks": "NormalScores RankTransform",
+    "imboost.stats.scaling": "MinMaxScaling StandardScaling",
+    "imboost.stats.tails": "TailScore",
+    "imboost.tables.category_parser": "BooleanParser CategoryParser",
+    "imboost.tables.column_encoders": "CategoryEncoder DatetimeEncoder NumberEncoder",
+    "imboost.tables.datetime_parser": "DatetimeParser",
+    "imboost.tables.encoder": "TableEncoder",
+    "imboost.tables.layout": "Feature Kind Layout",
+    "imboost.tables.number_parser": "NumberParser",
+    "imboost.tables.number_scaling": "NumberScaling",
+    "imboost.tables.roles": "Role",
+    "imboost.tables.schema": "ColumnSchema Schema",
+}
 
-# fmt: off
-_DETECTORS = (TableDetector, Stack, Distilled, Trees, IMBoost, ALTBI, ODIM, DeepSVDD, DeepSAD)
-_PARTS = (
-    Schema, ColumnSchema, Role, NumberParser, DatetimeParser, CategoryParser, BooleanParser,
-    TableEncoder, NumberEncoder, DatetimeEncoder, CategoryEncoder, NumberScaling,
-    Layout, Feature, Kind,
-    ReferenceNumbers, ReferenceCategories, ReferenceTimes,
-    MinMaxScaling, StandardScaling, RankTransform, NormalScores, TailScore, Calibration,
-    Decision,
-    UnsupervisedScores, TrainingRows, NeighborDistances, NeighborScores, IsolationScores,
-    CrossFittedPCA, PrincipalComponents,
-    CellModel, ForestConditional, PCAConditional, NumberForest, CategoryForest,
-    FeatureExtractor, ScoreModel,
-    ScoreLearner, ForestLearner, LinearLearner, GaussianProcessLearner, InContextLearner,
-    Ensemble, LinearPool, LogarithmicPool,
-    MLPVAE, NormalisingFlow, DiffusionModel, Hypersphere, Perceptron, Agreement,
-    Rules, RepeatedRows, SpellingRelation,
-    LinearRelation, ProductRelation, OrderRelation, DependencyRelation, FormatRelation,
-)
-# fmt: on
+CLASSES = {name: module for module, names in _NAMES.items() for name in names.split()}
+"""The modules of all detectors that can be saved, and of everything that they contain.
 
-DETECTORS: dict[str, type] = {cls.__name__: cls for cls in _DETECTORS}
-"""The detectors that can be saved."""
-
-CLASSES: dict[str, type] = {cls.__name__: cls for cls in (*_DETECTORS, *_PARTS)}
-"""Detectors and everything they contain; see `imboost.state` for what a class needs."""
+A module is imported when an object of the class is loaded; see `imboost.state` for what a class
+needs.
+"""

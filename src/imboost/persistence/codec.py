@@ -11,7 +11,6 @@ value is a JSON object whose first key is its kind:
 ``{"strings": [...], "shape": [...], "type": "str"}``  a string array; type "str" or "object"
 ``{"array": NAME, "order": "C"}``                      a numeric array and its memory order
 ``{"tensor": NAME}``                                   a torch tensor
-``{"forest": NAME}``                                   a random forest of scikit-learn
 ``{"device": "cpu"}``                                  a torch device; always loaded as the CPU
 ``{"random_state": {...}}``                            a numpy RandomState
 ``{"class": NAME, "state": {...}}``                    an object, see `imboost.state`
@@ -22,15 +21,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections.abc import Mapping
 from enum import Enum
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-
-from imboost.persistence.forests import FORESTS
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -47,25 +45,26 @@ class CannotEncodeError(TypeError):
 
 
 class Encoder:
-    """Turns values into JSON and collects their arrays (C-contiguous) and forests by name.
+    """Turns values into JSON and collects their arrays (C-contiguous) by name.
 
-    Only objects of the given classes are encoded.
+    Only objects of the given classes, modules by name, are encoded.
     """
 
-    def __init__(self, classes: Mapping[str, type]) -> None:
+    def __init__(self, classes: Mapping[str, str]) -> None:
         self.arrays: Arrays = {}
-        self.forests: dict[str, Any] = {}
-        self._names = {cls: name for name, cls in classes.items()}
+        self._classes = classes
         self._seen: dict[int, tuple[Any, str]] = {}  # arrays by identity, kept alive
 
     def encode(self, value: Any, path: str) -> Any:
         """Return a value as JSON; `path` names its arrays and appears in errors."""
-        if type(value) in self._names:
+        torch = sys.modules.get("torch")  # not imported: there are no tensors
+        kind = type(value)
+        if self._classes.get(kind.__name__) == kind.__module__:
             state = {
                 name: self.encode(part, f"{path}.{name}")
                 for name, part in _state_of(value).items()
             }
-            return {"class": self._names[type(value)], "state": state}
+            return {"class": kind.__name__, "state": state}
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
@@ -76,15 +75,12 @@ class Encoder:
             return str(value)
         if isinstance(value, np.ndarray):
             return self._array(value, path)
-        if isinstance(value, torch.Tensor):
+        if torch and isinstance(value, torch.Tensor):
             return {"tensor": self._store(value.detach().cpu().numpy(), path)}
-        if isinstance(value, torch.device):
+        if torch and isinstance(value, torch.device):
             return {"device": "cpu"}
         if isinstance(value, np.random.RandomState):
             return {"random_state": self.encode(value.get_state(legacy=False), path)}
-        if type(value) in FORESTS:
-            self.forests[path] = value
-            return {"forest": path}
         if type(value) in (list, tuple):
             parts = [self.encode(part, f"{path}.{at}") for at, part in enumerate(value)]
             return parts if type(value) is list else {"tuple": parts}
@@ -120,18 +116,15 @@ class Encoder:
 
 
 class Decoder:
-    """Turns JSON, arrays and forests into values.
+    """Turns JSON and arrays into values.
 
-    Only objects of the given classes are created. Invalid input raises `KeyError`, `TypeError` or
-    `ValueError`.
+    Only objects of the given classes, modules by name, are created. Invalid input raises
+    `KeyError`, `TypeError` or `ValueError`.
     """
 
-    def __init__(
-        self, classes: Mapping[str, type], arrays: Arrays, forests: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, classes: Mapping[str, str], arrays: Arrays) -> None:
         self._classes = classes
         self._arrays = arrays
-        self._forests = forests
         self._decoded: dict[tuple[str, str], NDArray[Any]] = {}
 
     def decode(self, coded: Any) -> Any:
@@ -153,10 +146,12 @@ class Decoder:
             case {"array": name, "order": order}:
                 return self._array(name, order)
             case {"tensor": name}:
+                import torch
+
                 return torch.from_numpy(np.array(self._arrays[name], order="C"))
-            case {"forest": name}:
-                return self._forests[name]
             case {"device": _}:
+                import torch
+
                 return torch.device("cpu")
             case {"random_state": state}:
                 return self._random_state(self.decode(state))
@@ -188,7 +183,7 @@ class Decoder:
     def _object(self, name: str, state: dict[str, Any]) -> Any:
         if name not in self._classes:
             raise ValueError(f"it names the class '{name}', which models do not contain")
-        cls: Any = self._classes[name]
+        cls: Any = getattr(import_module(self._classes[name]), name)
         parts = {field: self.decode(part) for field, part in state.items()}
         return cls.from_state(parts) if hasattr(cls, "from_state") else cls(**parts)
 

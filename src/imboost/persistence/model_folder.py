@@ -11,7 +11,6 @@ from imboost.errors import PersistenceError
 
 STRUCTURE = "model.json"
 ARRAYS = "arrays.safetensors"
-FORESTS = "forests.skops"  # only if the detector has random forests
 CHECKSUMS = "checksums.txt"
 
 COPY_AGAIN = "Copy the whole folder again, or save the detector again."
@@ -81,7 +80,7 @@ def check_replaceable(folder: Path) -> None:
     if not folder.exists():
         return
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else {""}
-    if names and names - {FORESTS} != {STRUCTURE, ARRAYS, CHECKSUMS}:
+    if names and names != {STRUCTURE, ARRAYS, CHECKSUMS}:
         raise PersistenceError(
             f"{folder} exists and is not a saved model. Choose a folder that is new, empty or a "
             "saved model."

@@ -16,9 +16,8 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.labels import UNLABELLED
 from imboost.persistence.atomic_write import atomic_write
-from imboost.persistence.class_registry import CLASSES, DETECTORS
+from imboost.persistence.class_registry import CLASSES
 from imboost.persistence.codec import CannotEncodeError, Encoder
-from imboost.persistence.forests import dump_forests
 from imboost.persistence.loading import (
     FORMAT,
     Detector,
@@ -28,13 +27,12 @@ from imboost.persistence.loading import (
 )
 from imboost.persistence.model_folder import (
     ARRAYS,
-    FORESTS,
     STRUCTURE,
     check_replaceable,
     write_files,
 )
 
-PACKAGES = ("imboost", "scikit-learn", "torch", "numpy", "safetensors", "skops")
+PACKAGES = ("imboost", "scikit-learn", "torch", "numpy", "safetensors")
 """Packages whose versions are saved."""
 
 
@@ -70,9 +68,7 @@ def save(detector: Detector, folder: Path | str) -> None:
     True
     """
     folder = Path(folder)
-    if type(detector) not in DETECTORS.values():
-        known = ", ".join(sorted(DETECTORS))
-        raise SettingError(f"{type(detector).__name__} cannot be saved; these can: {known}.")
+    check_savable(detector)
     check_is_fitted(detector)
     check_replaceable(folder)
     encoder = Encoder(CLASSES)
@@ -92,11 +88,16 @@ def save(detector: Detector, folder: Path | str) -> None:
         STRUCTURE: (json.dumps(structure, indent=1, allow_nan=False) + "\n").encode(),
         ARRAYS: safetensors.numpy.save(encoder.arrays),
     }
-    if encoder.forests:
-        contents[FORESTS] = dump_forests(encoder.forests)
     with atomic_write(folder) as draft:
         write_files(draft, contents)
         load(draft)
+
+
+def check_savable(detector: Detector) -> None:
+    """Raise if a detector, fitted or not, is of a class that cannot be saved."""
+    name = type(detector).__name__
+    if name not in CLASSES:
+        raise SettingError(f"{name} cannot be saved: its models are of another library.")
 
 
 def _describe_training(detector: Detector) -> dict[str, Any]:

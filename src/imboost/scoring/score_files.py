@@ -16,6 +16,7 @@ from imboost.errors import DataError
 from imboost.scoring.predictions import Predictions, predict_table
 from imboost.scoring.row_selection import SelectedRows
 from imboost.scoring.streaming import ScoredBatch, read_batches
+from imboost.stats.score_errors import relative_errors
 from imboost.tables.cells import to_text
 from imboost.tables.files import TableFiles
 
@@ -66,7 +67,7 @@ def check_scores(detector: TableDetector, top: SelectedRows, scores: Floats) -> 
         The scores of these rows in the file.
     """
     found = predict_table(detector, top.table).scores
-    if (np.abs(found - scores) > TOLERANCE * np.maximum(np.abs(found), 1.0)).any():
+    if (relative_errors(scores, found) > TOLERANCE).any():
         raise DataError(
             "The scores in the file are those of another model or table: score the table again."
         )

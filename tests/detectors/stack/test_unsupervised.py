@@ -5,15 +5,16 @@ import pytest
 from scipy.spatial.distance import cdist
 from scipy.stats import spearmanr
 from sklearn.decomposition import PCA
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, IsolationForest
 
 from imboost.detectors.stack.conditionals import (
     MIN_PROBABILITY,
     PRIOR_WEIGHT,
     CategoryForest,
     NumberForest,
+    seen_rows,
 )
-from imboost.detectors.stack.forests import predict_forest
+from imboost.detectors.stack.forests import Forest
 from imboost.detectors.stack.isolation import IsolationScores
 from imboost.detectors.stack.neighbors import LOF_NEIGHBORS, NeighborScores
 from imboost.detectors.stack.pca import CrossFittedPCA, PrincipalComponents
@@ -113,16 +114,10 @@ def test_a_category_counts_as_one_dimension(rng):
     assert found == pytest.approx(dimensionality_weight(plain, numbers(3)))
 
 
-def test_forests_predict_as_scikit_learn_does(rng):
-    X = rng.normal(size=(200, 4))
-    for forest in (ExtraTreesClassifier(9), RandomForestClassifier(9)):
-        forest.fit(X, X[:, 0] > 0.5)
-        np.testing.assert_allclose(predict_forest(forest, X), forest.predict_proba(X)[:, 1])
-
-
 def number_forest(forest, X, y, rows):
     fitted = forest.fit(X[rows], y[rows])
-    return NumberForest(fitted, rows, residual_scales=np.ones(1))
+    trees = Forest.from_trees(fitted.estimators_)
+    return NumberForest(trees, seen_rows(fitted, rows), residual_scales=np.ones(1))
 
 
 def test_out_of_bag_predictions_are_those_of_scikit_learn(rng):
@@ -140,7 +135,9 @@ def test_out_of_bag_predictions_of_categories_are_those_of_scikit_learn(rng):
     X, category = rng.normal(size=(90, 3)).astype(np.float32), rng.integers(3, size=90)
     forest = ExtraTreesClassifier(50, bootstrap=True, oob_score=True, random_state=0)
     frequencies, rows = np.array([0.5, 0.3, 0.2]), np.arange(90)
-    fitted = CategoryForest(forest.fit(X, category), rows, frequencies)
+    forest.fit(X, category)
+    trees = Forest.from_trees(forest.estimators_)
+    fitted = CategoryForest(trees, seen_rows(forest, rows), forest.classes_, frequencies)
     expected = forest.oob_decision_function_
     own = (1 - PRIOR_WEIGHT) * expected[rows, category] + PRIOR_WEIGHT * frequencies[category]
     found = fitted.deviations(X, np.eye(3)[category], rows)[:, 0]
@@ -178,7 +175,8 @@ def test_a_row_that_every_tree_saw_is_predicted_by_all_trees():
 def test_isolation_scores_are_those_of_scikit_learn(rng):
     X = rng.normal(size=(3000, 4)).astype(np.float32)
     isolation = IsolationScores.fit(X, n_trees=20, seed=0)
-    np.testing.assert_allclose(isolation(X), -isolation.forest.score_samples(X))
+    forest = IsolationForest(n_estimators=20, random_state=0).fit(X)
+    np.testing.assert_allclose(isolation(X), -forest.score_samples(X))
 
 
 def test_approximate_neighbours_rank_rows_nearly_as_all_reference_rows_do(rng):

@@ -73,8 +73,12 @@ class ScoreFeatureClassifier(ShallowDetector):
         """Return the scores of the unsupervised detectors, of shape (n_rows, n_scores)."""
 
     @abstractmethod
-    def _new_classifier(self) -> Any:
-        """Return an unfitted classifier."""
+    def _fit_classifier(self, features: Floats, labels: Labels) -> Any:
+        """Fit a classifier to labelled rows."""
+
+    @abstractmethod
+    def _classify(self, features: Floats) -> Floats:
+        """Return the probabilities of being an outlier that `_classifier` predicts."""
 
     def _combine(self, probability: Floats, mean_rank: Floats) -> Floats:
         """Return the score, given the classifier's probability and the mean unsupervised rank."""
@@ -91,7 +95,7 @@ class ScoreFeatureClassifier(ShallowDetector):
             return
         known = labels != UNLABELLED
         features = np.hstack([table[known], self._training_scores[known]])
-        self._classifier = self._new_classifier().fit(features, labels[known])
+        self._classifier = self._fit_classifier(features, labels[known])
 
     def _score_preprocessed(self, table: Floats) -> Floats:
         return self._score_features(table, self._unsupervised_scores(table))
@@ -103,5 +107,4 @@ class ScoreFeatureClassifier(ShallowDetector):
         mean_rank = np.asarray(self._ranks.transform(scores).mean(axis=1))
         if self._classifier is None:
             return mean_rank
-        probability = self._classifier.predict_proba(np.hstack([table, scores]))[:, 1]
-        return self._combine(np.asarray(probability, dtype=np.float64), mean_rank)
+        return self._combine(self._classify(np.hstack([table, scores])), mean_rank)

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier, IsolationForest
+from sklearn.ensemble import ExtraTreesClassifier
 
 from imboost.arrays import Floats
 from imboost.detectors.base import COUNT, TWO_OR_MORE
 from imboost.detectors.shallow.base import ScoreFeatureClassifier
 from imboost.detectors.shallow.neighbor_distances import NeighborDistances
+from imboost.detectors.stack.forests import Forest
+from imboost.detectors.stack.isolation import IsolationScores
+from imboost.labels import Labels
 from imboost.stats.sampling import sample_rows
 
 MAX_MEMBERS = 20  # groups of trees whose predictions `member_proba` returns
@@ -72,14 +75,16 @@ class Trees(ScoreFeatureClassifier):
         return self.n_trees > 1
 
     def _fit_scores(self, table: Floats) -> None:
-        self._isolation_forest = IsolationForest(
-            n_estimators=self.n_isolation_trees, random_state=self._seed
-        ).fit(table)
+        self._isolation = IsolationScores.fit(table, self.n_isolation_trees, self._seed)
         reference = table[sample_rows(len(table), self.max_reference_rows, self._seed)]
         self._distances = NeighborDistances(reference, max(self.n_neighbors))
 
-    def _new_classifier(self) -> ExtraTreesClassifier:
-        return ExtraTreesClassifier(self.n_trees, random_state=self._seed)
+    def _fit_classifier(self, features: Floats, labels: Labels) -> Forest:
+        forest = ExtraTreesClassifier(self.n_trees, random_state=self._seed)
+        return Forest.from_trees(forest.fit(features, labels).estimators_)
+
+    def _classify(self, features: Floats) -> Floats:
+        return np.asarray(self._classifier.predict(features))
 
     def _combine(self, probability: Floats, mean_rank: Floats) -> Floats:
         # The rank only breaks ties: the vote of one tree weighs more.
@@ -93,13 +98,10 @@ class Trees(ScoreFeatureClassifier):
             return super()._member_log_odds(X)
         table = self._preprocess(X)
         scores = self._unsupervised_scores(table)
-        features = np.hstack([table, scores]).astype(np.float32)  # the precision of trees
-        trees = self._classifier.estimators_
-        groups = np.array_split(np.arange(len(trees)), min(len(trees), MAX_MEMBERS))
-        votes = [
-            np.mean([trees[at].predict_proba(features)[:, 1] for at in group], axis=0)
-            for group in groups
-        ]
+        leaves = self._classifier.leaves(np.hstack([table, scores]))
+        trees = [values[:, 1][reached] for values, reached in leaves]
+        groups = np.array_split(np.stack(trees), min(len(trees), MAX_MEMBERS))
+        votes = [group.mean(axis=0) for group in groups]
         mean_rank = np.asarray(self._ranks.transform(scores).mean(axis=1))
         return [self.decision_.log_odds(self._combine(vote, mean_rank)) for vote in votes]
 
@@ -107,6 +109,4 @@ class Trees(ScoreFeatureClassifier):
         """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""
         distances = self._distances(table)
         wanted = np.minimum(self.n_neighbors, distances.shape[1]) - 1
-        return np.column_stack(
-            [-self._isolation_forest.score_samples(table), distances[:, wanted]]
-        )
+        return np.column_stack([self._isolation(table), distances[:, wanted]])

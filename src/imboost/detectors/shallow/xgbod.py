@@ -11,6 +11,7 @@ import numpy as np
 from imboost.arrays import Floats
 from imboost.detectors.base import COUNT, POSITIVE, TWO_OR_MORE
 from imboost.detectors.shallow.base import ScoreFeatureClassifier
+from imboost.labels import Labels
 from imboost.stats.sampling import sample_rows
 
 NEIGHBOUR_COUNTS = (1, 3, 5, 10, 20, 30, 40, 50)
@@ -85,10 +86,10 @@ class XGBOD(ScoreFeatureClassifier):
         self._known_rows = {row.tobytes(): n for n, row in enumerate(reference)}
         self._known_scores = _clip_scores(own_scores)
 
-    def _new_classifier(self) -> Any:
+    def _fit_classifier(self, features: Floats, labels: Labels) -> Any:
         from xgboost import XGBClassifier
 
-        return XGBClassifier(
+        classifier = XGBClassifier(
             n_estimators=self.n_trees,
             max_depth=self.max_depth,
             learning_rate=self.learning_rate,
@@ -96,6 +97,10 @@ class XGBOD(ScoreFeatureClassifier):
             n_jobs=1,
             random_state=self._seed,
         )
+        return classifier.fit(features, labels)
+
+    def _classify(self, features: Floats) -> Floats:
+        return np.asarray(self._classifier.predict_proba(features)[:, 1], dtype=np.float64)
 
     def _unsupervised_scores(self, table: Floats) -> Floats:
         """Return the pool's scores: (rows, detectors)."""

@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from imboost.arrays import Floats, Mask
 from imboost.decide.base_rate import base_rate_shift
-from imboost.detectors.stack.forests import predict_forest
+from imboost.detectors.stack.forests import Forest
 from imboost.labels import Labels
 from imboost.parallel import limit_library_threads
 from imboost.stats.logistic import fit_map_logistic
@@ -157,7 +157,7 @@ class ScoreLearner:
 class ForestLearner:
     """A bootstrapped forest; the labelled rows are predicted out of bag."""
 
-    forest: RandomForestClassifier | ExtraTreesClassifier
+    forest: Forest
     out_of_fold: Floats
 
     @classmethod
@@ -171,11 +171,11 @@ class ForestLearner:
             forest.fit(X, labels)
         votes = np.nan_to_num(forest.oob_decision_function_)
         out_of_bag = np.where(votes.sum(axis=1) > 0, votes[:, 1], labels.mean())
-        return cls(forest, clip_probability(out_of_bag))
+        return cls(Forest.from_trees(forest.estimators_), clip_probability(out_of_bag))
 
     def predict(self, X: NDArray[Any], score_proba: Floats) -> Floats:
         """Return each row's probability of being an outlier."""
-        return predict_forest(self.forest, X)
+        return self.forest.predict(X)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from imboost.arrays import Floats, Indices, Mask
 from imboost.detectors.base import column_medians
+from imboost.detectors.stack.forests import Forest
 from imboost.detectors.stack.pca import CrossFittedPCA, Reconstruction
 from imboost.detectors.stack.training_rows import NEW
 from imboost.stats.row_products import Singles
@@ -124,30 +125,27 @@ class ForestConditional:
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
-    """A forest of scikit-learn that predicts training rows out of bag.
+class OutOfBagForest:
+    """A forest that predicts training rows out of bag.
 
     Parameters
     ----------
-    forest : forest with ``bootstrap=True``
-    fitted_rows : array of shape (n_fitted,)
-        The training rows that the forest was fitted to, in their order.
+    forest : Forest
+    seen : array of shape (n_trees, (n_training_rows + 7) // 8)
+        Bits: which trees saw which training rows.
     """
 
-    forest: ExtraTreesRegressor | ExtraTreesClassifier
-    fitted_rows: Indices
+    forest: Forest
+    seen: NDArray[np.uint8]
 
     @cached_property
     def _was_seen(self) -> Known:
-        """Which trees saw which training rows: (trees, training rows + 1); new rows come last."""
-        seen = np.zeros((len(self.forest.estimators_), int(self.fitted_rows.max()) + 2), bool)
-        for tree, sampled in enumerate(self.forest.estimators_samples_):
-            seen[tree, self.fitted_rows[sampled]] = True
-        return seen
+        """Which trees saw which training rows, then at least one column for new rows."""
+        return np.unpackbits(np.pad(self.seen, ((0, 0), (0, 1))), axis=1).astype(bool)
 
     def _weights(self, training_index: Indices) -> Singles:
         """Return the weights of the trees in the prediction of each row: (trees, rows)."""
-        n_trees = len(self.forest.estimators_)
+        n_trees = len(self.forest)
         if (training_index == NEW).all():
             return np.broadcast_to(
                 np.float32(1) / np.float32(n_trees), (n_trees, len(training_index))
@@ -159,14 +157,17 @@ class Forest:
         weights: Singles = unseen / unseen.sum(axis=0, dtype=np.float32)
         return weights
 
-    def _leaves(self, inputs: Singles) -> list[tuple[NDArray[Any], Indices]]:
-        """Return the values of each tree's nodes and the leaf of every row."""
-        trees = (estimator.tree_ for estimator in self.forest.estimators_)
-        return [(tree.value, tree.apply(inputs)) for tree in trees]
+    def _weighted_leaves(
+        self, inputs: Singles, training_index: Indices
+    ) -> Iterator[tuple[Singles, Floats, Indices]]:
+        """Yield each tree's weights of the rows, the values of its nodes and the rows' leaves."""
+        weights = self._weights(training_index)
+        for weight, (values, leaves) in zip(weights, self.forest.leaves(inputs), strict=True):
+            yield weight, values, leaves
 
 
 @dataclass(frozen=True, eq=False)
-class NumberForest(Forest):
+class NumberForest(OutOfBagForest):
     """A forest that predicts the numbers of an input column, and the scales of its residuals."""
 
     residual_scales: Floats
@@ -174,11 +175,11 @@ class NumberForest(Forest):
     @classmethod
     def fit(cls, others: Singles, own: Singles, rows: Indices, seed: int) -> NumberForest:
         """Fit to some of the training rows."""
-        forest = _fit_forest(ExtraTreesRegressor(), others, own, seed)
-        fitted = cls(forest, rows, np.ones(own.shape[1]))
+        _, forest, seen = _fit_forest(ExtraTreesRegressor(), others, own, rows, seed)
+        fitted = cls(forest, seen, np.ones(own.shape[1]))
         residuals = np.abs(own - fitted.expected(others, rows))
         smallest = MIN_ERROR * np.where((spread := own.std(axis=0)) > 0, spread, 1.0)
-        return cls(forest, rows, MAD_TO_STD * np.median(residuals, axis=0) + smallest)
+        return cls(forest, seen, MAD_TO_STD * np.median(residuals, axis=0) + smallest)
 
     def deviations(self, own: Singles, expected: Floats) -> Floats:
         """Return the log of 1 plus the squared residual, in units of the residual scale."""
@@ -187,44 +188,43 @@ class NumberForest(Forest):
     def expected(self, inputs: Singles, training_index: Indices) -> Floats:
         """Return the predicted numbers, (rows, features)."""
         total = np.zeros((len(inputs), len(self.residual_scales)))
-        weights = self._weights(training_index)
-        for (values, leaves), weight in zip(self._leaves(inputs), weights, strict=True):
-            total += weight[:, None] * values[:, :, 0][leaves]
+        for weight, values, leaves in self._weighted_leaves(inputs, training_index):
+            total += weight[:, None] * values[leaves]
         return total
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryForest(Forest):
+class CategoryForest(OutOfBagForest):
     """A forest that predicts the probabilities of categories, and their frequencies."""
 
+    classes: Indices  # the categories that the forest was fitted to, in ascending order
     frequencies: Floats
 
     @classmethod
     def fit(cls, others: Singles, own: Singles, rows: Indices, seed: int) -> CategoryForest:
         """Fit to some of the training rows."""
         category = own.argmax(axis=1)
-        forest = _fit_forest(ExtraTreesClassifier(), others, category, seed)
+        fitted, forest, seen = _fit_forest(ExtraTreesClassifier(), others, category, rows, seed)
         counts = np.bincount(category, minlength=own.shape[1])
-        return cls(forest, rows, counts / counts.sum())
+        return cls(forest, seen, fitted.classes_, counts / counts.sum())
 
     def deviations(self, inputs: Singles, own: Singles, training_index: Indices) -> Floats:
         """Return the negative log-probability of every row's category."""
-        category, weights = own.argmax(axis=1), self._weights(training_index)
-        known = np.searchsorted(self.forest.classes_, category)
-        known = np.minimum(known, len(self.forest.classes_) - 1)
+        category = own.argmax(axis=1)
+        known = np.searchsorted(self.classes, category)
+        known = np.minimum(known, len(self.classes) - 1)
         found = np.zeros(len(inputs))
-        for (values, leaves), weight in zip(self._leaves(inputs), weights, strict=True):
-            found += weight * values[leaves, 0, known]
-        found[self.forest.classes_[known] != category] = 0.0
+        for weight, values, leaves in self._weighted_leaves(inputs, training_index):
+            found += weight * values[leaves, known]
+        found[self.classes[known] != category] = 0.0
         mixed = (1 - PRIOR_WEIGHT) * found + PRIOR_WEIGHT * self.frequencies[category]
         return np.asarray(-np.log(mixed + MIN_PROBABILITY)[:, None])
 
     def expected(self, inputs: Singles, training_index: Indices) -> Floats:
         """Return the most probable category, one-hot encoded."""
         probabilities = np.zeros((len(inputs), len(self.frequencies)))
-        weights = self._weights(training_index)
-        for (values, leaves), weight in zip(self._leaves(inputs), weights, strict=True):
-            probabilities[:, self.forest.classes_] += weight[:, None] * values[leaves, 0]
+        for weight, values, leaves in self._weighted_leaves(inputs, training_index):
+            probabilities[:, self.classes] += weight[:, None] * values[leaves]
         return _one_hot(probabilities)
 
 
@@ -303,7 +303,10 @@ def feature_values(X: Singles, layout: Layout) -> Singles:
     return values
 
 
-def _fit_forest(forest: Any, X: Singles, y: NDArray[Any], seed: int) -> Any:
+def _fit_forest(
+    forest: Any, X: Singles, y: NDArray[Any], rows: Indices, seed: int
+) -> tuple[Any, Forest, NDArray[np.uint8]]:
+    """Fit to the given training rows; return the forest twice and which trees saw which rows."""
     n_sampled = min(len(X), MAX_TREE_ROWS)
     unseen = np.exp(-n_sampled / len(X))  # probability that a tree does not see a row
     forest.set_params(
@@ -312,7 +315,16 @@ def _fit_forest(forest: Any, X: Singles, y: NDArray[Any], seed: int) -> Any:
         max_samples=n_sampled,
         random_state=seed,
     )
-    return forest.fit(X, y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y)
+    forest.fit(X, y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y)
+    return forest, Forest.from_trees(forest.estimators_), seen_rows(forest, rows)
+
+
+def seen_rows(forest: Any, rows: Indices) -> NDArray[np.uint8]:
+    """Return bits that say which trees saw which training rows, if it was fitted to `rows`."""
+    seen = np.zeros((len(forest.estimators_), int(rows.max()) + 1), dtype=bool)
+    for tree, sampled in enumerate(forest.estimators_samples_):
+        seen[tree, rows[sampled]] = True
+    return np.packbits(seen, axis=1)
 
 
 def _clip_limits(X: Singles, known: Known, layout: Layout) -> tuple[Floats, Floats]:

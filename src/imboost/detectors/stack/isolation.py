@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 
 from imboost.arrays import Floats, Indices
-from imboost.stats.row_products import Singles
+from imboost.detectors.stack.forests import Forest
 
 CHUNK_ROWS = 2048  # rows at a time, which fit into the cache of a core
 
@@ -22,34 +23,28 @@ class IsolationScores:
     long as the trees.
     """
 
-    forest: IsolationForest
+    forest: Forest  # its values are the expected path lengths to the nodes
+    longest: float
 
     @classmethod
-    def fit(cls, X: Singles, n_trees: int, seed: int) -> IsolationScores:
+    def fit(cls, X: NDArray[Any], n_trees: int, seed: int) -> IsolationScores:
         """Fit a forest to training rows."""
-        return cls(IsolationForest(n_estimators=n_trees, random_state=seed).fit(X))
-
-    @cached_property
-    def _path_lengths(self) -> list[Floats]:
-        """Expected path length to every node of every tree, as in the forest's score."""
-        trees = (estimator.tree_ for estimator in self.forest.estimators_)
-        return [
+        fitted = IsolationForest(n_estimators=n_trees, random_state=seed).fit(X)
+        trees = (estimator.tree_ for estimator in fitted.estimators_)
+        lengths = [
             tree.compute_node_depths() - 1 + _mean_path_length(tree.n_node_samples)
             for tree in trees
         ]
+        forest = Forest.from_trees(fitted.estimators_, [length[:, None] for length in lengths])
+        return cls(forest, float(_mean_path_length(np.array([fitted.max_samples_]))[0]))
 
-    def __call__(self, X: Singles) -> Floats:
+    def __call__(self, X: NDArray[Any]) -> Floats:
         """Return the score of every row."""
-        total = np.zeros(len(X))
+        mean = np.zeros(len(X))
         for start in range(0, len(X), CHUNK_ROWS):
             rows = slice(start, start + CHUNK_ROWS)
-            inputs = np.ascontiguousarray(X[rows])
-            for estimator, lengths in zip(
-                self.forest.estimators_, self._path_lengths, strict=True
-            ):
-                total[rows] += lengths[estimator.tree_.apply(inputs)]
-        [longest] = _mean_path_length(np.array([self.forest.max_samples_]))
-        mean = total / len(self.forest.estimators_)
+            mean[rows] = self.forest.predict(X[rows])
+        longest = self.longest
         return np.asarray(2.0 ** -(mean / longest if longest > 0 else np.ones(len(X))))
 
 
