@@ -258,7 +258,7 @@ def test_a_passing_page_is_accessible_and_fits_a_narrow_window(started, open_pag
 def test_the_help_is_accessible(started, open_page):
     page = open_page(started.address)
     page.keyboard.press("?")
-    page.get_by_role("heading", name="Keys").wait_for()
+    page.get_by_role("heading", name="Keyboard shortcuts").wait_for()
     _check_looks(page)
 
 

@@ -90,7 +90,7 @@
       const what = group && n > 1 ? `${n} rows` : byId("card-title").textContent;
       notify(`Saved: ${what}, ${answer}`, 3);
     }
-    if (requestConfig.path === "/undo") notify("The last answer is undone", 3);
+    if (requestConfig.path === "/undo") notify("Last answer undone", 3);
   });
 
   // Errors: the card stays, and the banner says what was not saved until something is.
@@ -120,7 +120,7 @@
 
   document.addEventListener("htmx:responseError", (event) => warn(event, messageOf(event.detail.xhr)));
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
-    document.addEventListener(name, (event) => warn(event, "no reply. Is the program still running?"));
+    document.addEventListener(name, (event) => warn(event, "no response. Is the program still running?"));
   }
   document.addEventListener("htmx:afterRequest", (event) => {
     const banner = byId("banner");
