@@ -3,6 +3,7 @@
 import dataclasses
 from enum import Enum
 from itertools import cycle
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -17,6 +18,7 @@ CITY_COUNTS = {"Berlin": 900, "Hamburg": 700, "Munich": 640, "Cologne": 300, "Br
 AMOUNTS = Histogram.of_column(RNG.lognormal(4, 0.6, 5000))
 CITIES = Frequencies.of_column(list(CITY_COUNTS), list(CITY_COUNTS.values()))
 SCORES = Histogram.of_scores(np.append(RNG.gamma(2, 1, 5000), RNG.uniform(9, 16, 30)))
+NO_PICTURE = Markup()
 NOTE = "Please leave it with the neighbour at no. 14b"
 
 
@@ -29,7 +31,7 @@ def replace_texts(value, texts):
             return value
         if isinstance(value, str):
             return next(following) if value else value
-        if dataclasses.is_dataclass(value):
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return dataclasses.replace(value, **replace(vars(value)))
         if isinstance(value, dict):
             return {key: replace(entry) for key, entry in value.items()}
@@ -102,8 +104,8 @@ def _reason(column, value, expected, position, strength, picture):
 
 def empty_question():
     """A row without reasons, other cells, similar rows or a group."""
-    lists = {"reasons": [], "others": [], "similar": [], "answers": [], "group": None}
-    return question(name="row 1", origin="", note="", score_picture=Markup(), **lists)
+    lists: dict[str, Any] = {"reasons": [], "others": [], "similar": [], "answers": []}
+    return question(name="row 1", origin="", note="", score_picture=Markup(), group=None, **lists)
 
 
 def panel(**changes):
@@ -143,31 +145,36 @@ def empty_panel():
 def columns():
     """Thirty columns of orders."""
     drawn = AMOUNTS.draw("Distribution of amount")
+
+    def column(name, role, inferred, n_missing, n_distinct, note, examples, picture=NO_PICTURE):
+        return views.ColumnView(
+            index=0,
+            name=name,
+            role=role,
+            inferred_role=inferred,
+            n_missing=n_missing,
+            n_distinct=n_distinct,
+            note=note,
+            examples=examples,
+            picture=picture,
+        )
+
     numeric, text = Role.NUMERIC, Role.TEXT
-    rows = [
-        ("order_id", Role.IDENTIFIER, Role.IDENTIFIER, 0, 50_000, "all values differ", ["10423"]),
-        ("amount", numeric, numeric, 12, 8123, "", ["49.99", "12.50", "8.00"], drawn),
-        ("zip", Role.CATEGORICAL, numeric, 3, 4011, "leading zeros: codes", ["01067", "20095"]),
-        ("note", Role.IGNORED, text, 41_000, 8800, "free text, not used for scoring", [NOTE]),
-        *((f"attribute_{n}", numeric, numeric, n, 400, "", ["1.5"], drawn) for n in range(26)),
+    free_text = "free text, not used for scoring"
+    made = [
+        column("order_id", Role.IDENTIFIER, Role.IDENTIFIER, 0, 50_000, "all differ", ["10423"]),
+        column("amount", numeric, numeric, 12, 8123, "", ["49.99", "12.50", "8.00"], drawn),
+        column("zip", Role.CATEGORICAL, numeric, 3, 4011, "leading zeros: codes", ["01067"]),
+        column("note", Role.IGNORED, text, 41_000, 8800, free_text, [NOTE]),
+        *(
+            column(f"attribute_{n}", numeric, numeric, n, 400, "", ["1.5"], drawn)
+            for n in range(26)
+        ),
     ]
+    made = [dataclasses.replace(view, index=at) for at, view in enumerate(made)]
     findings = [
         "37 rows have a city that occurs with no other row of their state.",
         "amount: -1 occurs 214 times, which looks like a placeholder for a missing value.",
-    ]
-    names = [
-        "name",
-        "role",
-        "inferred_role",
-        "n_missing",
-        "n_distinct",
-        "note",
-        "examples",
-        "picture",
-    ]
-    made = [
-        views.ColumnView(index=at, **dict(zip(names, row, strict=False)))
-        for at, row in enumerate(rows)
     ]
     return views.ColumnsView(columns=made, roles=list(Role), n_rows=50_000, findings=findings)
 
@@ -250,6 +257,11 @@ def results():
 
 def common(**changes):
     """What every page gets."""
-    given = {"table_name": "orders-2025.csv", "who": "Ada", "csrf": "token", "version": "0.1.0"}
+    given: dict[str, Any] = {
+        "table_name": "orders-2025.csv",
+        "who": "Ada",
+        "csrf": "token",
+        "version": "0.1.0",
+    }
     given["is_logged_in"] = True
     return {**given, "phase": "questions", "panel": panel(), **changes}

@@ -1,6 +1,7 @@
 """Read HTML pages and Markdown in tests."""
 
 from html.parser import HTMLParser
+from typing import Any
 
 
 class _Addresses(HTMLParser):
@@ -39,8 +40,8 @@ class Elements(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.elements = []
-        self._open = []
+        self.elements: list[dict[str, Any]] = []
+        self._open: list[dict[str, Any]] = []
         self.feed(html)
         assert [element["tag"] for element in self._open] == []
 
@@ -48,13 +49,18 @@ class Elements(HTMLParser):
         names = [name for name, _ in attrs]
         assert len(names) == len(set(names)), f"an attribute of {tag} is given twice"
         within = [element for element in self._open if element["tag"] == "form"]
-        element = {"tag": tag, "attrs": dict(attrs), "text": "", "form": (within or [None])[-1]}
+        element = {
+            "tag": tag,
+            "attrs": dict(attrs),
+            "text": "",
+            "form": within[-1] if within else None,
+        }
         self.elements.append(element)
-        if tag not in self.VOID and not self.get_starttag_text().endswith("/>"):
+        if tag not in self.VOID and not (self.get_starttag_text() or "").endswith("/>"):
             self._open.append(element)
 
     def handle_endtag(self, tag):
-        if self.get_starttag_text().endswith("/>") and self._open[-1]["tag"] != tag:
+        if (self.get_starttag_text() or "").endswith("/>") and self._open[-1]["tag"] != tag:
             return
         assert self._open.pop()["tag"] == tag
 

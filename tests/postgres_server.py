@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,12 +33,19 @@ def programs():
 def run_server():
     """Start a server with a cluster of its own; yield the address of its databases."""
     # PostgreSQL refuses to run as root.
-    account = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
+    account: dict[str, Any] = (
+        {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
+    )
     folder = Path(tempfile.mkdtemp(prefix="imboost-postgres-"))
     if account:
         shutil.chown(folder, **account)
     cluster = folder / "cluster"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **account}
+    quiet: dict[str, Any] = {
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+        "cwd": folder,
+        **account,
+    }
     initdb = [programs() / "initdb", "-D", cluster, "-A", "trust", "-U", "tester", "-E", "UTF8"]
     subprocess.run([*initdb, "--no-sync"], check=True, **quiet)
     with socket.socket() as probe:

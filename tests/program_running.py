@@ -30,13 +30,14 @@ class Ended:
 
 def run_program(*arguments, main=cli.main):
     """Run a program; an error that it does not handle is raised here."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
+    out, err = io.StringIO(), io.StringIO()
+    code = 0
     argv = ["imboost", *map(str, arguments)]
     with redirect_stdout(out), redirect_stderr(err), patch.object(sys, "argv", argv):
         try:
             main()
         except SystemExit as end:
-            code = end.code or 0
+            code = int(end.code or 0)
     return Ended(code, out.getvalue().splitlines(), err.getvalue().splitlines())
 
 
