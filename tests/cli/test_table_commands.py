@@ -15,7 +15,8 @@ import pytest
 
 from imboost import persistence
 from imboost.cli.explained_rows import print_rows
-from imboost.explain import Explanation, Reason
+from imboost.explain import Explanation
+from imboost.facts import Fact, FactKind
 from imboost.present.formatting import percent
 from imboost.scoring import streaming
 from imboost.scoring.explained_rows import ExplainedRow
@@ -466,7 +467,7 @@ def test_contributions_sum_to_the_score(tmp_path, data, model, detector, monkeyp
 
 
 def test_a_row_that_no_column_explains_is_called_unusual_as_a_whole(capsys):
-    reason = Reason("size", "7", 0.5, 0.0, "2", 0.9, "above 90% of reference rows")
+    reason = Fact(kind=FactKind.VALUE, columns=("size",), text="7", contribution=0.5)
     message = Explanation(score=4.0, baseline=1.0, residual=2.5, is_exact=True, reasons=[reason])
     print_rows([ExplainedRow("row 1", True, message)], 3.0)
     output = capsys.readouterr().out

@@ -124,8 +124,8 @@ def test_reasons_sum_to_the_score_and_have_expected_values(orders, fitted):
         assert explanation.score == pytest.approx(score)
         by_column = {reason.column: reason for reason in explanation.reasons}
         assert set(by_column) == set(orders.table.column_names) - {"order_id"}
-        assert float(by_column["amount"].expected) > 0
-        assert by_column["ordered"].expected[:2] == "20"
+        assert by_column["amount"].expected > 0
+        assert by_column["ordered"].expected > np.datetime64("2000-01-01")
         assert by_column["region"].expected.startswith("R")
         shares = [reason.contribution for reason in explanation.reasons]
         assert shares == sorted(shares, reverse=True)
@@ -156,8 +156,8 @@ def test_common_values_are_not_called_rare():
     table = pa.table({"a": rng.normal(size=500), "b": rng.normal(size=500), "kind": kinds})
     detector = TableDetector(make_quick("stack", contamination="auto"), random_state=0).fit(table)
     assert detector.labels_.mean() <= 0.2
-    [(fraction, _)] = detector.reference_values_["kind"].locate(pa.chunked_array([["y"]]))
-    assert fraction > 0.02
+    [found] = detector.reference_values_["kind"].locate(pa.chunked_array([["y"]]))
+    assert found.share > 0.02
 
 
 def test_reference_values_follow_the_threshold(orders, tmp_path):

@@ -7,6 +7,7 @@ from conftest import make_quick
 from imboost import TableDetector
 from imboost.datasets.orders import mixed_table
 from imboost.errors import SettingError
+from imboost.facts import Position
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +71,13 @@ def test_a_new_category_a_missing_and_an_extreme_value_are_reasons(made, fitted)
     reasons = {reason.column: reason for reason in explanation.reasons}
     assert explanation.reasons[0].column == "amount"
     assert reasons["region"].contribution > reasons["region"].tolerance
-    assert reasons["region"].position == "in no reference row"
+    assert (reasons["region"].position, reasons["region"].share) == (Position.AMONG, 0)
     assert reasons["region"].expected.startswith("R")
-    assert reasons["amount"].position == "above all reference rows"
-    assert 0 < float(reasons["amount"].expected) < 1000
-    assert reasons["weight"].value is None
-    assert reasons["weight"].position.startswith("missing in")
+    assert (reasons["amount"].position, reasons["amount"].share) == (Position.ABOVE, 1)
+    assert reasons["amount"].value == 1e12
+    assert 0 < reasons["amount"].expected < 1000
+    assert reasons["weight"].value is reasons["weight"].text is None
+    assert reasons["weight"].position is Position.MISSING
     assert reasons["weight"].reference_fraction == pytest.approx(0.1, abs=0.05)
 
 

@@ -14,6 +14,7 @@ from imboost.explain.reference_values import (
     ReferenceTimes,
     fit_reference_values,
 )
+from imboost.facts import Position
 from imboost.tables.category_parser import to_categories
 from imboost.tables.datetime_parser import DatetimeParser
 from imboost.tables.number_parser import NumberParser
@@ -36,49 +37,47 @@ def test_numbers_have_the_fractions_of_their_distribution():
     reference = ReferenceNumbers.fit(np.random.default_rng(0).normal(size=200_000))
     assert len(reference.values) == MAX_VALUES
     found = reference.locate(np.array([-1.0, 0.0, 2.0, 3.4, 9.0, -9.0]))
-    fractions, positions = zip(*found, strict=True)
+    positions, shares, fractions = zip(*found, strict=True)
     np.testing.assert_allclose(fractions, [0.1587, 0.5, 0.9772, 0.9997, 1.0, 0.0], atol=0.003)
-    assert positions[0] == "below 84% of reference rows"
-    assert positions[3:] == (
-        "above 99.9% of reference rows",
-        "above all reference rows",
-        "below all reference rows",
+    assert positions == tuple(
+        map(Position, ("below", "above", "above", "above", "above", "below"))
     )
+    np.testing.assert_allclose(shares, [0.8413, 0.5, 0.9772, 0.9997, 1.0, 1.0], atol=0.003)
 
 
 @given(known=st.lists(st.integers(-50, 50), min_size=1, max_size=200), value=st.integers(-60, 60))
 def test_fractions_among_few_numbers_are_exact(known, value):
-    [(fraction, _)] = ReferenceNumbers.fit(numbers(*known)).locate(numbers(value))
-    assert fraction == pytest.approx(np.mean(np.array(known) < value))
+    [found] = ReferenceNumbers.fit(numbers(*known)).locate(numbers(value))
+    assert found.reference_fraction == pytest.approx(np.mean(np.array(known) < value))
 
 
 def test_equal_numbers_are_neither_above_nor_below():
     reference = ReferenceNumbers.fit(numbers(0, 0, 0, 1.5, 2))
     assert reference.locate(numbers(0, 1, 2)) == [
-        (0.0, "below 40% of reference rows"),
-        (0.6, "above 60% of reference rows"),
-        (0.8, "above 80% of reference rows"),
+        (Position.BELOW, 0.4, 0.0),
+        (Position.ABOVE, 0.6, 0.6),
+        (Position.ABOVE, 0.8, 0.8),
     ]
     same = ReferenceNumbers.fit(numbers(3, 3))
-    assert same.locate(numbers(3)) == [(0.0, "as in all reference rows")]
+    assert same.locate(numbers(3)) == [(Position.SAME, 1.0, 0.0)]
 
 
 def test_a_missing_number_is_compared_with_other_missing_ones():
     often, never = (ReferenceNumbers.fit(numbers(1.0, 2.0, 3.0, last)) for last in (None, 4.0))
-    assert often.locate(numbers(None)) == [(0.25, "missing in 25% of reference rows")]
-    assert never.locate(numbers(None)) == [(0.0, "missing in no reference row")]
-    assert often.locate(numbers(9.0)) == [(1.0, "above all reference rows")]
+    assert often.locate(numbers(None)) == [(Position.MISSING, 0.25, 0.25)]
+    assert never.locate(numbers(None)) == [(Position.MISSING, 0.0, 0.0)]
+    assert often.locate(numbers(9.0)) == [(Position.ABOVE, 1.0, 1.0)]
 
 
 def test_categories_are_as_rare_as_in_reference_rows():
     known = [*["web"] * 600, *["desk"] * 399, "phone", *[None] * 1000]
     reference = ReferenceCategories.fit(categories(*known))
     assert reference.locate(categories("web", "desk", "phone", "fax", None)) == [
-        (0.3, "in 30% of reference rows"),
-        (0.1995, "in 20% of reference rows"),
-        (0.0005, "in 1 of 2,000 reference rows"),
-        (0.0, "in no reference row"),
-        (0.5, "missing in 50% of reference rows"),
+        (Position.AMONG, 0.3, 0.3),
+        (Position.AMONG, 0.1995, 0.1995),
+        (Position.AMONG, 0.0005, 0.0005),
+        (Position.AMONG, 0.0, 0.0),
+        (Position.MISSING, 0.5, 0.5),
     ]
 
 
@@ -87,12 +86,12 @@ def test_categories_are_as_rare_as_in_reference_rows():
 )
 def test_a_column_without_any_value_is_missing_in_all_rows(kind, parse):
     empty = kind.fit(parse(None, None))
-    assert empty.locate(parse(None)) == [(1.0, "missing in all reference rows")]
+    assert empty.locate(parse(None)) == [(Position.MISSING, 1.0, 1.0)]
 
 
 def test_a_number_in_a_column_without_any_value_has_no_position():
     empty = ReferenceNumbers.fit(numbers(None, None))
-    assert empty.locate(numbers(5.0)) == [(0.0, "no reference row has a value")]
+    assert empty.locate(numbers(5.0)) == [(Position.NO_VALUES, 0.0, 0.0)]
 
 
 def test_the_columns_of_a_table_are_fitted_to_reference_rows_alone():
@@ -109,13 +108,13 @@ def test_the_columns_of_a_table_are_fitted_to_reference_rows_alone():
     )
     reference = fit_reference_values(schema, parsed, np.arange(5) < 4)
     assert {name: reference[name].locate(values)[-1] for name, values in parsed.items()} == {
-        "size": (1.0, "above all reference rows"),
-        "kind": (0.0, "in no reference row"),
-        "day": (0.0, "below all reference rows"),
+        "size": (Position.ABOVE, 1.0, 1.0),
+        "kind": (Position.AMONG, 0.0, 0.0),
+        "day": (Position.BELOW, 1.0, 0.0),
     }
 
 
-def test_reference_rows_are_those_not_called_outliers_and_at_least_half():
+def test_reference_rows_are_those_not_predicted_outliers_and_at_least_half():
     scores = np.array([1.0, 2.0, 3.0, 4.0])
     assert reference_rows(scores, 3.0).tolist() == [True, True, True, False]
     assert reference_rows(scores, 0.0).tolist() == [True, True, False, False]
@@ -131,15 +130,15 @@ def test_a_time_is_located_by_its_time_of_day_if_that_is_rarer_than_its_date():
     days = [f"2024-{1 + day // 28:02d}-{1 + day % 28:02d} {8 + day % 9}:30" for day in range(300)]
     reference = ReferenceTimes.fit(times(*days))
     asked = ["2024-06-16 03:12", "2024-06-16 23:12", "2031-01-01 12:00", "2024-06-16 12:00", None]
-    assert [position for _, position in reference.locate(times(*asked))] == [
-        "earlier in the day than all reference rows",
-        "later in the day than all reference rows",
-        "above all reference rows",
-        "above 52% of reference rows",
-        "missing in no reference row",
+    assert [(one.position, round(one.share, 2)) for one in reference.locate(times(*asked))] == [
+        (Position.EARLIER, 1.0),
+        (Position.LATER, 1.0),
+        (Position.ABOVE, 1.0),
+        (Position.ABOVE, 0.52),
+        (Position.MISSING, 0.0),
     ]
     dates = ReferenceTimes.fit(times("2024-01-01", "2024-02-01"))
-    assert dates.locate(times("2024-01-15 03:00"))[0][1] == "above 50% of reference rows"
+    assert dates.locate(times("2024-01-15 03:00")) == [(Position.ABOVE, 0.5, 0.5)]
 
 
 def test_a_time_without_a_date_is_located_once():
@@ -147,4 +146,4 @@ def test_a_time_without_a_date_is_located_once():
     parser = DatetimeParser("HH:MM")
     reference = ReferenceTimes.fit(parser.parse(pa.chunked_array([hours])))
     asked = parser.parse(pa.chunked_array([["03:12"]]))
-    assert reference.locate(asked) == [(0.0, "below all reference rows")]
+    assert reference.locate(asked) == [(Position.BELOW, 1.0, 0.0)]

@@ -9,6 +9,7 @@ import pytest
 from imboost.errors import UnknownNameError
 from imboost.findings import KINDS, check_table
 from imboost.findings.check import CHECKS
+from imboost.present import wording
 
 N = 400
 TODAY = datetime.date(2026, 6, 1)
@@ -83,10 +84,11 @@ CELLS = [
 @pytest.mark.parametrize(("kind", "column", "value", "message"), CELLS)
 def test_a_wrong_cell_is_found(kind, column, value, message):
     [finding] = check(planted(column, [7, 90], value), kind)
-    assert message in finding.message
+    assert message in wording.finding(finding.facts)
     assert (finding.kind, finding.rows) == (kind, (7, 90))
     assert column in finding.columns
-    assert len(finding.values) == 2
+    assert len(finding.facts) == 2
+    assert all(fact.column in finding.columns for fact in finding.facts)
 
 
 def test_only_the_kind_of_the_error_is_found():
@@ -126,7 +128,7 @@ def test_numbers_in_another_unit_are_found(factor, message):
     frame = planted("height", range(20, 25), lambda value: round(value * factor, 3))
     [finding] = check(frame, "units")
     assert finding.rows == (20, 21, 22, 23, 24)
-    assert message in finding.message
+    assert message in wording.finding(finding.facts)
 
 
 def test_equal_rows_are_found():
@@ -134,8 +136,12 @@ def test_equal_rows_are_found():
     frame = pd.concat([frame, frame.iloc[[3, 3, 8]]], ignore_index=True)
     [finding] = check(frame, "duplicates")
     assert finding.rows == (N, N + 1, N + 2)
-    assert finding.values == ("equals row 3", "equals row 3", "equals row 8")
-    assert finding.message == "3 rows repeat an earlier row in every column."
+    assert [wording.in_row(fact) for fact in finding.facts] == [
+        "equals row 3",
+        "equals row 3",
+        "equals row 8",
+    ]
+    assert wording.finding(finding.facts) == "3 rows repeat an earlier row in every column."
     assert check(frame, "near-duplicates") == []
 
 
@@ -156,7 +162,7 @@ def test_nearly_equal_rows_are_found(changed):
     frame = pd.concat([frame, frame.iloc[[5]].assign(**changed)], ignore_index=True)
     [finding] = check(frame, "near-duplicates")
     assert finding.rows == (N,)
-    [value] = finding.values
+    [value] = map(wording.in_row, finding.facts)
     assert value.startswith("equals row 5 except for ")
     assert set(value.removeprefix("equals row 5 except for ").split(", ")) == set(changed)
 
@@ -170,8 +176,8 @@ def test_rows_of_few_values_are_not_nearly_equal():
 def test_repeated_identifiers_are_found():
     [finding] = check(planted("order_id", [7, 90], "A-00003"), "repeated-ids")
     assert finding.rows == (7, 90)
-    assert finding.values == ("A-00003", "A-00003")
-    assert finding.message == "2 rows repeat an earlier value of order_id."
+    assert [fact.value for fact in finding.facts] == ["A-00003", "A-00003"]
+    assert wording.finding(finding.facts) == "2 rows repeat an earlier value of order_id."
 
 
 def test_names_may_repeat():

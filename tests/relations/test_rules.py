@@ -4,8 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from imboost.facts import WHOLE_ROW
 from imboost.relations import RepeatedRows, Rules
-from imboost.tables.layout import WHOLE_ROW, Kind
+from imboost.tables.layout import Kind
 from imboost.tables.schema import Schema
 
 N = 600
@@ -34,9 +35,11 @@ def test_a_broken_sum_flags_the_cell_that_is_to_blame(table):
     rules, parsed = fit(table)
     assert flags_of(rules, parsed, "total") == [7]
     assert flags_of(rules, parsed, "net") == flags_of(rules, parsed, "tax") == []
-    described = rules.describe(parsed)
-    assert described[7]["total"].startswith("total should be net + tax = ")
-    assert described[8] == {}
+    broken = rules.violations(parsed, "total")
+    assert list(broken) == [7]
+    assert (broken[7].columns, broken[7].formula) == (("total", "net", "tax"), "net + tax")
+    assert broken[7].expected == pytest.approx(parsed["net"][7] + parsed["tax"][7])
+    assert broken[7].cells[0] == parsed["total"][7]
 
 
 def test_new_rows_can_break_a_rule_that_all_training_rows_obey(table):
@@ -52,7 +55,8 @@ def test_a_misspelt_category_is_flagged_with_its_right_spelling(table):
     table["city"][5] = "LYON"
     rules, parsed = fit(table)
     assert flags_of(rules, parsed, "city") == [0, 5]
-    assert rules.describe(parsed)[0]["city"] == "city Rmoe is probably Rome"
+    broken = rules.violations(parsed, "city")[0]
+    assert (broken.cells, broken.expected) == (("Rmoe",), "Rome")
 
 
 def test_a_rule_that_many_rows_break_is_not_used(table):
@@ -67,7 +71,7 @@ def test_exact_and_near_duplicates_flag_the_whole_row(table, changed):
             cells[11] = cells[3]
     rules, parsed = fit(table)
     assert flags_of(rules, parsed, WHOLE_ROW) == [3, 11]
-    assert WHOLE_ROW in rules.describe(parsed)[11]
+    assert np.flatnonzero(rules.repeats(parsed)).tolist() == [3, 11]
 
 
 def test_rounding_errors_do_not_hide_a_duplicate(table):

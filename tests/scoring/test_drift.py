@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 from imboost import TableDetector
+from imboost.present import wording
 from imboost.scoring.drift import DriftMonitor
 
 
@@ -14,7 +15,7 @@ def test_a_column_that_was_constant_in_training_may_vary(tmp_path):
     detector = TableDetector("trees", roles={"note": "ignored"}).fit(table)
     monitor = DriftMonitor(detector)
     monitor.add(table.set_column(1, "unit", pa.array(["cm", "inch"] * 50)))
-    findings = {finding.column: finding.text for finding in monitor.findings()}
+    findings = {fact.column: wording.column_change(fact) for fact in monitor.findings()}
     assert findings == {
         "unit": "not used: constant in training",
         "note": "not used: ignored",

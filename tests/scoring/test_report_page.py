@@ -10,7 +10,7 @@ import pytest
 from browser_pages import accessibility_faults, scrolls_sideways
 from conftest import make_quick
 from imboost import TableDetector
-from imboost.scoring.drift import DataWarning
+from imboost.facts import Fact, FactKind
 from imboost.scoring.report import render_report
 from imboost.scoring.row_selection import SelectedRows
 from page_reading import outside_addresses, tags
@@ -51,7 +51,7 @@ def make_page(prefix=""):
         int(detector.labels_.sum()),
         SelectedRows(table.take(top), top, len(scores)),
         SelectedRows(table.take(sample), sample, len(scores)),
-        [DataWarning(f"{prefix}taxa", f"{prefix}changed")],
+        [Fact(kind=FactKind.UNUSED_COLUMN, columns=(f"{prefix}taxa",), value=f"{prefix}changed")],
         [
             {
                 "kind": "spellings",

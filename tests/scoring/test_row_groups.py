@@ -2,11 +2,10 @@
 
 import pytest
 
-from imboost.explain import Explanation, Reason
+from imboost.explain import Explanation
+from imboost.facts import BrokenRule, Fact, FactKind, Position, RuleKind
 from imboost.scoring.report_rows import ReportRow
 from imboost.scoring.row_groups import group_rows
-
-ABOVE, BELOW = "above all reference rows", "below all reference rows"
 
 
 def row(number, *reasons):
@@ -14,8 +13,27 @@ def row(number, *reasons):
     return ReportRow(str(number), number, 1.0, 0.9, number % 2 == 0, [], explanation)
 
 
-def reason(column, value, position="in no reference row", fraction=0.0, contribution=0.5):
-    return Reason(column, value, contribution, 0.0, "x", fraction, position)
+def reason(column, text, position=Position.AMONG, fraction=0.0, contribution=0.5, rule=None):
+    return Fact(
+        kind=FactKind.RULE if rule else FactKind.VALUE,
+        columns=(column,),
+        text=text,
+        position=position,
+        reference_fraction=fraction,
+        contribution=contribution,
+        rule=rule,
+    )
+
+
+def broken(kind, columns, cells, expected=None, formula=""):
+    return BrokenRule(
+        kind=kind,
+        columns=columns,
+        column=columns[0],
+        cells=cells,
+        expected=expected,
+        formula=formula,
+    )
 
 
 def groups(*reasons):
@@ -26,21 +44,23 @@ def groups(*reasons):
 
 def test_rows_with_the_same_value_in_the_same_column_are_a_group():
     found = groups(
-        reason("taxa", "Reptile"), reason("age", "9", ABOVE, 1.0), *[reason("taxa", "Reptile")] * 2
+        reason("taxa", "Reptile"),
+        reason("age", "9", Position.ABOVE, 1.0),
+        *[reason("taxa", "Reptile")] * 2,
     )
     assert found == [("taxa Reptile", [0, 2, 3]), ("age 9", [1])]
 
 
 def test_the_strongest_reason_decides():
-    both = [reason("age", "999", ABOVE, 1.0), reason("taxa", "Reptile", contribution=0.4)]
+    both = [reason("age", "999", Position.ABOVE, 1.0), reason("taxa", "Reptile", contribution=0.4)]
     found = group_rows([row(0, *both), row(1, reason("taxa", "Reptile"))])
     assert [one.reason for one in found] == ["age 999", "taxa Reptile"]
 
 
 def test_lone_numbers_are_grouped_by_column_and_side():
-    high = [reason("age", str(value), ABOVE, 1.0) for value in (200, 300)]
-    low = [reason("age", str(value), BELOW, 0.0) for value in (-2, -3)]
-    middle = [reason("age", str(value), "above 60% of reference rows", 0.6) for value in (40, 41)]
+    high = [reason("age", str(value), Position.ABOVE, 1.0) for value in (200, 300)]
+    low = [reason("age", str(value), Position.BELOW, 0.0) for value in (-2, -3)]
+    middle = [reason("age", str(value), Position.ABOVE, 0.6) for value in (40, 41)]
     assert groups(*high, *low, *middle) == [
         ("age high, with different values", [0, 1]),
         ("age low, with different values", [2, 3]),
@@ -48,34 +68,57 @@ def test_lone_numbers_are_grouped_by_column_and_side():
     ]
 
 
+SUM, ORDER, FORMAT = RuleKind.SUM, RuleKind.ORDER, RuleKind.FORMAT
+
+
 @pytest.mark.parametrize(
-    ("positions", "title"),
+    ("rules", "title"),
     [
         (
-            ["total should be net + tax = 12.50", "total should be net + tax = 7"],
+            [
+                broken(SUM, ("total", "net", "tax"), (9.0, 2.0, x), 2.0 + x, "net + tax")
+                for x in (10.5, 5.0)
+            ],
             "total should be net + tax",
         ),
         (
-            ["total (9) should be at most limit (7)", "total (8) should be at most limit (3)"],
+            [
+                broken(ORDER, ("total", "limit"), (9.0, 7.0)),
+                broken(ORDER, ("total", "limit"), (8.0, 3.0)),
+            ],
             "total should be at most limit",
         ),
         (
-            ["total should look like A-9, but is x", "total should look like A-9, but is y"],
-            "total should look like A-9",
+            [broken(FORMAT, ("total",), (x,), formula="A-9") for x in "xy"],
+            "total should look like 'A-9'",
         ),
     ],
 )
-def test_rows_that_break_the_same_rule_are_a_group(positions, title):
-    reasons = [reason("total", str(at), text) for at, text in enumerate(positions)]
+def test_rows_that_break_the_same_rule_are_a_group(rules, title):
+    reasons = [reason("total", str(at), rule=rule) for at, rule in enumerate(rules)]
     assert groups(*reasons) == [(title, [0, 1])]
 
 
+def test_rules_about_columns_whose_names_differ_in_brackets_are_not_one_group():
+    rules = [
+        broken(ORDER, (f"price ({unit})", "limit"), (9.0, 7.0)) for unit in ("EUR", "USD", "EUR")
+    ]
+    assert groups(*(reason(rule.column, "9", rule=rule) for rule in rules)) == [
+        ("price (EUR) should be at most limit", [0, 2]),
+        ("price (USD) should be at most limit", [1]),
+    ]
+
+
 def test_new_categories_are_named_and_known_ones_that_contradict_are_gathered():
-    texts = [f"state should be {to}, as in other rows with city {to}" for to in "ABCD"]
     values = [("Atlantis", 0.0), ("Atlantis", 0.0), ("NY", 0.2), ("CA", 0.3)]
     reasons = [
-        reason("state", value, text, part)
-        for (value, part), text in zip(values, texts, strict=True)
+        reason(
+            "state",
+            value,
+            fraction=part,
+            rule=broken(RuleKind.DEPENDENCY, ("state", "city"), (value, city), city),
+        )
+        for (value, part), city in zip(values, "ABCD", strict=True)
     ]
     assert groups(*reasons) == [
         ("state Atlantis", [0, 1]),
@@ -84,7 +127,7 @@ def test_new_categories_are_named_and_known_ones_that_contradict_are_gathered():
 
 
 def test_repeated_rows_missing_cells_and_rows_without_reason_have_their_groups():
-    repeated = reason("(row)", None, "another row is the same, or differs in one cell")
+    repeated = Fact(kind=FactKind.NEAR_DUPLICATE, contribution=0.5)
     assert groups(repeated, None, reason("age", None), repeated) == [
         ("repeats another row", [0, 3]),
         ("unusual as a whole, not in a single column", [1]),

@@ -11,7 +11,9 @@ import pytest
 from conftest import make_quick
 from imboost import Session, TableDetector
 from imboost.errors import SessionError
-from imboost.explain import Explanation, Reason
+from imboost.explain import Explanation
+from imboost.facts import Fact, FactKind
+from imboost.present import wording
 from imboost.session.notebook import MAX_ROWS
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m"
@@ -153,7 +155,7 @@ def test_an_explanation_shows_its_main_reasons_and_its_sum():
     [explanation] = detector.explain(data.iloc[[7]])
     page = Tags(explanation._repr_html_())
     assert page.text.startswith(f"Score {explanation.score:.4g}")
-    assert explanation.main_reasons[0].position in page.text
+    assert wording.position(explanation.main_reasons[0]) in page.text
     assert f"{explanation.main_reasons[0].contribution:+.4g}" in page.text
     assert "residual" in page.text
 
@@ -161,8 +163,8 @@ def test_an_explanation_shows_its_main_reasons_and_its_sum():
 def test_a_repeated_row_is_shown_without_a_value():
     text = "another row is the same, or differs in one cell"
     reasons = [
-        Reason("(row)", None, 0.5, 0.0, "", 0.0, text),
-        Reason(HOSTILE, None, 0.4, 0, "", 0, ""),
+        Fact(kind=FactKind.NEAR_DUPLICATE, contribution=0.5),
+        Fact(kind=FactKind.VALUE, columns=(HOSTILE,), contribution=0.4),
     ]
     page = Tags(Explanation(1.0, 0.1, 0.0, False, reasons)._repr_html_())
     assert text in page.text

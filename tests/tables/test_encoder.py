@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imboost.errors import DataError, UnknownNameError
+from imboost.facts import RareCategories
 from imboost.tables.column_encoders import MAX_CATEGORIES, DatetimeEncoder
 from imboost.tables.encoder import TableEncoder
 from imboost.tables.layout import Kind, Layout
@@ -52,11 +53,11 @@ def test_categories_are_one_hot_and_missing_is_one_of_them():
     matrix = table.transform(pa.table({"a": ["y", None, "x", "new"]}))
     assert table.kinds == [Kind.CATEGORICAL]
     assert (matrix.sum(axis=1) == 1).all()
-    assert table.encoder.encoders["a"].describe(matrix) == [
+    assert table.encoder.encoders["a"].decode(matrix) == [
         "y",
         "(missing)",
         "x",
-        "(a category seen at most 3 times)",
+        RareCategories(3),
     ]
     assert matrix.argmax(axis=1).tolist() == [2, 1, 0, 3]
 

@@ -182,7 +182,8 @@ def test_a_clock_is_read_from_text_as_from_a_stored_time():
         ]
     values = parsers[0].parse(text)
     encoder = DatetimeEncoder.fit(values, "robust")
-    assert encoder.describe(encoder.transform(values)[0]) == ["09:05", "21:30"]
+    assert encoder.decode(encoder.transform(values)[0]) == [time(9, 5), time(21, 30)]
+    assert encoder.cells(values) == [time(9, 5), time(21, 30, 15)]
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])

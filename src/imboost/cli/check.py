@@ -17,6 +17,7 @@ from imboost.cli.options import RolesFile, Table
 from imboost.cli.outputs import write_text
 from imboost.cli.progress import stage
 from imboost.errors import DataError
+from imboost.present import wording
 from imboost.present.formatting import count, printable
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def check(
 
 def changed_columns(detector: TableDetector, table: pa.Table, schema: Schema) -> list[Finding]:
     """Return how the columns of a table differ from those of the training table."""
+    from imboost.facts import Fact, FactKind
     from imboost.findings import Finding
     from imboost.scoring.drift import DriftMonitor
 
@@ -111,16 +113,18 @@ def changed_columns(detector: TableDetector, table: pa.Table, schema: Schema) ->
         raise DataError("The table has a header but no rows.")
     monitor = DriftMonitor(detector)
     monitor.add(table)
-    texts = [(found.column, found.text) for found in monitor.findings()]
-    texts = [(name, text) for name, text in texts if not text.startswith("not used")]
+    facts = [fact for fact in monitor.findings() if fact.kind is not FactKind.UNUSED_COLUMN]
     trained = {column.name: column for column in detector.schema_}
     for column in schema:
-        before = trained.get(column.name)
+        before, columns = trained.get(column.name), (column.name,)
         if before is None:
-            texts.append((column.name, "not in the training table"))
+            facts.append(Fact(kind=FactKind.NEW_COLUMN, columns=columns))
         elif before.role != column.role and before.role.is_feature and column.role.is_feature:
-            texts.append((column.name, f"looks {column.role}, {before.role} in training"))
-    return [Finding("changed", (name,), f"{name}: {text}.") for name, text in texts]
+            role, then = str(column.role), str(before.role)
+            facts.append(
+                Fact(kind=FactKind.CHANGED_ROLE, columns=columns, value=role, expected=then)
+            )
+    return [Finding("changed", fact.columns, (fact,)) for fact in facts]
 
 
 def _print(findings: Sequence[Finding], n_rows: int) -> None:
@@ -135,7 +139,7 @@ def _print(findings: Sequence[Finding], n_rows: int) -> None:
     for one in findings:
         rows = ", ".join(map(str, one.rows[:MAX_ROWS]))
         more = f" and {len(one.rows) - MAX_ROWS:,} more" if len(one.rows) > MAX_ROWS else ""
-        table.add_row(one.kind, Text(printable(one.message)), rows + more)
+        table.add_row(one.kind, Text(printable(wording.finding(one.facts))), rows + more)
     Console().print(table, highlight=False)
     rows_found = {row for one in findings for row in one.rows}
     say(

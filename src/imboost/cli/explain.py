@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -117,7 +116,7 @@ def _as_json(
         "threshold": detector.threshold_,
         "rows": [
             {"row": number, "name": row.name, "is_outlier": row.is_outlier}
-            | asdict(row.explanation)
+            | row.explanation.as_dict()
             for number, row in zip(numbers, rows, strict=True)
         ],
     }

@@ -39,6 +39,7 @@ def print_rows(rows: Sequence[ExplainedRow], threshold: float) -> None:
 
 def _reason_table(row: ExplainedRow) -> Table:
     """Return a table of reasons that ends with the sum of baseline, residual and reasons."""
+    from imboost.present import wording
     from imboost.scoring.explained_rows import shorten
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
@@ -52,9 +53,9 @@ def _reason_table(row: ExplainedRow) -> Table:
         block = "█" if part > 0 else "░"  # full if it raises the score, hollow if it lowers it
         table.add_row(
             Text(printable(reason.column)),
-            Text("" if reason.is_about_row else printable(shorten(reason.value) or "(missing)")),
-            Text(_short_position(reason.position)),
-            Text(printable(reason.expected)),
+            Text("" if reason.is_about_row else printable(shorten(reason.text) or "(missing)")),
+            Text(printable(wording.short_position(reason))),
+            Text(printable(wording.cell(reason.expected))),
             row.signed(reason.contribution),
             *[f"\N{LESS-THAN OR EQUAL TO} {row.number(reason.tolerance)}"] * row.has_tolerances,
             block * round(BAR_WIDTH * abs(part)),
@@ -72,15 +73,3 @@ def _reason_table(row: ExplainedRow) -> Table:
     ):
         table.add_row(name, "", "", "", figure)
     return table
-
-
-def _short_position(position: str) -> str:
-    """Drop "reference rows" from a position, since it is the heading of the column.
-
-    >>> positions = ("above all reference rows", "in 2% of reference rows", "in no reference row")
-    >>> [_short_position(position) for position in positions]
-    ['above all', 'in 2%', 'in none']
-    """
-    if position == "in no reference row":
-        return "in none"
-    return position.removesuffix(" reference rows").removesuffix(" of")

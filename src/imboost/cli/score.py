@@ -28,11 +28,13 @@ from imboost.cli.options import (
 from imboost.cli.outputs import output_file
 from imboost.cli.progress import row_bar
 from imboost.cli.ray_commands import check_local, check_ray_options, describe_rows, score_on_ray
+from imboost.present import wording
 from imboost.present.formatting import count, percent
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
-    from imboost.scoring.drift import DataWarning, DriftMonitor
+    from imboost.facts import Fact
+    from imboost.scoring.drift import DriftMonitor
     from imboost.scoring.ray_engine import RayScores
     from imboost.scoring.streaming import ScoredBatch
     from imboost.scoring.table_writers import WriteOptions
@@ -218,10 +220,10 @@ def _outlier_warnings(n_outliers: int, n_rows: int, detector: TableDetector) -> 
         )
 
 
-def _column_warnings(warnings: list[DataWarning]) -> Iterator[str]:
+def _column_warnings(warnings: list[Fact]) -> Iterator[str]:
     """Warn about columns that differ so much from training that scores may be unreliable."""
     for warning in warnings[:MAX_WARNINGS]:
-        yield f"Warning: column '{warning.column}': {warning.text}."
+        yield f"Warning: column '{warning.column}': {wording.column_change(warning)}."
     if len(warnings) > MAX_WARNINGS:
         yield f"Warning: {count(len(warnings) - MAX_WARNINGS, 'more difference')} from training."
     if warnings:

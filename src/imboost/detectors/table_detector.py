@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Self
 
@@ -21,14 +22,15 @@ from imboost.detectors.distilled import Distilled, distill
 from imboost.detectors.registry import make_detector
 from imboost.detectors.stack.detector import Stack
 from imboost.errors import SettingError, UnknownNameError
-from imboost.explain import Attributions, Explanation, Reason, reference_rows
+from imboost.explain import Attributions, Explanation, reference_rows
 from imboost.explain.reference_values import fit_reference_values
+from imboost.facts import WHOLE_ROW, Fact, FactKind
 from imboost.parallel import map_in_threads
 from imboost.relations import Rules
 from imboost.tables.cells import to_text
 from imboost.tables.encoder import TableEncoder
 from imboost.tables.frames import to_arrow
-from imboost.tables.layout import WHOLE_ROW, Layout
+from imboost.tables.layout import Layout
 from imboost.tables.number_scaling import SCALINGS
 from imboost.tables.roles import Role
 from imboost.tables.schema import ParsedColumns, Schema
@@ -261,41 +263,21 @@ class TableDetector(Detector):
 
         Baseline, residual and contributions sum to the score.
         """
-        check_is_fitted(self)
+        self.check_explains()
         table = to_arrow(X)
         parsed = self.schema_.parse(table)
-        matrix = self._encode(parsed)
-        self.check_explains()
-        found: Attributions = self.detector_.attribute(matrix)
+        found: Attributions = self.detector_.attribute(self._encode(parsed))
         scores = found.baseline + found.residual + found.contributions.sum(axis=1)
-        layout = self._layout
-        first = {feature.source: feature.columns for feature in reversed(layout.features)}
-        broken = self.rules_.describe(parsed) if self.rules_ else [{} for _ in scores]
         columns = []
-        for number, name in enumerate(layout.sources):
-            tolerance = float(found.tolerances[number])
-            contributions = found.contributions[:, number].tolist()
-            if name == WHOLE_ROW:
-                columns.append(
-                    [
-                        Reason(name, None, contribution, tolerance, "", 0.0, rules.get(name, ""))
-                        for contribution, rules in zip(contributions, broken, strict=True)
-                    ]
-                )
-                continue
-            cells = zip(
-                to_text(table.column(name)).to_pylist(),
-                contributions,
-                self.encoder_.encoders[name].describe(found.expected[:, first[name]]),
-                self.reference_values_[name].locate(parsed[name]),
-                (rules.get(name, "") for rules in broken),
+        for at, name in enumerate(self._layout.sources):
+            parts = zip(
+                self._facts(name, table, parsed, found.expected),
+                found.contributions[:, at].tolist(),
                 strict=True,
             )
+            tolerance = float(found.tolerances[at])
             columns.append(
-                [
-                    Reason(name, text, contribution, tolerance, expected, share, rule or position)
-                    for text, contribution, expected, (share, position), rule in cells
-                ]
+                [replace(fact, contribution=part, tolerance=tolerance) for fact, part in parts]
             )
         return [
             Explanation(
@@ -307,6 +289,41 @@ class TableDetector(Detector):
             )
             for row, reasons in enumerate(zip(*columns, strict=True))
         ]
+
+    def _facts(
+        self, name: str, table: pa.Table, parsed: ParsedColumns, expected: Floats
+    ) -> Iterator[Fact]:
+        """Yield what is known about the cells of a column, or about whole rows."""
+        rules = self.rules_ or Rules((), None, ())
+        if name == WHOLE_ROW:
+            for row, is_repeated in enumerate(rules.repeats(parsed).tolist()):
+                yield Fact(
+                    kind=FactKind.NEAR_DUPLICATE if is_repeated else FactKind.VALUE, row=row
+                )
+            return
+        broken = rules.violations(parsed, name)
+        encoder = self.encoder_.encoders[name]
+        first = next(one.columns for one in self._layout.features if one.source == name)
+        cells = zip(
+            to_text(table.column(name)).to_pylist(),
+            encoder.cells(parsed[name]),
+            encoder.decode(expected[:, first]),
+            self.reference_values_[name].locate(parsed[name]),
+            strict=True,
+        )
+        for row, (text, value, other, place) in enumerate(cells):
+            yield Fact(
+                kind=FactKind.RULE if row in broken else FactKind.VALUE,
+                columns=(name,),
+                row=row,
+                text=text,
+                value=value,
+                expected=other,
+                rule=broken.get(row),
+                position=place.position,
+                share=place.share,
+                reference_fraction=place.reference_fraction,
+            )
 
     def check_explains(self, otherwise: str = "") -> None:
         """Raise a SettingError, which says what to do `otherwise`, if scores have no reasons."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from imboost.arrays import Floats, Mask
-from imboost.tables.layout import WHOLE_ROW
+from imboost.facts import Fact
+from imboost.present import wording
 
 WEAK_REASON = 0.25  # of the largest contribution: weaker ones are not main reasons
 MAX_MAIN_REASONS = 4
@@ -45,52 +47,10 @@ class Attributions:
 
 
 @dataclass(frozen=True)
-class Reason:
-    """Contribution of one column to a row's score.
-
-    Parameters
-    ----------
-    column : str
-    value : str or None
-        The row's value; None if it is missing.
-    contribution, tolerance : float
-        See `Attributions`.
-    expected : str
-        The value predicted from the row's other columns.
-    reference_fraction : float
-        Where the value lies among the reference rows (training rows not called outliers), from
-        0 to 1: for numbers and datetimes the fraction of rows with a smaller value, for a
-        category the fraction with the same value, for a missing value the fraction in which it
-        is missing too.
-    position : str
-        The same as text, such as "above 99.8% of reference rows", or the rule that the cell
-        breaks, such as "total should be net + tax = 12.50".
-    """
-
-    column: str
-    value: str | None
-    contribution: float
-    tolerance: float
-    expected: str
-    reference_fraction: float
-    position: str
-
-    @property
-    def is_about_row(self) -> bool:
-        """Whether the reason is the row as a whole, which repeats another, and not a cell."""
-        return self.column == WHOLE_ROW
-
-    @property
-    def is_rule(self) -> bool:
-        """Whether `position` is a rule that the cell breaks; other positions name their rows."""
-        return "reference row" not in self.position
-
-
-@dataclass(frozen=True)
 class Explanation:
     """A row's score as the sum of a baseline, a residual and the columns' contributions.
 
-    `reasons` has one entry per column, sorted by how far the contribution exceeds its tolerance.
+    `reasons` has one entry per column, sorted by how far its contribution exceeds its tolerance.
     See `Attributions` for the other fields.
     """
 
@@ -98,10 +58,10 @@ class Explanation:
     baseline: float
     residual: float
     is_exact: bool
-    reasons: list[Reason]
+    reasons: list[Fact]
 
     @property
-    def main_reasons(self) -> list[Reason]:
+    def main_reasons(self) -> list[Fact]:
         """The reasons that make a row unusual, the strongest first.
 
         Their contributions exceed those of reference rows and are not small beside the largest.
@@ -119,6 +79,16 @@ class Explanation:
         main = sum(reason.contribution for reason in self.main_reasons)
         return sum(reason.contribution for reason in self.reasons) - main
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the explanation with values as text, for JSON."""
+        return {
+            "score": self.score,
+            "baseline": self.baseline,
+            "residual": self.residual,
+            "is_exact": self.is_exact,
+            "reasons": [wording.reason_fields(reason) for reason in self.reasons],
+        }
+
     def _repr_html_(self) -> str:
         from imboost.present.notebook_tables import (
             notebook_pairs,
@@ -129,9 +99,9 @@ class Explanation:
         rows = [
             (
                 one.column,
-                "" if one.is_about_row else one.value or "(missing)",
-                one.expected,
-                one.position,
+                "" if one.is_about_row else one.text or "(missing)",
+                wording.cell(one.expected),
+                wording.position(one),
                 f"{one.contribution:+.4g}",
             )
             for one in self.main_reasons
@@ -147,7 +117,7 @@ class Explanation:
 
 
 def reference_rows(scores: Floats, threshold: float, *, is_estimated: bool = False) -> Mask:
-    """Return a mask of the reference rows: the training rows not called outliers.
+    """Return a mask of the reference rows: the training rows not predicted as outliers.
 
     The half of the rows with the lowest scores always belongs to them. If the threshold is only
     estimated, the lowest nine tenths do, so that a bad estimate does not distort them.

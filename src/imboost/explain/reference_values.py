@@ -1,28 +1,32 @@
-"""The position of a value among those of reference rows: training rows not called outliers."""
+"""The positions of values among those of the reference rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.arrays import Floats, Mask
-from imboost.present.formatting import percent
+from imboost.facts import Position
 from imboost.tables.column_encoders import DAY
 from imboost.tables.datetime_parser import DatetimeParser
 from imboost.tables.number_parser import NumberParser
 from imboost.tables.schema import ParsedColumns, Schema
 
 MAX_VALUES = 1001  # maximum number of quantiles of a column that are kept
-RARE = 0.01
-"""Smaller fractions are written "1 of N reference rows". A time of day is reported only if the
-fraction of earlier or later ones is smaller than this."""
+RARE_TIME = 0.01  # a time of day is reported if the share of earlier or later ones is smaller
 
-Position = tuple[float, str]  # the reference fraction and position of a `Reason`
+
+class ReferencePosition(NamedTuple):
+    """Where a value lies among those of the reference rows; see `Fact` for the fields."""
+
+    position: Position
+    share: float
+    reference_fraction: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,21 +41,21 @@ class ReferenceNumbers:
         """Keep the quantiles of parsed values; nan is missing.
 
         >>> reference = ReferenceNumbers.fit(np.array([1, 2, 2, 5, np.nan]))
-        >>> reference.locate(np.array([3.0, 9.0]))
-        [(0.75, 'above 75% of reference rows'), (1.0, 'above all reference rows')]
+        >>> [str(found.position) for found in reference.locate(np.array([0.0, 9.0]))]
+        ['below', 'above']
         """
         known = np.sort(values[~np.isnan(values)])
         kept = np.linspace(0, len(known) - 1, min(len(known), MAX_VALUES)).round()
         return cls(known[kept.astype(np.int64)], 1 - len(known) / max(len(values), 1))
 
-    def locate(self, values: Floats) -> list[Position]:
-        """Return the fraction of reference rows with a smaller value."""
+    def locate(self, values: Floats) -> list[ReferencePosition]:
+        """Return the positions of parsed values."""
         if len(self.values) == 0:
-            no_value = (0.0, "no reference row has a value")
-            return [_missing_position(1.0) if np.isnan(value) else no_value for value in values]
-        missing, tails = _missing_position(self.missing), _tail_fractions(self.values, values)
+            no_value = ReferencePosition(Position.NO_VALUES, 0.0, 0.0)
+            return [_missing(1.0) if np.isnan(value) else no_value for value in values]
+        missing, tails = _missing(self.missing), _tail_fractions(self.values, values)
         return [
-            missing if np.isnan(value) else (below, _above_or_below(below, above))
+            missing if np.isnan(value) else _above_or_below(below, above)
             for value, (below, above) in zip(values, tails, strict=True)
         ]
 
@@ -70,13 +74,14 @@ class ReferenceTimes:
         times = np.sort(moments.values % DAY)
         return cls(moments, times if (times > 0).any() else times[:0])
 
-    def locate(self, values: Floats) -> list[Position]:
-        """Return the fraction of reference rows before, or earlier in the day if that is rarer.
+    def locate(self, values: Floats) -> list[ReferencePosition]:
+        """Return the positions of parsed values, by the time of day if that is rarer.
 
         >>> days = np.arange(30) * DAY
         >>> reference = ReferenceTimes.fit(days + 3600 * (8 + np.arange(30) % 9))
-        >>> reference.locate(np.array([15 * DAY + 3 * 3600]))
-        [(0.0, 'earlier in the day than all reference rows')]
+        >>> [found] = reference.locate(np.array([15 * DAY + 3 * 3600]))
+        >>> str(found.position), found.share
+        ('earlier', 1.0)
         """
         positions = self.moments.locate(values)
         if len(self.times_of_day) == 0:
@@ -84,10 +89,12 @@ class ReferenceTimes:
         by_moment = _tail_fractions(self.moments.values, values)
         by_time = _tail_fractions(self.times_of_day, values % DAY)
         for number, (moment, time) in enumerate(zip(by_moment, by_time, strict=True)):
-            if min(time) < min(RARE, *moment):
+            if min(time) < min(RARE_TIME, *moment):
                 earlier, later = time
-                side, fraction = ("later", earlier) if earlier >= later else ("earlier", later)
-                positions[number] = earlier, f"{side} in the day than {_format_rows(fraction)}"
+                is_late = earlier >= later
+                positions[number] = ReferencePosition(
+                    Position.LATER if is_late else Position.EARLIER, max(time), earlier
+                )
         return positions
 
 
@@ -103,20 +110,20 @@ class ReferenceCategories:
         """Count parsed values; null is missing.
 
         >>> reference = ReferenceCategories.fit(pa.chunked_array([["red", "red", "blue", None]]))
-        >>> reference.locate(pa.chunked_array([["red", "green"]]))
-        [(0.5, 'in 50% of reference rows'), (0.0, 'in no reference row')]
+        >>> [found.share for found in reference.locate(pa.chunked_array([["red", "green"]]))]
+        [0.5, 0.0]
         """
         counted = pc.value_counts(values.drop_null()).to_pylist()
         return cls({one["values"]: one["counts"] for one in counted}, len(values))
 
-    def locate(self, values: pa.ChunkedArray) -> list[Position]:
-        """Return the fraction of reference rows with the same category."""
+    def locate(self, values: pa.ChunkedArray) -> list[ReferencePosition]:
+        """Return the positions of parsed values."""
         n_rows = max(self.n_rows, 1)
-        missing = _missing_position(1 - sum(self.counts.values()) / n_rows)
+        missing = _missing(1 - sum(self.counts.values()) / n_rows)
         categories = values.to_pylist()
         fractions = [self.counts.get(category, 0) / n_rows for category in categories]
         return [
-            missing if category is None else (fraction, f"in {_format_rows(fraction)}")
+            missing if category is None else ReferencePosition(Position.AMONG, fraction, fraction)
             for category, fraction in zip(categories, fractions, strict=True)
         ]
 
@@ -147,25 +154,13 @@ def _tail_fractions(known: Floats, values: Floats) -> list[list[float]]:
     return fractions
 
 
-def _above_or_below(below: float, above: float) -> str:
+def _above_or_below(below: float, above: float) -> ReferencePosition:
     if below == above == 0.0:
-        return "as in all reference rows"
-    side, fraction = ("above", below) if below >= above else ("below", above)
-    return f"{side} {_format_rows(fraction)}"
+        return ReferencePosition(Position.SAME, 1.0, 0.0)
+    if below >= above:
+        return ReferencePosition(Position.ABOVE, below, below)
+    return ReferencePosition(Position.BELOW, above, below)
 
 
-def _missing_position(fraction: float) -> Position:
-    return fraction, f"missing in {_format_rows(fraction)}"
-
-
-def _format_rows(fraction: float) -> str:
-    """Format a fraction of the reference rows.
-
-    >>> [_format_rows(fraction) for fraction in (0.0, 0.002, 0.5, 1.0)]
-    ['no reference row', '1 of 500 reference rows', '50% of reference rows', 'all reference rows']
-    """
-    if fraction in (0.0, 1.0):
-        return "all reference rows" if fraction else "no reference row"
-    if fraction < RARE:
-        return f"1 of {1 / fraction:,.0f} reference rows"
-    return f"{percent(fraction)} of reference rows"
+def _missing(fraction: float) -> ReferencePosition:
+    return ReferencePosition(Position.MISSING, fraction, fraction)

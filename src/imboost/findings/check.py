@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from imboost.errors import UnknownNameError
+from imboost.facts import Fact, FactKind
 from imboost.findings.dates import find_impossible_dates, looks_like_date, unreadable
 from imboost.findings.duplicates import (
     find_duplicates,
     find_near_duplicates,
     find_repeated_ids,
 )
-from imboost.findings.finding import KINDS, CheckedTable, Finding, quote
+from imboost.findings.finding import KINDS, CheckedTable, Finding
 from imboost.findings.sentinels import find_sentinels
 from imboost.findings.spellings import find_spellings
 from imboost.findings.units import find_mixed_units
-from imboost.present.formatting import count
 from imboost.relations import Relation, discover, with_text_columns
 from imboost.tables.frames import to_arrow
 from imboost.tables.roles import Role
@@ -84,16 +84,22 @@ def find_broken_relations(checked: CheckedTable) -> Iterator[Finding]:
     """Find rows that break a relation which holds in nearly all rows."""
     seen: dict[tuple[str, tuple[int, ...]], None] = {}
     for relation in checked.relations:
-        rows = np.flatnonzero(~relation.holds(checked.parsed))
-        key = relation.target, tuple(rows.tolist())
-        if not len(rows) or key in seen:
+        violations = relation.violations(checked.parsed)
+        key = relation.target, tuple(violations)
+        if not violations or key in seen:
             continue
         seen[key] = None
-        values = tuple(relation.describe(checked.parsed, int(row)) for row in rows)
-        others = f"; so do {count(len(rows) - 1, 'other row')}" if len(rows) > 1 else ""
-        others = others.replace("so do 1 other row", "so does 1 other row")
-        message = f"Row {rows[0]} breaks a rule of other rows: {values[0]}{others}."
-        yield Finding("relations", relation.columns, message, key[1], values)
+        facts = tuple(
+            Fact(
+                kind=FactKind.RULE,
+                columns=tuple(sorted(relation.columns, key=lambda name: name != rule.column)),
+                row=row,
+                text=checked.cells(rule.column, np.array([row]))[0],
+                rule=rule,
+            )
+            for row, rule in violations.items()
+        )
+        yield Finding("relations", relation.columns, facts)
 
 
 def find_unreadable_cells(checked: CheckedTable) -> Iterator[Finding]:
@@ -105,14 +111,13 @@ def find_unreadable_cells(checked: CheckedTable) -> Iterator[Finding]:
         if column.role == Role.DATETIME:  # those that look like a date are impossible dates
             where &= ~looks_like_date(checked, column.name)
         if where.any():
-            n = int(where.sum())
-            texts = list(dict.fromkeys(checked.cells(column.name, np.flatnonzero(where))))
-            cells = "1 cell" if n == 1 else f"{n:,} cells"
-            hold = "holds" if n == 1 else "hold"
-            message = (
-                f"{cells} of {column.name} {hold} no {column.parser.content}: {quote(texts)}."
+            yield checked.finding(
+                "unreadable",
+                FactKind.UNREADABLE,
+                column.name,
+                where,
+                content=column.parser.content,
             )
-            yield checked.finding("unreadable", column.name, message, where)
 
 
 CHECKS: dict[str, Check] = {

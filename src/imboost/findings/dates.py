@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow.compute as pc
 
 from imboost.arrays import Floats, Mask
-from imboost.findings.finding import CheckedTable, Finding, quote
+from imboost.facts import FactKind
+from imboost.findings.finding import CheckedTable, Finding
 from imboost.findings.sentinels import DATES
-from imboost.present.formatting import count
 from imboost.relations.rounding import rounding_unit
 from imboost.tables.cells import mask_missing
 from imboost.tables.roles import Role
@@ -58,24 +58,16 @@ def _far_off(
     if is_future.sum() > most:  # a column of plans or deadlines
         is_future[:] = False
     is_far = ((values > high + gap) | (values < low - gap)) & ~is_future
-    for where, what in ((is_future, "in the future"), (is_far, "far from all others")):
-        n = int(where.sum())
-        if 0 < n <= most:
-            texts = list(dict.fromkeys(checked.cells(name, np.flatnonzero(where))))
-            verb = "is" if n == 1 else "are"
-            message = f"{count(n, 'value')} of {name} {verb} {what}: {quote(texts)}."
-            yield checked.finding("dates", name, message, where)
+    for where, kind in ((is_future, FactKind.FUTURE_DATE), (is_far, FactKind.FAR_DATE)):
+        if 0 < where.sum() <= most:
+            yield checked.finding("dates", kind, name, where)
 
 
 def _not_in_the_calendar(checked: CheckedTable, name: str) -> Iterator[Finding]:
     """Find cells that look like a date or time but are none."""
     where = unreadable(checked, name) & looks_like_date(checked, name)
     if where.any():
-        n = int(where.sum())
-        texts = list(dict.fromkeys(checked.cells(name, np.flatnonzero(where))))
-        verb = "is" if n == 1 else "are"
-        message = f"{count(n, 'cell')} of {name} {verb} no possible date or time: {quote(texts)}."
-        yield checked.finding("dates", name, message, where)
+        yield checked.finding("dates", FactKind.IMPOSSIBLE_DATE, name, where)
 
 
 def unreadable(checked: CheckedTable, name: str) -> Mask:

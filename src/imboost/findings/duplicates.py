@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from imboost.arrays import Floats, Indices, Mask
+from imboost.facts import Fact, FactKind
 from imboost.findings.finding import CheckedTable, Finding
-from imboost.present.formatting import count
 from imboost.relations.evidence import codes_of
 from imboost.tables.roles import FOREIGN_KEY_NAME, IDENTIFIER_NAME, Role
 
@@ -38,9 +38,10 @@ def find_duplicates(checked: CheckedTable) -> Iterator[Finding]:
         yield Finding(
             "duplicates",
             tuple(checked.texts),
-            f"{_rows_repeat(len(rows))} an earlier row in every column.",
-            tuple(rows.tolist()),
-            tuple(f"equals row {number}" for number in first[rows]),
+            tuple(
+                Fact(kind=FactKind.DUPLICATE, row=int(row), other_row=int(first[row]))
+                for row in rows
+            ),
         )
 
 
@@ -61,10 +62,14 @@ def find_near_duplicates(checked: CheckedTable) -> Iterator[Finding]:
         yield Finding(
             "near-duplicates",
             tuple(codes),
-            f"{_rows_repeat(len(kept))} an earlier row in all but one or two columns.",
-            tuple(near.row for near in kept),
             tuple(
-                f"equals row {near.other} except for {', '.join(near.differing)}" for near in kept
+                Fact(
+                    kind=FactKind.NEAR_DUPLICATE,
+                    columns=near.differing,
+                    row=near.row,
+                    other_row=near.other,
+                )
+                for near in kept
             ),
         )
 
@@ -119,11 +124,9 @@ def find_repeated_ids(checked: CheckedTable) -> Iterator[Finding]:
         first = np.full(len(codes), -1)
         first[known] = known[_first_rows(codes[known].astype(np.uint64))]
         where = (first >= 0) & (first != np.arange(len(first)))
-        n = int(where.sum())
-        if not 0 < n <= max(MAX_REPEATED_IDS * len(known), 1) or not _are_ids(name, text):
-            continue
-        message = f"{_rows_repeat(n)} an earlier value of {name}."
-        yield checked.finding("repeated-ids", name, message, where)
+        n_most = max(MAX_REPEATED_IDS * len(known), 1)
+        if 0 < where.sum() <= n_most and _are_ids(name, text):
+            yield checked.finding("repeated-ids", FactKind.REPEATED_ID, name, where)
 
 
 def _are_ids(name: str, text: pa.ChunkedArray) -> bool:
@@ -167,7 +170,3 @@ def _first_rows(hashes: Hashes) -> Indices:
     """Return for each row the first row with the same hash."""
     _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
     return np.asarray(first[inverse])
-
-
-def _rows_repeat(n: int) -> str:
-    return f"{count(n, 'row')} {'repeats' if n == 1 else 'repeat'}"

@@ -6,12 +6,14 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from imboost.arrays import Indices, Mask
-from imboost.relations.relation import Relation
+from imboost.facts import Cell, Fact, FactKind
+from imboost.relations.relation import Relation, take_rows, to_cells
 from imboost.tables.cells import is_supported, to_text
 from imboost.tables.roles import Role
 from imboost.tables.schema import ParsedColumns, Schema
@@ -33,13 +35,25 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong with some rows of a table."""
+    """Something wrong with some rows of a table, or with a column.
+
+    Parameters
+    ----------
+    kind : str
+        See `KINDS`.
+    columns : tuple of str
+    facts : tuple of Fact
+        What is wrong in each row; about a column, one fact without a row.
+    """
 
     kind: str
     columns: tuple[str, ...]
-    message: str  # one sentence
-    rows: tuple[int, ...] = ()  # numbers of the rows, from 0
-    values: tuple[str, ...] = ()  # what is wrong in each of these rows
+    facts: tuple[Fact, ...]
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """Positions of the rows in the table."""
+        return tuple(fact.row for fact in self.facts if fact.row is not None)
 
 
 @dataclass(frozen=True)
@@ -70,22 +84,25 @@ class CheckedTable:
         """Return the columns that have one of these roles."""
         return [column.name for column in self.schema if column.role in roles]
 
-    def cells(self, name: str, rows: Indices) -> tuple[str, ...]:
-        """Return cells of a column as text, empty where they are missing."""
-        texts = self.texts[name].take(pa.array(rows, pa.int64())).to_pylist()
-        return tuple(text or "" for text in texts)
+    def cells(self, name: str, rows: Indices) -> list[str | None]:
+        """Return cells of a column as text, None where they are missing."""
+        return list(self.texts[name].take(pa.array(rows, pa.int64())).to_pylist())
 
-    def finding(self, kind: str, name: str, message: str, where: Mask) -> Finding:
-        """Return a finding about some cells of one column."""
+    def finding(
+        self, kind: str, fact_kind: FactKind, name: str, where: Mask, **details: Any
+    ) -> Finding:
+        """Return a finding about some cells of one column; `details` are fields of `Fact`."""
         rows = np.flatnonzero(where)
-        return Finding(kind, (name,), message, tuple(rows.tolist()), self.cells(name, rows))
+        cells = zip(rows.tolist(), self.cells(name, rows), self._values(name, rows), strict=True)
+        facts = (
+            Fact(kind=fact_kind, columns=(name,), row=row, text=text, value=value, **details)
+            for row, text, value in cells
+        )
+        return Finding(kind, (name,), tuple(facts))
 
-
-def quote(texts: Sequence[str], most: int = 3) -> str:
-    """Return the first texts in quotation marks.
-
-    >>> quote(["a", "b", "c", "d"])
-    "'a', 'b', 'c' and 1 more"
-    """
-    shown = ", ".join(f"'{text}'" for text in texts[:most])
-    return f"{shown} and {len(texts) - most} more" if len(texts) > most else shown
+    def _values(self, name: str, rows: Indices) -> list[Cell]:
+        """Return parsed cells of a column, None where they could not be parsed."""
+        values = self.parsed.get(name)
+        if values is None:
+            return [None] * len(rows)
+        return to_cells(take_rows({"": values}, rows)[""], name in self.names(Role.DATETIME))

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from imboost.errors import SettingError
 from imboost.findings.finding import Finding
+from imboost.present import wording
 from imboost.present.pages import render
 from imboost.tables.cells import to_text
 
@@ -54,10 +55,11 @@ def as_json(
             {
                 "kind": one.kind,
                 "columns": list(one.columns),
-                "message": one.message,
+                "message": wording.finding(one.facts),
                 "rows": [
-                    {"row": row, "ids": ids[row], "value": value}
-                    for row, value in zip(one.rows, one.values, strict=True)
+                    {"row": fact.row, "ids": ids[fact.row], "value": wording.in_row(fact)}
+                    for fact in one.facts
+                    if fact.row is not None
                 ],
             }
             for one in findings
@@ -73,11 +75,13 @@ def as_csv(findings: Sequence[Finding], table: pa.Table, identifiers: list[str])
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["finding", "kind", "columns", "message", "row", "id", "value"])
     for number, one in enumerate(findings, start=1):
-        start = [number, one.kind, ", ".join(one.columns), one.message]
-        for row, value in zip(one.rows, one.values, strict=True):
-            writer.writerow([*start, row, " ".join(ids[row].values()), value])
-        if not one.rows:
-            writer.writerow([*start, "", "", ""])
+        start = [number, one.kind, ", ".join(one.columns), wording.finding(one.facts)]
+        for fact in one.facts:
+            if fact.row is None:
+                writer.writerow([*start, "", "", ""])
+            else:
+                ends = " ".join(ids[fact.row].values()), wording.in_row(fact)
+                writer.writerow([*start, fact.row, *ends])
     return out.getvalue()
 
 
@@ -85,17 +89,18 @@ def page_findings(
     findings: Sequence[Finding], table: pa.Table, identifiers: list[str]
 ) -> list[dict[str, Any]]:
     """Return what the template `findings_section.html.j2` shows of each finding."""
-    shown = [dataclasses.replace(one, rows=one.rows[:MAX_PAGE_ROWS]) for one in findings]
+    shown = [dataclasses.replace(one, facts=one.facts[:MAX_PAGE_ROWS]) for one in findings]
     ids = _row_ids(table, shown, identifiers)
     return [
         {
             "kind": one.kind,
             "columns": one.columns,
-            "message": one.message,
+            "message": wording.finding(one.facts),
             "n_rows": len(one.rows),
             "rows": [
-                {"name": _row_name(row, ids[row]), "value": value}
-                for row, value in zip(some.rows, one.values, strict=False)
+                {"name": _row_name(fact.row, ids[fact.row]), "value": wording.in_row(fact)}
+                for fact in some.facts
+                if fact.row is not None
             ],
         }
         for one, some in zip(findings, shown, strict=True)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from imboost.arrays import Floats
+from imboost.facts import FactKind
 from imboost.findings.finding import CheckedTable, Finding
-from imboost.present.formatting import count
-from imboost.relations.rounding import rounding_unit, write_number, write_time
+from imboost.relations.relation import to_cells
+from imboost.relations.rounding import rounding_unit
 from imboost.tables.roles import Role
 
 REPDIGITS = tuple(
@@ -37,7 +38,7 @@ MIN_BEYOND = 0.98  # fraction of the other values on one side of a sentinel
 MIN_GAP = 0.5  # distance to the next value, relative to that value's distance from the median
 MIN_REPEATED = 3  # rows that a sentinel of one digit has
 MIN_DATE_GAP = 366 * 86_400.0  # seconds between a sentinel and the next date
-EDGES = 0.02, 0.98  # quantiles that messages show
+EDGES = 0.02, 0.98  # quantiles of the typical values
 ZERO_GAP = 10  # rounding units between 0 and the next value
 
 
@@ -61,15 +62,15 @@ def _numbers(checked: CheckedTable, name: str) -> Iterator[Finding]:
     for value in found:
         n = int(counts[np.searchsorted(distinct, value)])
         if _is_sentinel(value, n, known[known != value], unit):
-            low, high = (
-                write_number(float(edge), unit)
-                for edge in np.quantile(rest, EDGES, method="nearest")
+            low, high = np.quantile(rest, EDGES, method="nearest").tolist()
+            yield checked.finding(
+                "sentinels",
+                FactKind.SENTINEL,
+                name,
+                values == value,
+                typical=(low, high),
+                unit=unit,
             )
-            message = (
-                f"{name} is {write_number(value, 1.0)} in {count(n, 'row')}, apart from the other "
-                f"values (mostly {low} to {high}): it may stand for a missing value."
-            )
-            yield checked.finding("sentinels", name, message, values == value)
 
 
 def _is_sentinel(value: float, n: int, rest: Floats, unit: float) -> bool:
@@ -115,11 +116,5 @@ def _dates(checked: CheckedTable, name: str) -> Iterator[Finding]:
         )
         if gap < MIN_DATE_GAP or where.sum() > MAX_FRACTION * len(known):
             continue
-        low, high = (
-            write_time(float(edge)) for edge in np.quantile(rest, EDGES, method="nearest")
-        )
-        message = (
-            f"{name} is {write_time(float(day))} in {count(int(where.sum()), 'row')}, apart from "
-            f"the other dates (mostly {low} to {high}): it may stand for a missing value."
-        )
-        yield checked.finding("sentinels", name, message, where)
+        low, high = to_cells(np.quantile(rest, EDGES, method="nearest"), is_time=True)
+        yield checked.finding("sentinels", FactKind.SENTINEL, name, where, typical=(low, high))

@@ -7,25 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from imboost.arrays import Floats, Mask
+from imboost.facts import FactKind, Position
 from imboost.findings.finding import CheckedTable, Finding
-from imboost.present.formatting import count
-from imboost.relations.rounding import MAD_TO_SD, rounding_unit, write_number
+from imboost.relations.rounding import MAD_TO_SD, rounding_unit
 from imboost.tables.roles import Role
 
-FACTORS = {
-    2.2046: "kilograms and pounds",
-    2.54: "inches and centimetres",
-    3.2808: "feet and metres",
-    10.0: "a decimal place",
-    12.0: "months and years",
-    25.4: "inches and millimetres",
-    60.0: "minutes and hours",
-    100.0: "cents or percent",
-    1000.0: "thousands",
-    3600.0: "seconds and hours",
-    1e6: "millions",
-}
-"""Factors between units, and what they may mean."""
+FACTORS = (2.2046, 2.54, 3.2808, 10.0, 12.0, 25.4, 60.0, 100.0, 1000.0, 3600.0, 1e6)
+"""Factors between units; `UNITS` in `imboost.present.wording` says what they may mean."""
 
 MIN_ROWS = 30  # values of the column
 MAX_FRACTION = 0.1  # of the values that are in another unit
@@ -44,17 +32,19 @@ def find_mixed_units(checked: CheckedTable) -> Iterator[Finding]:
         if found is None:
             continue
         where, factor = found
-        unit = rounding_unit(values[np.isfinite(values)])
         others = values[~where & np.isfinite(values)]
-        low, high = (write_number(float(q), unit) for q in np.quantile(others, [0.01, 0.99]))
+        low, high = np.quantile(others, [0.01, 0.99]).tolist()
         is_larger = np.median(values[where]) > np.median(others)
-        n = int(where.sum())
-        message = (
-            f"{count(n, 'value')} of {name} {'are' if n > 1 else 'is'} about {factor:g} times "
-            f"{'larger' if is_larger else 'smaller'} than the others ({low} to {high}): units may "
-            f"be mixed ({FACTORS[factor]})."
+        yield checked.finding(
+            "units",
+            FactKind.UNIT,
+            name,
+            where,
+            typical=(low, high),
+            unit=rounding_unit(values[np.isfinite(values)]),
+            position=Position.ABOVE if is_larger else Position.BELOW,
+            factor=factor,
         )
-        yield checked.finding("units", name, message, where)
 
 
 def _cluster(values: Floats) -> tuple[Mask, float] | None:

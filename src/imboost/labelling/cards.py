@@ -26,6 +26,7 @@ from imboost.labelling.views import (
     SuspectsView,
 )
 from imboost.labelling.workspace import Workspace
+from imboost.present import wording
 from imboost.present.formatting import count, percent
 from imboost.present.pictures import draw_found
 from imboost.session import Answer
@@ -121,18 +122,23 @@ def _reasons(
     for reason in explanation.main_reasons:
         if reason.is_about_row:
             views[reason.column] = CellView(
-                column="the whole row", value="", position=reason.position, is_row=True
+                column="the whole row",
+                value="",
+                position=wording.position(reason),
+                is_row=True,
             )
             continue
         value = cells[reason.column]
-        label = f"{reason.column}: {value or 'missing'}, {reason.position}"
+        label = f"{reason.column}: {value or 'missing'}, {wording.position(reason)}"
         views[reason.column] = CellView(
             column=reason.column,
             value=value,
-            expected=_rounded(reason.expected),
-            position=reason.position,
+            expected=_rounded(wording.cell(reason.expected)),
+            position=wording.position(reason),
             strength=max(reason.contribution, 0.0) / largest if largest > 0 else 0.0,
-            picture=workspace.columns.used[reason.column].draw(row, reason.expected, label),
+            picture=workspace.columns.used[reason.column].draw(
+                row, wording.cell(reason.expected), label
+            ),
         )
     return views
 
@@ -200,7 +206,9 @@ def _group(
 
 def _rules(explanation: Explanation) -> set[str]:
     """Return the columns whose reason is a broken rule."""
-    return {reason.column for reason in explanation.main_reasons if reason.is_rule}
+    return {
+        reason.column for reason in explanation.main_reasons if reason.rule or reason.is_about_row
+    }
 
 
 def _row_values(columns: Columns, rows: list[int], names: list[str]) -> list[list[str]]:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from imboost.findings.check import check_table
 from imboost.labelling.columns import Columns, NumberColumn
 from imboost.labelling.views import ColumnsView, ColumnView
+from imboost.present import wording
 from imboost.present.formatting import percent
 from imboost.scoring.explained_rows import shorten
 from imboost.tables.cells import to_text
@@ -53,7 +54,7 @@ class TableSetup:
         self.roles, self.schema = changed, schema
         skipped = SLOW_CHECKS if self.table.num_rows > MAX_CHECKED_ROWS else ()
         found = check_table(self.table, schema=(schema, parsed), skip=skipped)
-        self._found = [finding.message for finding in found]
+        self._found = [wording.finding(finding.facts) for finding in found]
         self._columns = Columns(self.table, parsed, [])
 
     def view(self, error: str = "") -> ColumnsView:

@@ -36,6 +36,17 @@ def number(value: float, decimals: int | None = None, sign: str = "") -> str:
     return text.replace("-", "\N{MINUS SIGN}", 1)
 
 
+def rounded(value: float, unit: float) -> str:
+    """Write a number with the decimals of its column, which is rounded to `unit`; 0 if it is not.
+
+    >>> rounded(1204.108, 0.01), rounded(12.0, 1.0), rounded(1 / 3, 0.0)
+    ('1,204.11', '12', '0.3333')
+    """
+    if unit == 0 or abs(value) >= 1e15:
+        return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.6g}"
+    return f"{value:,.{max(0, round(-math.log10(unit)))}f}"
+
+
 def signed(value: float) -> str:
     """Write a number with its sign and three decimals."""
     return number(value, 3, "+")

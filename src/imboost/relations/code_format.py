@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.arrays import Floats
+from imboost.facts import RuleKind
 from imboost.relations.relation import Parsed, Relation, n_rows
 
 
@@ -25,7 +26,11 @@ class FormatRelation(Relation):
     pattern: str  # A for capital letters, a for small ones, 9 for digits
     has_lengths: bool  # otherwise one A, a or 9 stands for one or more
 
-    kind: ClassVar[str] = "format"
+    kind: ClassVar[RuleKind] = RuleKind.FORMAT
+
+    def formula(self) -> str:
+        """Return the pattern."""
+        return self.pattern
 
     def residual(self, parsed: Parsed) -> Floats:
         """Return 1 where a code has another pattern, otherwise 0."""
@@ -37,11 +42,6 @@ class FormatRelation(Relation):
     def expected(self, parsed: Parsed) -> Any:
         """Return nulls: a format does not know the code."""
         return pa.chunked_array([pa.nulls(n_rows(parsed), pa.string())])
-
-    def describe(self, parsed: Parsed, row: int) -> str:
-        """Say how the code of a row should look."""
-        value = parsed[self.target][row].as_py()
-        return f"{self.target} should look like '{self.pattern}', but is '{value}'"
 
 
 def patterns(text: pa.ChunkedArray, has_lengths: bool) -> pa.ChunkedArray:

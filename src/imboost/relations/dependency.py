@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.arrays import Floats
-from imboost.relations.relation import Parsed, Relation, n_rows, take_rows
+from imboost.facts import RuleKind
+from imboost.relations.relation import Parsed, Relation, n_rows
 from imboost.tables.category_parser import to_categories
 
 SEPARATOR = "\x1f"  # between the values of two deciding columns
@@ -25,14 +26,14 @@ class DependencyRelation(Relation):
     ...     columns=("state", "city"), support=1.0, determinants=("Fresno",), values=("CA",)
     ... )
     >>> cells = {"state": pa.chunked_array([["NV"]]), "city": pa.chunked_array([["Fresno"]])}
-    >>> rule.describe(cells, 0)
-    'state should be CA, as in other rows with city Fresno'
+    >>> rule.expected(cells).to_pylist()
+    ['CA']
     """
 
     determinants: tuple[str, ...]  # values of the deciding columns, joined by `SEPARATOR`
     values: tuple[str, ...]  # of the first column, one for each determinant
 
-    kind: ClassVar[str] = "dependency"
+    kind: ClassVar[RuleKind] = RuleKind.DEPENDENCY
 
     def residual(self, parsed: Parsed) -> Floats:
         """Return 1 where the target has another value, otherwise 0."""
@@ -48,15 +49,6 @@ class DependencyRelation(Relation):
         known, values = self._arrays
         index = pc.index_in(self._keys(parsed), known)
         return pa.chunked_array([values.take(index.combine_chunks())])
-
-    def describe(self, parsed: Parsed, row: int) -> str:
-        """Say what the target of a row should be, and why."""
-        cells = take_rows({name: parsed[name] for name in self.columns}, np.array([row]))
-        value = self.expected(cells)[0].as_py()
-        given = " and ".join(
-            f"{name} {as_text(cells[name])[0].as_py()}" for name in self.columns[1:]
-        )
-        return f"{self.target} should be {value}, as in other rows with {given}"
 
     def _keys(self, parsed: Parsed) -> pa.ChunkedArray:
         """Return the values of the deciding columns; null where one is missing."""

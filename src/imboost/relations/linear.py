@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from imboost.arrays import Floats
+from imboost.facts import RuleKind
+from imboost.present.formatting import rounded
 from imboost.relations.numeric import NumericRelation
-from imboost.relations.rounding import write_number
 
 SECONDS = {1.0: "seconds", 60.0: "minutes", 3600.0: "hours", 86400.0: "days", 604800.0: "weeks"}
 
@@ -25,14 +26,14 @@ class LinearRelation(NumericRelation):
     ...     coefficients=(1.0, 1.0),
     ... )
     >>> broken = {"total": np.array([21.0]), "net": np.array([10.0]), "tax": np.array([2.0])}
-    >>> relation.describe(broken, 0)
-    'total should be net + tax = 12'
+    >>> relation.formula(), relation.expected(broken).tolist()
+    ('net + tax', [12.0])
     """
 
     coefficients: tuple[float, ...]
     constant: float = 0.0
 
-    kind: ClassVar[str] = "sum"
+    kind: ClassVar[RuleKind] = RuleKind.SUM
 
     def compute(self, cells: list[Floats], target: int = 0) -> Floats:
         """Return a column's values by the rule."""
@@ -62,13 +63,13 @@ class LinearRelation(NumericRelation):
         parts = []
         for factor, name in zip(self.coefficients, self.columns[1:], strict=True):
             size = abs(factor)
-            text = name if size == 1 else f"{write_number(size, 0.0)} × {name}"
+            text = name if size == 1 else f"{rounded(size, 0.0)} × {name}"
             if self.datetimes[0] and size in SECONDS and name not in self._times:
                 text = f"{name} ({SECONDS[size]})"
             parts.append(("- " if factor < 0 else "+ ") + text)
         if self.constant:
             unit = self.units[0] if self.units[0] <= abs(self.constant) else 0.0
-            text = write_number(abs(self.constant), unit)
+            text = rounded(abs(self.constant), unit)
             part = ("- " if self.constant < 0 else "+ ") + text
             if all(factor < 0 for factor in self.coefficients):
                 parts.insert(0, part)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from imboost.arrays import Floats
 from imboost.relations.relation import Parsed, Relation, n_rows
-from imboost.relations.rounding import center_and_spread, rounding_unit, write_value
+from imboost.relations.rounding import center_and_spread, rounding_unit
 
 FLOAT_ERROR = 1e-9  # relative error of sums and products of floats
 UNROUNDED_ERROR = 1e-6  # relative error allowed for numbers with more than six decimals
@@ -56,9 +55,12 @@ class NumericRelation(Relation):
     def size(self, cells: list[Floats]) -> Floats:
         """Return the size of the terms, to which the error of floats is proportional."""
 
-    @abstractmethod
-    def formula(self) -> str:
-        """Return how the target is computed."""
+    @property
+    def _unit(self) -> float:
+        return self.units[0]
+
+    def _is_time(self, name: str) -> bool:
+        return self.datetimes[self.columns.index(name)]
 
     def residual(self, parsed: Parsed) -> Floats:
         """Return the difference from the rule in robust standard deviations of the target."""
@@ -97,14 +99,6 @@ class NumericRelation(Relation):
         gains[:, 0] += 1e-6 * np.abs(gains).max(axis=1)
         return gains.argmax(axis=1)
 
-    def describe(self, parsed: Parsed, row: int) -> str:
-        """Say what the target of a row should be, and how that is computed."""
-        value = float(self.expected(_one_row(parsed, self.columns, row))[0])
-        text = write_value(value, self.units[0], self.datetimes[0])
-        formula = self.formula()
-        shown = formula if formula == text else f"{formula} = {text}"
-        return f"{self.target} should be {shown}"
-
     def cells(self, parsed: Parsed) -> list[Floats] | None:
         """Return the columns of the relation, or None if one is not there."""
         if not self.is_applicable(parsed):
@@ -118,7 +112,3 @@ class NumericRelation(Relation):
         if not self.has_exact_inputs:
             error = error + self.input_error(cells)
         return 1.001 * self.units[0] / 2 + 1.001 * error
-
-
-def _one_row(parsed: Parsed, columns: tuple[str, ...], row: int) -> Mapping[str, Floats]:
-    return {name: np.asarray(parsed[name], dtype=np.float64)[row : row + 1] for name in columns}

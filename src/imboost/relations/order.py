@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from imboost.arrays import Floats, Indices
+from imboost.facts import RuleKind
 from imboost.relations.relation import Parsed, Relation, n_rows
-from imboost.relations.rounding import write_value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,8 +20,8 @@ class OrderRelation(Relation):
     ...     columns=("start", "end"), support=1.0, unit=1.0, centers=(5.0, 9.0),
     ...     spreads=(1.0, 1.0), is_datetime=False,
     ... )
-    >>> order.describe({"start": np.array([7.0]), "end": np.array([4.0])}, 0)
-    'start (7) should be at most end (4)'
+    >>> order.holds({"start": np.array([7.0, 1.0]), "end": np.array([4.0, 1.0])}).tolist()
+    [False, True]
     """
 
     unit: float
@@ -30,7 +30,7 @@ class OrderRelation(Relation):
     is_datetime: bool
     slack: float = 0.0  # differences up to this one occur in correct rows
 
-    kind: ClassVar[str] = "order"
+    kind: ClassVar[RuleKind] = RuleKind.ORDER
 
     def residual(self, parsed: Parsed) -> Floats:
         """Return how far the first column is above the second, in standard deviations."""
@@ -58,16 +58,12 @@ class OrderRelation(Relation):
         )
         return (high > low).astype(np.int64)
 
-    def describe(self, parsed: Parsed, row: int) -> str:
-        """Say which order the cells of a row should have."""
-        low, high = (
-            write_value(float(column[row]), self.unit, self.is_datetime)
-            for column in self._cells(parsed)
-        )
-        name, other = self.columns
-        if self.is_datetime:
-            return f"{other} ({high}) should not be before {name} ({low})"
-        return f"{name} ({low}) should be at most {other} ({high})"
+    @property
+    def _unit(self) -> float:
+        return self.unit
+
+    def _is_time(self, name: str) -> bool:
+        return self.is_datetime
 
     def _cells(self, parsed: Parsed) -> tuple[Floats, Floats]:
         low, high = (np.asarray(parsed[name], dtype=np.float64) for name in self.columns)

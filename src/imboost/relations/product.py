@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from imboost.arrays import Floats
+from imboost.facts import RuleKind
+from imboost.present.formatting import rounded
 from imboost.relations.numeric import NumericRelation
-from imboost.relations.rounding import write_number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +28,7 @@ class ProductRelation(NumericRelation):
     powers: tuple[int, ...]
     factor: float = 1.0
 
-    kind: ClassVar[str] = "product"
+    kind: ClassVar[RuleKind] = RuleKind.PRODUCT
 
     def compute(self, cells: list[Floats], target: int = 0) -> Floats:
         """Return a column's values by the rule."""
@@ -62,7 +63,7 @@ class ProductRelation(NumericRelation):
         above = [_power(*pair) for pair in self._pairs if pair[1] > 0]
         below = [_power(*pair) for pair in self._pairs if pair[1] < 0]
         if self.factor != 1 or not above:
-            above.insert(0, write_number(self.factor, 0.0))
+            above.insert(0, rounded(self.factor, 0.0))
         return " / ".join([" × ".join(above), *below])
 
     @property

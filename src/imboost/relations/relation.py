@@ -11,9 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from imboost.arrays import Floats, Indices, Mask
+from imboost.facts import BrokenRule, Cell, RuleKind
 from imboost.tables.category_parser import to_categories
 from imboost.tables.cells import is_supported
 from imboost.tables.schema import ParsedColumns, Schema
+
+SECONDS = -6.3e10, 2.54e11  # seconds since 1970 of years with four digits, 0001 to 9999
 
 Parsed = Mapping[str, Any]
 """Parsed cells by column: floats (nan where missing) or strings in an Arrow array."""
@@ -30,7 +33,7 @@ class Relation(ABC):
     columns: tuple[str, ...]
     support: float  # fraction of the training rows with all cells known in which it holds
 
-    kind: ClassVar[str]
+    kind: ClassVar[RuleKind]
 
     @property
     def target(self) -> str:
@@ -49,10 +52,6 @@ class Relation(ABC):
     def expected(self, parsed: Parsed) -> Any:
         """Return the target's value by the rule, nan or null where it is unknown."""
 
-    @abstractmethod
-    def describe(self, parsed: Parsed, row: int) -> str:
-        """Say what the target of a row should be."""
-
     def holds(self, parsed: Parsed) -> Mask:
         """Return in which rows the rule holds."""
         return np.asarray(self.residual(parsed) == 0)
@@ -64,6 +63,57 @@ class Relation(ABC):
     def is_applicable(self, parsed: Parsed) -> bool:
         """Whether all columns of the rule are there."""
         return all(name in parsed for name in self.columns)
+
+    def violations(self, parsed: Parsed) -> dict[int, BrokenRule]:
+        """Return how rows break the rule, by row."""
+        rows = np.flatnonzero(~self.holds(parsed))
+        if not len(rows):
+            return {}
+        broken = take_rows({name: parsed[name] for name in self.columns}, rows)
+        cells = [to_cells(broken[name], self._is_time(name)) for name in self.columns]
+        expected = to_cells(self.expected(broken), self._is_time(self.target))
+        return {
+            row: BrokenRule(
+                kind=self.kind,
+                columns=self.columns,
+                column=self.columns[at],
+                cells=found,
+                expected=value,
+                formula=self.formula(),
+                unit=self._unit,
+            )
+            for row, at, found, value in zip(
+                rows.tolist(), self.blame(broken), zip(*cells, strict=True), expected, strict=True
+            )
+        }
+
+    def formula(self) -> str:
+        """Return how the target is computed, or the pattern that it has."""
+        return ""
+
+    @property
+    def _unit(self) -> float:
+        """Unit to which the target is rounded."""
+        return 0.0
+
+    def _is_time(self, name: str) -> bool:
+        """Whether a column holds times, in seconds since 1970."""
+        return False
+
+
+def to_cells(values: Any, is_time: bool = False) -> list[Cell]:
+    """Return parsed cells as numbers, strings or datetimes; None where they are missing.
+
+    >>> to_cells(np.array([1.5, np.nan])), to_cells(np.array([86400.0]), is_time=True)
+    ([1.5, None], [np.datetime64('1970-01-02T00:00:00')])
+    """
+    if not isinstance(values, np.ndarray):
+        return list(values.to_pylist())
+    if not is_time:
+        return [value if np.isfinite(value) else None for value in values.tolist()]
+    is_date = (values >= SECONDS[0]) & (values < SECONDS[1])
+    moments = np.where(is_date, np.floor(values), 0).astype("datetime64[s]")
+    return [moment if known else None for moment, known in zip(moments, is_date, strict=True)]
 
 
 def n_rows(parsed: Parsed) -> int:

@@ -8,11 +8,12 @@ from typing import Self
 import numpy as np
 
 from imboost.arrays import Floats, Mask
+from imboost.facts import WHOLE_ROW, BrokenRule
 from imboost.relations.discovery import discover
-from imboost.relations.relation import Parsed, Relation, n_rows, take_rows
+from imboost.relations.relation import Parsed, Relation, n_rows
 from imboost.relations.repeated_rows import RepeatedRows
 from imboost.relations.spelling import find_spelling_relations
-from imboost.tables.layout import WHOLE_ROW, Feature, Kind
+from imboost.tables.layout import Feature, Kind
 from imboost.tables.schema import Schema
 
 MAX_BROKEN = 0.005  # maximum fraction of the training rows that break a rule
@@ -90,21 +91,22 @@ class Rules:
                 if name in position:
                     flags[rows[blamed == at], position[name]] = 1.0
         if self.repeated is not None:
-            flags[self.repeated.is_repeated(parsed), position[WHOLE_ROW]] = 1.0
+            flags[self.repeats(parsed), position[WHOLE_ROW]] = 1.0
         return flags
 
-    def describe(self, parsed: Parsed) -> list[dict[str, str]]:
-        """Return for each row the rules that it breaks, as sentences by blamed column."""
-        broken: list[dict[str, str]] = [{} for _ in range(n_rows(parsed))]
+    def repeats(self, parsed: Parsed) -> Mask:
+        """Return which rows repeat another one, but for at most one cell."""
+        if self.repeated is None:
+            return np.zeros(n_rows(parsed), dtype=bool)
+        return self.repeated.is_repeated(parsed)
+
+    def violations(self, parsed: Parsed, column: str) -> dict[int, BrokenRule]:
+        """Return the first relation that each row breaks in a column, by row."""
+        broken: dict[int, BrokenRule] = {}
         for relation in self.relations:
-            rows = np.flatnonzero(~relation.holds(parsed))
-            blamed = relation.blame(parsed)[rows]
-            for row, at in zip(rows.tolist(), blamed.tolist(), strict=True):
-                one = take_rows(parsed, np.array([row]))
-                broken[row].setdefault(relation.columns[at], relation.describe(one, 0))
-        if self.repeated is not None:
-            for row in np.flatnonzero(self.repeated.is_repeated(parsed)).tolist():
-                broken[row][WHOLE_ROW] = "another row is the same, or differs in one cell"
+            if column in relation.columns:
+                found = relation.violations(parsed)
+                broken = {row: one for row, one in found.items() if one.column == column} | broken
         return broken
 
 

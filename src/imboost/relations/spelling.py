@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.arrays import Floats
+from imboost.facts import RuleKind
 from imboost.relations.relation import Parsed, Relation, n_rows
 from imboost.relations.spelling_search import find_variants
 
@@ -22,14 +23,14 @@ class SpellingRelation(Relation):
     >>> rule = SpellingRelation(
     ...     columns=("city",), support=0.99, variants=("Bonnn",), values=("Bonn",)
     ... )
-    >>> rule.describe({"city": pa.chunked_array([["Bonnn"]])}, 0)
-    'city Bonnn is probably Bonn'
+    >>> rule.expected({"city": pa.chunked_array([["Bonnn"]])}).to_pylist()
+    ['Bonn']
     """
 
     variants: tuple[str, ...]
     values: tuple[str, ...]  # the right spelling of each variant
 
-    kind: ClassVar[str] = "spelling"
+    kind: ClassVar[RuleKind] = RuleKind.SPELLING
 
     def residual(self, parsed: Parsed) -> Floats:
         """Return 1 where the cell is another spelling of a common value, otherwise 0."""
@@ -44,11 +45,6 @@ class SpellingRelation(Relation):
         known, values = self._arrays
         index = pc.index_in(pa.chunked_array(parsed[self.target]), known)
         return pa.chunked_array([values.take(index.combine_chunks())])
-
-    def describe(self, parsed: Parsed, row: int) -> str:
-        """Say what the cell of a row should be."""
-        value, right = parsed[self.target][row].as_py(), self.expected(parsed)[row].as_py()
-        return f"{self.target} {value} is probably {right}"
 
     @cached_property
     def _arrays(self) -> tuple[pa.Array, pa.Array]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from math import sqrt
 from typing import Any
 
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.detectors.table_detector import TableDetector
-from imboost.present.formatting import percent
+from imboost.facts import Fact, FactKind
 from imboost.tables.cells import is_supported, mask_missing
 from imboost.tables.column_encoders import CategoryEncoder
 from imboost.tables.roles import Role
@@ -20,14 +19,6 @@ from imboost.tables.schema import ColumnSchema, n_missing_values
 
 MIN_CHANGE = 0.05  # smallest difference of a fraction of cells from training that is reported
 N_STANDARD_ERRORS = 3  # smaller differences in missing values may be due to chance
-
-
-@dataclass(frozen=True)
-class DataWarning:
-    """A difference between a column and the training table, or why the column is not used."""
-
-    column: str
-    text: str
 
 
 class DriftMonitor:
@@ -87,17 +78,13 @@ class DriftMonitor:
             "unseen": self._unseen,
         }
 
-    def findings(self) -> list[DataWarning]:
-        """Return everything found, column by column; nothing for a table without rows."""
+    def findings(self) -> list[Fact]:
+        """Return how columns differ from training or why they are not used, column by column."""
         if not self._n_rows:
             return []
-        return [
-            DataWarning(column.name, text)
-            for column in self._schema
-            for text in self._texts(column)
-        ]
+        return [fact for column in self._schema for fact in self._facts(column)]
 
-    def warnings(self) -> list[DataWarning]:
+    def warnings(self) -> list[Fact]:
         """Return findings about columns that changed so much that scores may be unreliable."""
         if not self._n_rows:
             return []
@@ -118,26 +105,22 @@ class DriftMonitor:
         """Return the fraction of missing cells of a column, now and in training."""
         return self._missing[column.name] / self._n_rows, column.n_missing / self._n_training
 
-    def _texts(self, column: ColumnSchema) -> list[str]:
+    def _facts(self, column: ColumnSchema) -> Iterator[Fact]:
+        columns, now, then = (column.name,), *self._missing_fractions(column)
         if column.name in self._absent:
-            return ["not in this table; the model does not need it"]
-        if column.role == Role.IDENTIFIER:
-            return []
-        if column.parser is None:  # its note describes only the training table
-            is_constant = column.role == Role.CONSTANT and column.n_distinct <= 1
-            return [f"not used: {'constant in training' if is_constant else column.role}"]
-        texts = []
-        now, then = self._missing_fractions(column)
-        if now == 1:
-            texts.append("all cells are missing")
-        elif abs(now - then) > MIN_CHANGE:
-            texts.append(f"{percent(now)} of cells are missing, {percent(then)} in training")
-        if n := self._unreadable[column.name]:
-            counted = f"no {column.parser.content} and count{'s' * (n == 1)} as missing"
-            texts.append(f"{self._cells(n)} {counted}")
-        if n := self._unseen[column.name]:
-            texts.append(f"{self._cells(n)} a value not seen in training")
-        return texts
-
-    def _cells(self, n: int) -> str:
-        return "1 cell holds" if n == 1 else f"{n:,} cells ({percent(n / self._n_rows)}) hold"
+            yield Fact(kind=FactKind.ABSENT_COLUMN, columns=columns)
+        elif column.role == Role.IDENTIFIER:
+            return
+        elif column.parser is None:  # its note describes only the training table
+            yield Fact(kind=FactKind.UNUSED_COLUMN, columns=columns, value=str(column.role))
+        else:
+            if now == 1 or abs(now - then) > MIN_CHANGE:
+                kind = FactKind.MISSING_CELLS
+                yield Fact(kind=kind, columns=columns, share=now, reference_fraction=then)
+            for kind, n in (
+                (FactKind.UNREADABLE_CELLS, self._unreadable[column.name]),
+                (FactKind.UNSEEN_VALUES, self._unseen[column.name]),
+            ):
+                if n:
+                    share, content = n / self._n_rows, column.parser.content
+                    yield Fact(kind=kind, columns=columns, share=share, n_cells=n, content=content)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from imboost.detectors.table_detector import TableDetector
-from imboost.explain import Explanation, Reason
+from imboost.explain import Explanation
+from imboost.facts import Fact
+from imboost.present import wording
 from imboost.scoring.row_selection import SelectedRows
 
 SUM = (
@@ -29,11 +31,11 @@ class ExplainedRow:
     is_outlier: bool
     explanation: Explanation
 
-    def first(self, n: int) -> list[Reason]:
+    def first(self, n: int) -> list[Fact]:
         """Return the first reasons."""
         return self.explanation.reasons[:n]
 
-    def others(self, n: int) -> list[Reason]:
+    def others(self, n: int) -> list[Fact]:
         """Return the reasons after the first ones."""
         return self.explanation.reasons[n:]
 
@@ -79,7 +81,13 @@ def explain_rows(
 def page_context(rows: Sequence[ExplainedRow], n_reasons: int) -> dict[str, Any]:
     """Return what a page needs to show rows and their first reasons."""
     method = describe_method(rows[0].explanation)
-    return {"rows": rows, "n_reasons": n_reasons, "method": method, "shorten": shorten}
+    return {
+        "rows": rows,
+        "n_reasons": n_reasons,
+        "method": method,
+        "shorten": shorten,
+        "wording": wording,
+    }
 
 
 def shorten(value: str | None) -> str | None:
@@ -95,29 +103,6 @@ def shorten(value: str | None) -> str | None:
     except ValueError:
         return value
     return f"{number:.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:.6g}"
-
-
-def subject(reason: Reason) -> str:
-    """Return what a reason is about: a column, or the row as a whole."""
-    return "The whole row" if reason.is_about_row else reason.column
-
-
-def predicate(reason: Reason) -> str:
-    """Say what is unusual; with `subject` before it, it is a sentence without a full stop.
-
-    >>> size = Reason("size", "7.0", 0.5, 0.0, "2.1", 0.9, "above 90% of reference rows")
-    >>> subject(size) + predicate(size)
-    'size is 7.0, above 90% of reference rows (expected 2.1)'
-    >>> total = Reason("total", "7", 0.5, 0.0, "2.1", 0.9, "total should be net + tax = 3")
-    >>> subject(total) + predicate(total)
-    'total is 7: total should be net + tax = 3'
-    """
-    if reason.is_about_row:
-        return f": {reason.position}"
-    value = shorten(reason.value) or "missing"
-    if reason.is_rule:
-        return f" is {value}: {reason.position}"
-    return f" is {value}, {reason.position} (expected {shorten(reason.expected) or 'missing'})"
 
 
 def describe_method(explanation: Explanation) -> str:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.explain import Explanation
+from imboost.facts import Fact
+from imboost.present import wording
 from imboost.present.pages import render
 from imboost.present.pictures import score_chart
-from imboost.scoring.drift import DataWarning
-from imboost.scoring.explained_rows import describe_method, predicate, subject
+from imboost.scoring.explained_rows import describe_method
 from imboost.scoring.report_rows import ReportRows
 from imboost.scoring.row_groups import RowGroup, group_rows
 from imboost.scoring.row_selection import SelectedRows, identifier_columns
@@ -30,7 +31,7 @@ def render_report(
     n_outliers: int,
     top: SelectedRows,
     sample: SelectedRows,
-    findings: Sequence[DataWarning] = (),
+    findings: Sequence[Fact] = (),
     table_findings: Sequence[Mapping[str, Any]] | None = None,
 ) -> str:
     """Return the page about the scores of a table.
@@ -47,7 +48,7 @@ def render_report(
         Rows that are called outliers.
     top, sample : SelectedRows
         The rows with the highest scores, and random ones.
-    findings : sequence of DataWarning
+    findings : sequence of Fact
         Differences from the training table.
     table_findings : sequence of dict, optional
         What is wrong with the table, see `imboost.findings.output.page_findings`.
@@ -64,8 +65,7 @@ def render_report(
         "detector": detector.model_name,
         "n_columns": len(detector.encoder_.layout.sources),
         "scores_svg": score_chart(scores, detector.threshold_),
-        "subject": subject,
-        "predicate": predicate,
+        "wording": wording,
         **_explained(detector, top, sample),
     }
     return render("scores.html.j2", context)

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from imboost.detectors.table_detector import TableDetector
-from imboost.explain import Explanation, Reason
+from imboost.explain import Explanation
+from imboost.facts import Fact
 from imboost.scoring.explained_rows import shorten
 from imboost.scoring.predictions import predict_table
 from imboost.scoring.row_selection import UNNAMED, SelectedRows
@@ -47,7 +48,7 @@ class ReportRow:
     explanation: Explanation | None
 
     @property
-    def reasons(self) -> list[Reason]:
+    def reasons(self) -> list[Fact]:
         """The reasons that make the row unusual, the strongest first."""
         return self.explanation.main_reasons if self.explanation else []
 

@@ -12,14 +12,13 @@ import pyarrow.parquet as pq
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.explain import Explanation
-from imboost.scoring.explained_rows import predicate, subject
+from imboost.present import wording
 from imboost.scoring.row_selection import SelectedRows
 from imboost.scoring.table_writers import WriteOptions, open_writer
 from imboost.scoring.writer import free_name
 
 MAX_EXPLAINED = 10_000  # rows; the table of these rows is held in memory
 ROWS_AT_ONCE = 100  # rows explained before the progress bar moves
-AS_A_WHOLE = "Unusual as a whole: no single column explains the score."
 
 OUTLIERS = "outliers"
 
@@ -35,10 +34,7 @@ class RowReasons:
     def of(cls, explanation: Explanation) -> RowReasons:
         """Return the main reasons of an explanation."""
         reasons = explanation.main_reasons
-        if not reasons:
-            return cls([], AS_A_WHOLE)
-        sentences = [subject(reason) + predicate(reason) for reason in reasons]
-        return cls([reason.column for reason in reasons], f"{'; '.join(sentences)}.")
+        return cls([reason.column for reason in reasons], wording.reasons(reasons))
 
 
 def parse_reasons(text: str | None) -> int | None:

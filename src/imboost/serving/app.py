@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -191,7 +190,7 @@ def explain_request(
             ExplainedScore(
                 identifiers=rows.identifiers(row),
                 is_outlier=explanation.score > detector.threshold_,
-                **asdict(explanation),
+                **explanation.as_dict(),
             )
             for row, explanation in zip(batch, detector.explain(rows.table(batch)), strict=True)
         ]

@@ -81,6 +81,7 @@ class Scores(BaseModel):
 class ReasonBody(BaseModel):
     """The contribution of one column to a row's score."""
 
+    kind: str = Field(description="What is unusual: value, rule or near-duplicate.")
     column: str
     value: str | None
     contribution: float

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from imboost.errors import SettingError
+from imboost.present import wording
 from imboost.present.formatting import count, percent, printable
 from imboost.present.notebook_tables import notebook_pairs, notebook_table, notebook_title
 
@@ -167,7 +168,12 @@ def _reasons(explanation: Explanation | None, cells: dict[str, str]) -> list[Sho
     if explanation is None:
         return []
     return [
-        ShownCell(one.column, cells.get(one.column, ""), one.expected, one.position)
+        ShownCell(
+            one.column,
+            cells.get(one.column, ""),
+            wording.cell(one.expected),
+            wording.position(one),
+        )
         for one in explanation.main_reasons
     ]
 

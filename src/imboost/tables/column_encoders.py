@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from imboost.facts import Cell, RareCategories
 from imboost.tables.layout import Kind
 from imboost.tables.number_scaling import NumberScaling, fit_scaling
 
@@ -47,9 +48,13 @@ class NumberEncoder:
         """Return one matrix (rows, columns) for every block."""
         return _columns(self.scaling.transform(values), *[np.isnan(values)] * self.has_missing)
 
-    def describe(self, columns: Matrix) -> list[str]:
-        """Return the values of encoded rows with four significant digits."""
-        return [_four_digits(value) for value in self.scaling.inverse_transform(columns[:, 0])]
+    def cells(self, values: Matrix) -> list[Cell]:
+        """Return parsed values; None where missing."""
+        return [None if np.isnan(value) else value for value in values.tolist()]
+
+    def decode(self, columns: Matrix) -> list[Cell]:
+        """Return the values of encoded rows."""
+        return list(self.scaling.inverse_transform(columns[:, 0]).tolist())
 
 
 @dataclass(frozen=True)
@@ -89,13 +94,20 @@ class DatetimeEncoder:
         missing = [np.isnan(values)] * self.has_missing
         return _columns(self.scaling.transform(values), *waves, *missing)
 
-    def describe(self, columns: Matrix) -> list[str]:
+    def cells(self, values: Matrix) -> list[Cell]:
+        """Return parsed values to the second; None where missing."""
+        return self._moments(values, "s")
+
+    def decode(self, columns: Matrix) -> list[Cell]:
         """Return datetimes to the minute, or to the day where they spread over many days."""
         seconds = self.scaling.inverse_transform(columns[:, 0])
-        unit = "D" if self.scaling.scale > DAY else "m"
+        return self._moments(seconds, "D" if self.scaling.scale > DAY else "m")
+
+    def _moments(self, seconds: Matrix, unit: str) -> list[Cell]:
+        seconds = seconds % DAY if self.is_clock else seconds
         moments = (seconds * 1e6).astype("datetime64[us]").astype(f"datetime64[{unit}]")
-        text = [str(moment).replace("T", " ") for moment in moments]
-        return [moment.split(" ")[-1] for moment in text] if self.is_clock else text
+        cells = [None if np.isnat(moment) else moment for moment in moments]
+        return [cell.item().time() if cell and self.is_clock else cell for cell in cells]
 
 
 @dataclass(frozen=True)
@@ -142,13 +154,14 @@ class CategoryEncoder:
         one_hot = np.eye(rarest + self.n_frequency_bins, dtype=np.float32)
         return [one_hot[np.array(known, dtype=np.int64)[np.asarray(encoded.indices)]]]
 
-    def describe(self, columns: Matrix) -> list[str]:
+    def cells(self, values: pa.ChunkedArray) -> list[Cell]:
+        """Return parsed values; None where missing."""
+        return list(values.to_pylist())
+
+    def decode(self, columns: Matrix) -> list[Cell]:
         """Return the categories of encoded rows."""
         bounds = [FREQUENCY_BIN_BASE ** (bin_ + 1) - 1 for bin_ in range(self.n_frequency_bins)]
-        names = [
-            *self.categories,
-            *(f"(a category seen at most {bound:,} times)" for bound in bounds),
-        ]
+        names = [*self.categories, *map(RareCategories, bounds)]
         return [names[column] for column in columns.argmax(axis=1).tolist()]
 
 
@@ -158,13 +171,3 @@ ColumnEncoder = NumberEncoder | DatetimeEncoder | CategoryEncoder
 def _columns(*arrays: NDArray[Any]) -> list[Matrix]:
     """Return arrays of shape (rows,) as matrices of shape (rows, 1)."""
     return [array[:, None].astype(np.float64) for array in arrays]
-
-
-def _four_digits(value: float) -> str:
-    """Format a number with four significant digits, and an exponent only from 1e15 on.
-
-    >>> _four_digits(52962.7), _four_digits(0.012345), _four_digits(3e20)
-    ('52960', '0.01235', '3e+20')
-    """
-    rounded = float(f"{value:.4g}")
-    return f"{rounded:.0f}" if 1e4 <= abs(rounded) < 1e15 else f"{rounded:.4g}"

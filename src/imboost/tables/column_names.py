@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from imboost.errors import DataError
-from imboost.tables.layout import WHOLE_ROW
+from imboost.facts import WHOLE_ROW
 
 
 def check_columns(

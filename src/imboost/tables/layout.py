@@ -10,8 +10,6 @@ import numpy as np
 
 from imboost.arrays import Indices
 
-WHOLE_ROW = "(row)"  # stands for an input column in features that are about all cells of a row
-
 
 class Kind(StrEnum):
     """How a feature encodes a column."""

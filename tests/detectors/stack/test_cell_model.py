@@ -7,7 +7,8 @@ from imboost.detectors.stack.cell_model import REPEATED_SCORE, RULE_SCORE, CellM
 from imboost.detectors.stack.conditionals import predicted_columns
 from imboost.detectors.stack.pca import CrossFittedPCA
 from imboost.detectors.stack.unsupervised import UnsupervisedScores
-from imboost.tables.layout import WHOLE_ROW, Feature, Kind, Layout
+from imboost.facts import WHOLE_ROW
+from imboost.tables.layout import Feature, Kind, Layout
 
 N = 400
 LAYOUT = Layout(

@@ -61,7 +61,7 @@ def simulate(made: MixedTable, fraction: float, seed: int, *, use_groups: bool) 
                     one for one in explanations[number].main_reasons if not one.is_about_row
                 ]
                 shown = [one.column for one in reasons]
-                rules = [one.column for one in reasons if one.is_rule]
+                rules = [one.column for one in reasons if one.rule is not None]
                 scores = detector.decision_scores_
                 suspects = find_suspects(scores, detector.threshold_)
                 group = find_group(columns, row, shown, scores, suspects, rules)[1]

@@ -17,9 +17,10 @@ from imboost.detectors.stack.conditionals import (
     predicted_features,
 )
 from imboost.detectors.stack.pca import CrossFittedPCA
+from imboost.facts import WHOLE_ROW
 from imboost.stats.row_products import Singles
 from imboost.stats.tails import TailScore
-from imboost.tables.layout import WHOLE_ROW, Kind, Layout
+from imboost.tables.layout import Kind, Layout
 
 MAX_FOREST_FEATURES = 64  # with more, PCA replaces forests, which would take minutes
 RULE_SCORE = 3.0  # added to the rarity of a broken rule; chosen on the tables of `bench cells`
