@@ -108,10 +108,9 @@ def _start_worker() -> None:
 
 
 def _start_scoring_worker() -> None:
-    import torch
-
     _start_worker()
-    torch.set_num_threads(1)
+    if torch := sys.modules.get("torch"):  # not imported: the detector has no network
+        torch.set_num_threads(1)
 
 
 def _libraries(user_api: str) -> ThreadpoolController:

@@ -114,7 +114,8 @@ class BaseDetector(Detector):
             )
         if self.contamination != AUTO:
             check_number("contamination", self.contamination, above=0.0, maximum=0.5)
-        resolve_device(self.device)
+        if self.device not in ("auto", "cpu"):
+            resolve_device(self.device)
 
     def fit(
         self,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import torch
+from typing import TYPE_CHECKING
 
 from imboost.errors import SettingError
+
+if TYPE_CHECKING:
+    import torch
 
 
 def resolve_device(device: str) -> torch.device:
@@ -15,6 +18,8 @@ def resolve_device(device: str) -> torch.device:
     SettingError
         If torch does not know the name, or the machine has no such device.
     """
+    import torch  # seconds, which detectors without a network do not need
+
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
 
 from imboost.arrays import Floats
 from imboost.models.perceptron import Perceptron
@@ -12,6 +17,9 @@ N_UPDATES = 3000
 BATCH_SIZE = 256
 LEARNING_RATE, WEIGHT_DECAY = 2e-3, 0.1  # of AdamW; the peak of a one-cycle schedule
 WARMUP_FRACTION = 0.1  # of the updates, until the learning rate has its peak
+CHUNK_ROWS = 256
+"""Rows of one forward pass. The last chunk is filled up: matrix products of another size may round
+differently, and the score of a row must not depend on the number of rows."""
 
 
 def fit_student(
@@ -54,3 +62,18 @@ def fit_student(
         network.last.weight.mul_(scale)
         network.last.bias.mul_(scale).add_(center)
     network.requires_grad_(False)
+
+
+@torch.inference_mode()
+def predict_log_odds(network: Perceptron, X: NDArray[Any]) -> Floats:
+    """Return the output of the network for every row of an encoded matrix."""
+    found = np.empty(len(X))
+    with one_thread():  # the chunks are too small for several
+        for start in range(0, len(X), CHUNK_ROWS):
+            rows = np.ascontiguousarray(X[start : start + CHUNK_ROWS], dtype=np.float64)
+            chunk = network.scale(torch.from_numpy(rows))
+            n_rows = len(chunk)
+            if n_rows < CHUNK_ROWS:
+                chunk = F.pad(chunk, (0, 0, 0, CHUNK_ROWS - n_rows))
+            found[start : start + n_rows] = network(chunk)[:n_rows].numpy()
+    return found

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from scipy.special import expit
 
@@ -16,12 +14,9 @@ from imboost.detectors.base import BaseDetector
 from imboost.detectors.distilled.agreement import Agreement
 from imboost.errors import SettingError
 from imboost.labels import Labels
-from imboost.models.perceptron import Perceptron
-from imboost.training.loop import one_thread
 
-CHUNK_ROWS = 256
-"""Rows of one forward pass. The last chunk is filled up: matrix products of another size may round
-differently, and the score of a row must not depend on the number of rows."""
+if TYPE_CHECKING:
+    from imboost.models.perceptron import Perceptron
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -81,19 +76,6 @@ class Distilled(BaseDetector):
         )
 
     def _score_rows(self, X: NDArray[Any]) -> Floats:
+        from imboost.training.distillation import predict_log_odds
+
         return np.asarray(expit(predict_log_odds(self._network, X)))
-
-
-@torch.inference_mode()
-def predict_log_odds(network: Perceptron, X: NDArray[Any]) -> Floats:
-    """Return the output of the network for every row of an encoded matrix."""
-    found = np.empty(len(X))
-    with one_thread():  # the chunks are too small for several
-        for start in range(0, len(X), CHUNK_ROWS):
-            rows = np.ascontiguousarray(X[start : start + CHUNK_ROWS], dtype=np.float64)
-            chunk = network.scale(torch.from_numpy(rows))
-            n_rows = len(chunk)
-            if n_rows < CHUNK_ROWS:
-                chunk = F.pad(chunk, (0, 0, 0, CHUNK_ROWS - n_rows))
-            found[start : start + n_rows] = network(chunk)[:n_rows].numpy()
-    return found

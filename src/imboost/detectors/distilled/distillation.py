@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
@@ -15,9 +15,10 @@ from imboost.detectors.distilled.detector import Distilled
 from imboost.detectors.distilled.drawing import Cells, Encode, draw_rows, take_rows
 from imboost.errors import DataError
 from imboost.labels import UNLABELLED, Labels, check_labels
-from imboost.models.perceptron import Perceptron, standard_scaling
 from imboost.tables.layout import Kind, Layout
-from imboost.training.distillation import fit_student
+
+if TYPE_CHECKING:
+    from imboost.models.perceptron import Perceptron
 
 MIN_ROWS = 10
 MAX_ROWS = 25_000  # rows of the table that are used: labelled rows, then others, at random
@@ -108,6 +109,9 @@ def _train(
     rows: Floats, probabilities: Floats, n_real: int, layout: Layout, seed: int
 ) -> Perceptron:
     """Return a network fitted to the teacher's scores; the first `n_real` rows are not drawn."""
+    from imboost.models.perceptron import Perceptron, standard_scaling
+    from imboost.training.distillation import fit_student
+
     targets = special.logit(np.clip(probabilities, MIN_PROBABILITY, 1 - MIN_PROBABILITY))
     weights = np.repeat([REAL_ROW_WEIGHT, 1.0], [n_real, len(rows) - n_real])
     numbers = rows[:n_real, : layout.n_of_kind(Kind.NUMERIC)]

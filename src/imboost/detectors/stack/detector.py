@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from imboost.detectors.stack.base_learners import PRIOR_INTERCEPT, ScoreModel, p
 from imboost.detectors.stack.conditionals import predicted_columns
 from imboost.detectors.stack.ensemble import NETWORK, Ensemble
 from imboost.detectors.stack.features import FeatureExtractor
-from imboost.detectors.stack.in_context import BLOCK_ROWS, CONTEXT_ROWS, InContextLearner
 from imboost.detectors.stack.pooling import LogarithmicPool
 from imboost.detectors.stack.priors import (
     dimensionality_weight,
@@ -28,13 +27,15 @@ from imboost.detectors.stack.unsupervised import ScoredRows, UnsupervisedScores
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, occlusion_attributions
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
-from imboost.models.pretrained import load_pretrained
 from imboost.parallel import map_in_threads
 from imboost.stats.log_odds import logit
 from imboost.stats.row_products import Singles
 from imboost.stats.sampling import sample_rows
 from imboost.stats.scaling import MinMaxScaling
 from imboost.tables.layout import Layout
+
+if TYPE_CHECKING:
+    from imboost.detectors.stack.in_context import InContextLearner
 
 Result = TypeVar("Result")
 
@@ -47,7 +48,7 @@ N_BACKGROUND = 200  # unlabelled rows taken to be inliers in tables with a cell 
 MAX_BACKGROUND_SCORE = 0.95  # quantile of the scores below which they are drawn
 MEAN_CELL_SCORE = 1.0  # of a negative log tail probability, which is exponentially distributed
 MAX_FIT_ROWS = 30_000  # rows that the unsupervised models are fitted to, drawn at random
-NETWORK_ROWS = 4 * BLOCK_ROWS  # rows that the network predicts at a time in a thread
+NETWORK_ROWS = 256  # rows that the network predicts at a time in a thread: four of its blocks
 PREDICTED_ROWS = 2048  # rows whose features fit into the cache of a core
 CHUNK_ROWS = 8192  # rows scored at a time by a thread, to bound memory
 
@@ -200,6 +201,8 @@ class Stack(BaseDetector):
         needs_inliers = self._uses_cell_score and self.base_learners != (NETWORK,)
         self._n_background = N_BACKGROUND if needs_inliers else 0
         if self._uses_network:
+            from imboost.models.pretrained import load_pretrained
+
             load_pretrained()  # now, not between the first answers and the next question
         self._fit_labels(labels)
 
@@ -262,6 +265,8 @@ class Stack(BaseDetector):
             seed=self._seed,
         )
         if self._uses_network:
+            from imboost.detectors.stack.in_context import CONTEXT_ROWS, InContextLearner
+
             order = np.random.default_rng(self._seed).permutation(len(labels))
             unlabelled = self._training_rows[order[~used[order]][:CONTEXT_ROWS]]
             learner = InContextLearner.fit(

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from imboost.arrays import Floats, Indices
 from imboost.detectors.stack.pca import PrincipalComponents
 from imboost.detectors.stack.unsupervised import ScoredRows
-from imboost.models.in_context import SCORES
 from imboost.stats.ranks import NormalScores
 from imboost.stats.row_products import Singles
 from imboost.stats.scaling import MAX_STANDARD_SCALED, StandardScaling
@@ -108,6 +107,8 @@ class FeatureExtractor:
         Of a wide table these are some columns, selected by a hash of their values, and principal
         components.
         """
+        from imboost.models.in_context import SCORES
+
         scores = rows.scores | {"lof": rows.lof}
         logarithms = [np.log(scores[name] + MIN_SCORE)[:, None] for name in SCORES]
         shown = [rows.X.take(self.network_columns, axis=1)]

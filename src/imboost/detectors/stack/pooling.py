@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,12 @@ from scipy.special import expit
 
 from imboost.arrays import Floats, Mask
 from imboost.detectors.stack.base_learners import BaseLearner, clip_probability
-from imboost.detectors.stack.in_context import InContextLearner
 from imboost.labels import OUTLIER, Labels
 from imboost.stats.log_odds import logit
 from imboost.stats.row_products import Singles
+
+if TYPE_CHECKING:
+    from imboost.detectors.stack.in_context import InContextLearner
 
 FeatureFunction = Callable[[Mask], Singles]
 """Computes the network's features of the rows that a mask selects."""
