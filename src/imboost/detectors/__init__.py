@@ -1,5 +1,6 @@
 """Outlier detectors. Importable with torch, numpy and scikit-learn alone."""
 
+from imboost.detectors.adapter import AdaptedDetector, as_detector
 from imboost.detectors.base import BaseDetector
 from imboost.detectors.deep.altbi import ALTBI
 from imboost.detectors.deep.deep_sad import DeepSAD
@@ -20,6 +21,7 @@ __all__ = [
     "DETECTORS",
     "ODIM",
     "XGBOD",
+    "AdaptedDetector",
     "BaseDetector",
     "DeepSAD",
     "DeepSVDD",
@@ -29,5 +31,6 @@ __all__ = [
     "Pine",
     "Stack",
     "Trees",
+    "as_detector",
     "make_detector",
 ]

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from imboost.arrays import Floats, Mask
 from imboost.decide import Decision
+from imboost.detectors.adapter import as_detector
 from imboost.detectors.base import N_FINGERPRINT_ROWS, BaseDetector
 from imboost.detectors.detector import Detector
 from imboost.detectors.distilled import Distilled, distill
@@ -49,8 +50,9 @@ class TableDetector(Detector):
 
     Parameters
     ----------
-    detector : str or BaseDetector
-        The detector that scores the encoded rows, or its name, such as "stack" or "imboost".
+    detector : str or detector
+        The detector that scores the encoded rows, or its name, such as "stack" or "imboost". A
+        detector of PyOD or scikit-learn is adapted, see `AdaptedDetector`.
     roles : dict of str to str, optional
         Roles of some columns: "numeric", "categorical", "boolean", "datetime", "identifier",
         "constant", "text" or "ignored". The roles of the others are inferred.
@@ -384,7 +386,7 @@ class TableDetector(Detector):
 
     def _new_detector(self) -> BaseDetector:
         known = self.detector
-        detector: BaseDetector = make_detector(known) if isinstance(known, str) else clone(known)
+        detector = make_detector(known) if isinstance(known, str) else as_detector(clone(known))
         own = {"contamination": self.contamination, "random_state": self.random_state}
         detector.set_params(**{key: value for key, value in own.items() if value is not None})
         return detector

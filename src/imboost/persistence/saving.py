@@ -12,6 +12,7 @@ from typing import Any
 import safetensors.numpy
 from sklearn.utils.validation import check_is_fitted
 
+from imboost.detectors import BaseDetector
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.labels import UNLABELLED
@@ -44,7 +45,7 @@ def save(detector: Detector, folder: Path | str) -> None:
     Parameters
     ----------
     detector : TableDetector or BaseDetector
-        Any detector except `XGBOD`, `AAD` and `Pine`, which are built on other libraries.
+        A detector of this package; not one of PyOD or scikit-learn that was adapted.
     folder : path
         A folder that is new, empty or a saved model.
 
@@ -68,8 +69,8 @@ def save(detector: Detector, folder: Path | str) -> None:
     True
     """
     folder = Path(folder)
-    check_savable(detector)
     check_is_fitted(detector)
+    check_savable(matrix_detector(detector))
     check_replaceable(folder)
     encoder = Encoder(CLASSES)
     try:
@@ -93,11 +94,13 @@ def save(detector: Detector, folder: Path | str) -> None:
         load(draft)
 
 
-def check_savable(detector: Detector) -> None:
+def check_savable(detector: BaseDetector) -> None:
     """Raise if a detector, fitted or not, is of a class that cannot be saved."""
-    name = type(detector).__name__
-    if name not in CLASSES:
-        raise SettingError(f"{name} cannot be saved: its models are of another library.")
+    if type(detector).__name__ not in CLASSES:
+        raise SettingError(
+            f"{detector.model_name} cannot be saved: its model is of another library; save it as "
+            "that library advises."
+        )
 
 
 def _describe_training(detector: Detector) -> dict[str, Any]:

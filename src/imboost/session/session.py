@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from imboost.arrays import Floats, Indices
 from imboost.decide import Outcome
+from imboost.detectors.adapter import as_detector
 from imboost.detectors.detector import Detector
 from imboost.errors import SessionError
 from imboost.labels import Labels, unlabelled
@@ -50,7 +51,8 @@ class Session:
     Parameters
     ----------
     detector : Detector
-        Not changed; the session trains a copy, `session.detector`.
+        Not changed; the session trains a copy, `session.detector`. One of PyOD or scikit-learn is
+        adapted; it cannot `refine`, see `imboost.detectors.AdaptedDetector`.
     X : array-like of shape (n_rows, n_features)
         The table; for a `TableDetector` a data frame, an Arrow table or a path. A row's id is
         its position. If the path leads to more than 500,000 rows, the session asks about a
@@ -91,6 +93,7 @@ class Session:
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.audit_share = audit_share
+        detector = as_detector(detector)
         self._selection = RowSelection(query or detector.default_query, audit_share)
         self._selection.check_detector(detector)
         self.pool, self.X = read_table(X, detector, random_state)
