@@ -54,7 +54,7 @@ def test_fit_needs_nothing_but_the_file_and_says_what_it_found(shop, data, model
     assert re.search(r"ordered +│ datetime", output)
     assert f"Next: imboost score {model} {data}" in output
     detector = persistence.load(model)
-    assert f"{detector.labels_.sum()} of 300 rows score above" in output
+    assert f"{detector.labels_.sum()} predicted outliers in 300 rows" in output
     assert detector.decision_function(data).shape == (300,)
 
 
@@ -90,7 +90,7 @@ def test_scores_stand_beside_the_data_with_identifiers(shop, data, model):
     assert re.search(
         r"300 rows in [\d.]+ s: [\d,]+ rows per second, \d+% of the computing time", output
     )
-    assert f"{sum(found['is_outlier'])} of 300 rows score above" in output
+    assert f"{sum(found['is_outlier'])} predicted outliers in 300 rows" in output
     assert output.endswith("Read 300 rows, wrote 300 scores.")
 
 
@@ -121,10 +121,10 @@ def test_a_table_with_far_more_outliers_than_in_training_is_reported(tmp_path, m
         table = table.set_column(at, name, far)
     output = run_well("score", model, write(table, tmp_path / "moved.csv")).text
     then = persistence.load(model).labels_.mean()
-    assert re.search(r"Warning: (99|100)% of the rows are called outliers, ", output)
+    assert re.search(r"Warning: (99|100)% of the rows are predicted outliers, ", output)
     assert f", {percent(then)} in training. The data may have changed since." in output
     few = run_well("score", model, write(table.slice(0, 5), tmp_path / "few.csv")).text
-    assert "5 of 5 rows score above" in few
+    assert "5 predicted outliers in 5 rows" in few
     assert "may have changed" not in few
 
 

@@ -89,8 +89,8 @@ def test_similar_rows_do_not_include_the_row_itself(workspace):
 
 def test_a_card_says_on_which_side_of_the_threshold_its_row_is(workspace):
     scores = workspace.snapshot.scores
-    assert question_view(workspace, int(scores.argmax())).is_called
-    assert not question_view(workspace, int(scores.argmin())).is_called
+    assert question_view(workspace, int(scores.argmax())).is_outlier
+    assert not question_view(workspace, int(scores.argmin())).is_outlier
 
 
 def test_the_history_marks_answers_that_a_correction_replaced(workspace):

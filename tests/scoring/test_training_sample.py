@@ -138,7 +138,9 @@ def test_a_model_of_a_large_table_calls_the_given_fraction_of_its_rows(tmp_path)
     assert "a uniform sample of 400 rows" in output
     assert "Read 3,000 rows, trained on 400." in output
     assert "Labels: 150 outliers" in output
-    [n_called] = re.findall(r"Estimated from the training rows: (\d+) of 3,000 rows", output)
+    [n_called] = re.findall(
+        r"Estimated from the training rows: (\d+) predicted outliers? in 3,000 rows", output
+    )
     assert int(n_called) == pytest.approx(300, abs=15)
 
 

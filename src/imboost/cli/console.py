@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from imboost.errors import IMBoostError
-from imboost.present.formatting import count, printable
+from imboost.present.formatting import count, number, printable
 
 
 def run_app(app: typer.Typer, name: str) -> None:
@@ -28,12 +28,10 @@ def say(*lines: str, stderr: bool = False) -> None:
 
 
 def outlier_count(n: int, n_rows: int, threshold: float) -> str:
-    """Write how many rows are called outliers.
+    """Write how many outliers are predicted.
 
     >>> outlier_count(1, 80, 0.5)
-    '1 of 80 rows scores above the threshold 0.5 and is called an outlier.'
+    '1 predicted outlier in 80 rows (score above 0.5).'
     """
-    verb = "scores" if n == 1 else "score"
-    called = "is called an outlier" if n == 1 else "are called outliers"
-    subject = f"{n:,} of {count(n_rows, 'row')}"
-    return f"{subject} {verb} above the threshold {threshold:.4g} and {called}."
+    rows = f"{count(n, 'predicted outlier')} in {count(n_rows, 'row')}"
+    return f"{rows} (score above {number(threshold)})."

@@ -12,7 +12,7 @@ from rich.progress import track
 from rich.table import Table
 
 from imboost.cli.options import Seed
-from imboost.cli.outputs import write_page, write_text
+from imboost.cli.outputs import write_page
 
 if TYPE_CHECKING:
     from imboost.datasets.dataset import Dataset
@@ -49,11 +49,9 @@ def demo(
         "that do not belong. The detector sees a label only after it has asked about the row."
     )
     results = _run_session(dataset, rounds, seed)
-    _print_table(console, results, dataset)
-    context = _page_context(dataset, results)
+    _print_table(console, results, dataset.n_outliers)
     page = out / "index.html"
-    write_page(page, "demo.html.j2", context)
-    write_text(out / "curve.svg", context["curves_svg"])
+    write_page(page, "demo.html.j2", _page_context(dataset, results))
     console.print(f"Report: {page}", soft_wrap=True)
 
 
@@ -91,16 +89,19 @@ def _run_session(dataset: Dataset, rounds: int, seed: int) -> list[DemoRound]:
     return results
 
 
-def _print_table(console: Console, results: list[DemoRound], dataset: Dataset) -> None:
+def _print_table(console: Console, results: list[DemoRound], n_outliers: int) -> None:
+    from imboost.present.formatting import number
+
     table = Table()
-    in_top = f"outliers in top {dataset.n_outliers}"
+    in_top = f"outliers in top {n_outliers}"
     for heading in ("round", "answers", "outliers found", "AUC", "AP", in_top):
         table.add_column(heading, justify="right")
     n_answers = 0
     for result in results:
         n_answers += len(result.asked)
         counts = map(str, (result.round, n_answers, result.n_found))
-        table.add_row(*counts, f"{result.auc:.3f}", f"{result.ap:.3f}", str(result.n_in_top))
+        quality = (number(result.auc, 3), number(result.ap, 3))
+        table.add_row(*counts, *quality, str(result.n_in_top))
     console.print(table)
 
 
@@ -108,24 +109,18 @@ def _page_context(dataset: Dataset, results: list[DemoRound]) -> dict[str, Any]:
     from imboost.datasets.digits import IMAGE_SHAPE, OUTLIER_DIGIT
     from imboost.present.pictures import grey_image, line_chart
 
-    first, last = results[0], results[-1]
-    shown = {row for result in (first, last) for row in result.top}
-    shown |= {row for result in results for row in result.asked}
     curves = {
         "AUC": [result.auc for result in results],
         "average precision": [result.ap for result in results],
     }
+    x_label = "round of questions (0: no answer yet)"
     return {
         "outlier_digit": OUTLIER_DIGIT,
         "n_rows": dataset.n_rows,
         "n_outliers": dataset.n_outliers,
         "n_answers": sum(len(result.asked) for result in results),
         "results": results,
-        "first": first,
-        "last": last,
-        "is_outlier": dataset.y.astype(bool).tolist(),
-        "pictures": {row: grey_image(dataset.X[row].reshape(IMAGE_SHAPE)) for row in shown},
-        "curves_svg": line_chart(
-            curves, "round of questions (0: no answer yet)", "ranking quality, all rows"
-        ),
+        "is_outlier": dataset.y == 1,
+        "picture": lambda row: grey_image(dataset.X[row].reshape(IMAGE_SHAPE)),
+        "curves": line_chart(curves, x_label, "ranking quality, all rows"),
     }

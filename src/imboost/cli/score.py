@@ -215,7 +215,7 @@ def _outlier_warnings(n_outliers: int, n_rows: int, detector: TableDetector) -> 
     now, then = n_outliers / max(n_rows, 1), float(detector.labels_.mean())
     if n_rows >= MIN_ROWS_TO_WARN and now > max(MAX_OUTLIER_FRACTION, MAX_OUTLIER_RATIO * then):
         yield (
-            f"Warning: {percent(now)} of the rows are called outliers, {percent(then)} in "
+            f"Warning: {percent(now)} of the rows are predicted outliers, {percent(then)} in "
             "training. The data may have changed since."
         )
 

@@ -71,7 +71,7 @@ def question_view(
         rank=int(snapshot.ranks[row]),
         n_rows=session.n_rows,
         probability=float(snapshot.probabilities[row]),
-        is_called=score > snapshot.threshold,
+        is_outlier=score > snapshot.threshold,
         origin=_origin(workspace, row, is_open, is_asked),
         reasons=reasons,
         others=others,
@@ -240,7 +240,7 @@ def panel_view(workspace: Workspace) -> PanelView:
         score_picture=snapshot.picture.draw(
             "Scores of all rows, with the threshold", threshold=snapshot.threshold
         ),
-        n_called=snapshot.n_called,
+        n_predicted=snapshot.n_called,
         precision=snapshot.precision,
         missed=snapshot.missed,
         is_threshold_estimated=snapshot.detector.decision_.is_estimated,
@@ -301,7 +301,7 @@ def suspects_view(
                 rank=int(snapshot.ranks[row]),
                 score=float(snapshot.scores[row]),
                 probability=float(snapshot.probabilities[row]),
-                is_called=bool(snapshot.scores[row] > snapshot.threshold),
+                is_outlier=bool(snapshot.scores[row] > snapshot.threshold),
                 answer=str(answers.get(row, "")),
                 values=values,
             )

@@ -1,4 +1,4 @@
-"""What the templates of the labelling page show: plain values, ready to be printed.
+"""What the templates and the terminal show of a session: plain values, ready to be printed.
 
 Every text from the data is a plain string, which templates escape; only `picture` fields are
 markup, made by `imboost.present.pictures`.
@@ -15,33 +15,15 @@ from imboost.session.answers import Answer
 
 @dataclass(frozen=True, kw_only=True)
 class CellView:
-    """A cell of the row in question.
-
-    Parameters
-    ----------
-    column : str
-    value : str
-        Empty if the cell is missing.
-    expected : str
-        The value predicted from the other cells. This and what follows is empty for cells that
-        are no reason.
-    position : str
-        Where the value lies among reference rows, such as "above 99.8% of reference rows".
-    strength : float
-        Contribution relative to the largest one of the row, from 0 to 1.
-    picture : Markup
-        The distribution of the column with a mark at the value.
-    is_row : bool
-        Whether this is not a cell but a reason about the whole row.
-    """
+    """A cell of the row in question; what follows the value is empty unless it is a reason."""
 
     column: str
-    value: str
-    expected: str = ""
-    position: str = ""
-    strength: float = 0.0
+    value: str  # empty if the cell is missing
+    expected: str = ""  # the value predicted from the other cells
+    position: str = ""  # such as "above 99.8% of reference rows"
+    strength: float = 0.0  # contribution relative to the largest one of the row
     picture: Markup = field(default_factory=Markup)
-    is_row: bool = False
+    is_row: bool = False  # a reason about the whole row, not a cell
 
 
 @dataclass(frozen=True)
@@ -70,74 +52,35 @@ class GroupRow:
 
 @dataclass(frozen=True)
 class Group:
-    """Unanswered rows that are like the row in question.
+    """Unanswered rows that are like the row in question, and the columns that they share."""
 
-    `columns` are the columns that the rows share; `reason` says so in a few words, such as
-    "the same city and state".
-    """
-
-    reason: str
+    reason: str  # such as "the same city and state"
     columns: list[str]
     rows: list[GroupRow]
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionView:
-    """The row in question.
-
-    Parameters
-    ----------
-    row : int
-    name : str
-        Its identifiers, or its number.
-    request : str
-        A fresh id: an answer that is sent twice counts once.
-    score : float
-    rank : int
-        1 is the highest score.
-    n_rows : int
-    probability : float
-        Of being an outlier, as the model sees it.
-    is_called : bool
-        Whether the score is above the threshold.
-    origin : str
-        Why the row is asked, in one sentence.
-    reasons : list of CellView
-        The cells that make the row unusual, the strongest first; may be empty.
-    others : list of CellView
-        The other cells.
-    score_picture : Markup
-        The scores of all rows with a mark at this one.
-    similar : list of SimilarRow
-    group : Group or None
-    answers : list of (str, Answer)
-        What was answered about the row so far, by person.
-    note : str
-        The note of the last answer.
-    is_open : bool
-        Whether the row is an open question; rows from the list of suspects need not be.
-    is_explained : bool
-        Whether reasons are known already; they follow shortly after new questions.
-    """
+    """The row in question."""
 
     row: int
-    name: str
-    request: str
+    name: str  # its identifiers, or its number
+    request: str  # a fresh id: an answer that is sent twice counts once
     score: float
-    rank: int
+    rank: int  # 1 is the highest score
     n_rows: int
     probability: float
-    is_called: bool
-    origin: str
-    reasons: list[CellView]
+    is_outlier: bool  # predicted by the model
+    origin: str  # why the row is asked, in one sentence
+    reasons: list[CellView]  # the strongest first
     others: list[CellView]
     score_picture: Markup
     similar: list[SimilarRow] = field(default_factory=list)
     group: Group | None = None
-    answers: list[tuple[str, Answer]] = field(default_factory=list)
-    note: str = ""
-    is_open: bool = True
-    is_explained: bool = True
+    answers: list[tuple[str, Answer]] = field(default_factory=list)  # so far, by person
+    note: str = ""  # of the last answer
+    is_open: bool = True  # an open question; rows from a list need not be
+    is_explained: bool = True  # reasons are known; they follow shortly after new questions
 
 
 @dataclass(frozen=True)
@@ -151,61 +94,28 @@ class TrainingView:
 
 @dataclass(frozen=True, kw_only=True)
 class PanelView:
-    """The side panel.
+    """The side panel."""
 
-    Parameters
-    ----------
-    round : int
-        Number of trainings with answers.
-    n_open : int
-        Open questions.
-    n_answers : int
-        Rows with an answer.
-    n_outliers, n_inliers, n_unsure, n_skipped : int
-        Rows by their answer.
-    found_picture : Markup
-        Outliers found by number of answers.
-    score_picture : Markup
-        Distribution of the scores with the threshold.
-    n_called : int
-        Rows that are called outliers.
-    precision, missed : str
-        Estimates with their 90% intervals, as text; empty before any answer.
-    is_threshold_estimated : bool
-    advice : str
-        One sentence.
-    should_stop : bool
-    training : TrainingView or None
-    until_training : int
-        Answers until the next training starts.
-    n_disagreements : int
-        Answers that the model contradicts, and rows about which people disagree.
-    agreement : str
-        Agreement of several people, as text; empty for one person.
-    error : str
-        What went wrong with training or storage; empty if nothing did.
-    """
-
-    round: int
-    n_open: int
-    n_answers: int
+    round: int  # trainings with answers
+    n_open: int  # open questions
+    n_answers: int  # rows with an answer
     n_outliers: int
     n_inliers: int
     n_unsure: int
     n_skipped: int
-    found_picture: Markup
+    found_picture: Markup  # outliers found by number of answers
     score_picture: Markup
-    n_called: int
-    precision: str
-    missed: str
+    n_predicted: int  # predicted outliers
+    precision: str  # with its 90% interval; empty before any answer
+    missed: str  # likewise
     is_threshold_estimated: bool
     advice: str
     should_stop: bool
     training: TrainingView | None
-    until_training: int
-    n_disagreements: int
-    agreement: str = ""
-    error: str = ""
+    until_training: int  # answers until the next training starts
+    n_disagreements: int  # answers that the model or other people disagree with
+    agreement: str = ""  # of several people
+    error: str = ""  # what went wrong with training or storage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,22 +153,19 @@ class SuspectRow:
     rank: int
     score: float
     probability: float
-    is_called: bool
+    is_outlier: bool
     answer: str
     values: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuspectsView:
-    """A page of the list of rows by score.
-
-    `sort` is "score" or the name of a column; `columns` are the columns that the list shows.
-    """
+    """A page of the list of rows, and how it is sorted and filtered."""
 
     rows: list[SuspectRow]
-    columns: list[str]
+    columns: list[str]  # shown in the list
     all_columns: list[str]
-    sort: str
+    sort: str  # "score" or the name of a column
     descending: bool
     column: str
     value: str
@@ -296,9 +203,9 @@ class HistoryView:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """An answer that the model contradicts, or a row about which people disagree.
+    """An answer that the model or other people disagree with.
 
-    `probability` is the out-of-fold probability of being an outlier; None for a conflict.
+    `probability` is the out-of-fold probability of being an outlier; None if people disagree.
     """
 
     row: int
@@ -309,7 +216,7 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class DisagreementsView:
-    """Answers that should be looked at again."""
+    """Answers to review."""
 
     doubtful: list[Disagreement]
     conflicts: list[Disagreement]
