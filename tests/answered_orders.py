@@ -31,9 +31,10 @@ class LabelledTable:
         return self
 
     def take_snapshot(self):
-        table, detector = self.session.X, self.session.detector
+        table = self.session.X
         self.snapshot = Snapshot.take(self.session)
-        self.columns = Columns(table, detector.schema_.parse(table), ["order_id"])
+        schema = self.snapshot.detector.schema_
+        self.columns = Columns(table, schema.parse(table), ["order_id"])
 
 
 def write_orders(folder, n_rows=120, extra=None):

@@ -140,11 +140,6 @@ def test_refine_refuses_the_rows_in_another_order(quick_detector, planted):
         quick_detector.refine(planted.X[::-1], planted.y[::-1])
 
 
-def test_verbose_tells_the_stages(planted, capsys):
-    make_quick("imboost", verbose=True).fit(planted.X)
-    assert "warm-up" in capsys.readouterr().out
-
-
 def test_an_unknown_detector_suggests_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'imboost'"):
         make_detector("imbost")

@@ -6,6 +6,7 @@ their labels, and is independent of oracles and query strategies.
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Iterable
 from copy import copy, deepcopy
@@ -15,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imboost.arrays import Floats, Mask
@@ -29,6 +30,7 @@ from imboost.stats.log_odds import rank_log_odds
 from imboost.tables.layout import Layout
 from imboost.validation import check_number, check_numbers
 
+LOGGER = logging.getLogger("imboost")
 N_FINGERPRINT_ROWS = 64  # training rows kept to recognise the table, spread evenly over it
 
 
@@ -55,9 +57,6 @@ class BaseDetector(Detector):
     uses_rules: ClassVar[bool] = False
     """Whether flags of broken rules (`Kind.RULE`) are added to the matrix of a table."""
 
-    allow_nan: ClassVar[bool] = False
-    """Whether the rows may have missing values (nan)."""
-
     has_own_query_scores: ClassVar[bool] = False
     """Whether training sets `query_scores_`; they are `decision_scores_` otherwise."""
 
@@ -72,13 +71,6 @@ class BaseDetector(Detector):
     random_state: int | np.random.RandomState | None = None
     device: str = "auto"
     verbose: bool = False
-
-    def __sklearn_tags__(self) -> Any:
-        """Declare that labels, if given, are of two classes."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags = ClassifierTags(multi_class=False)
-        tags.input_tags.allow_nan = self.allow_nan
-        return tags
 
     @abstractmethod
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
@@ -183,7 +175,8 @@ class BaseDetector(Detector):
 
     def decision_function(self, X: Any) -> Floats:
         """Return the outlier score of every row; higher is more outlying."""
-        return self._score_rows(self._check_table(X))
+        table = self._check_table(X)
+        return self._score_rows(table) if len(table) else np.zeros(0)
 
     def _scores_rest_on_base_rate(self) -> bool:
         """Whether scores without labels are probabilities with `ASSUMED_CONTAMINATION`."""
@@ -245,7 +238,7 @@ class BaseDetector(Detector):
 
     def _check_table(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        return self._validate(X, reset=False)
+        return self._validate(X, reset=False, ensure_min_samples=0)
 
     def _check_training_rows(self, X: Any, method: str) -> NDArray[Any]:
         table = self._check_table(X)
@@ -296,9 +289,12 @@ class BaseDetector(Detector):
             self.query_scores_ = self.decision_.scores
 
     def _report(self, text: str) -> None:
-        """Print a line of progress if `verbose` is set."""
+        """Log progress; `verbose` shows it unless the program has set up logging itself."""
         if self.verbose:
-            print(f"[{type(self).__name__}] {text}", flush=True)
+            LOGGER.setLevel(logging.INFO)
+            if not LOGGER.hasHandlers():
+                LOGGER.addHandler(logging.StreamHandler())
+        LOGGER.info("%s: %s", type(self).__name__, text)
 
 
 def impute(table: NDArray[Any], values: NDArray[Any] | None = None) -> NDArray[Any]:

@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from imboost.arrays import Floats, Indices, Mask
 from imboost.decide import Decision
 from imboost.detectors.notebook import fitted_html
+from imboost.labels import INLIER, OUTLIER
 from imboost.state import Stateful
+
+if TYPE_CHECKING:
+
+    class BaseEstimator:
+        """Scikit-learn's, which has no types: mypy would accept any setting of its subclasses."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Return the settings."""
+
+        def set_params(self, **params: Any) -> Self:
+            """Change settings."""
+
+        def __sklearn_tags__(self) -> Any: ...
+
+        def _html_repr(self) -> str: ...
+
+else:
+    from sklearn.base import BaseEstimator
 
 
 class Detector(Stateful, BaseEstimator, ABC):
@@ -22,9 +41,26 @@ class Detector(Stateful, BaseEstimator, ABC):
     for the attributes.
     """
 
+    allow_nan: ClassVar[bool] = False
+    """Whether the rows may have missing values."""
+
     random_state: int | np.random.RandomState | None
     decision_: Decision
     query_scores_: Floats
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        """Declare that labels, if given, are of two classes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        tags.input_tags.allow_nan = self.allow_nan
+        return tags
+
+    @property
+    def classes_(self) -> Indices:
+        """The classes of `predict` and of the columns of `predict_proba`: 0 and 1."""
+        check_is_fitted(self)
+        return np.array([INLIER, OUTLIER])
 
     @property
     def decision_scores_(self) -> Floats:

@@ -9,16 +9,13 @@ from imboost.present.formatting import count, percent
 from imboost.present.notebook_tables import notebook_pairs, notebook_table
 
 if TYPE_CHECKING:
-    from imboost.detectors.base import BaseDetector
-    from imboost.detectors.table_detector import TableDetector
+    from imboost.detectors.detector import Detector
     from imboost.tables.schema import ColumnSchema
 
 MAX_COLUMNS = 60  # columns of a table that are listed
 
 
-def fitted_html(
-    detector: BaseDetector | TableDetector, columns: Iterable[ColumnSchema] = ()
-) -> str:
+def fitted_html(detector: Detector, columns: Iterable[ColumnSchema] = ()) -> str:
     """Return training rows, labels, threshold, number of outliers and columns as HTML.
 
     Nothing before the detector is fitted.

@@ -11,8 +11,9 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imboost.arrays import Floats, Mask
 from imboost.decide import Decision
@@ -20,7 +21,7 @@ from imboost.detectors.adapter import as_detector
 from imboost.detectors.base import N_FINGERPRINT_ROWS, BaseDetector
 from imboost.detectors.detector import Detector
 from imboost.detectors.distilled import Distilled, distill
-from imboost.detectors.registry import make_detector
+from imboost.detectors.registry import DETECTORS, make_detector
 from imboost.detectors.stack.detector import Stack
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, Explanation, reference_rows
@@ -37,6 +38,15 @@ from imboost.tables.roles import Role
 from imboost.tables.schema import ParsedColumns, Schema
 
 AUTO_SCALING = "auto"
+SHARED_WITH_STUDENT = (
+    "schema_",
+    "encoder_",
+    "reference_values_",
+    "n_features_in_",
+    "feature_names_in_",
+    "_check_cells",
+)
+"""Attributes that a distilled detector has from its teacher."""
 CHUNK_ROWS = 16_384  # rows encoded at a time by a thread
 
 
@@ -96,7 +106,10 @@ class TableDetector(Detector):
     7
     """
 
+    allow_nan = True
     unsaved_attributes = ("_parsed", "_source", "_matrix")
+
+    detector_: Any  # a BaseDetector; some explain scores or agree with a teacher
 
     decision_: Decision = _delegate("decision_")
     query_scores_: Floats = _delegate("query_scores_")
@@ -140,7 +153,7 @@ class TableDetector(Detector):
             effect.
         """
         detector = self.check_settings()
-        table = to_arrow(X)
+        table = self._read(X, reset=True)
         fitted_schema, parsed = schema or Schema.fit_parse(table, self.roles)
         self.rules_ = Rules.fit(fitted_schema, parsed) if detector.uses_rules else None
         scaling = self._choose_scaling(fitted_schema)
@@ -177,7 +190,7 @@ class TableDetector(Detector):
         """Continue training with more labels of the rows given to `fit`."""
         check_is_fitted(self)
         if not hasattr(self, "_parsed") or X is not self._source:
-            self._parsed = self.schema_.parse(to_arrow(X))
+            self._parsed = self.schema_.parse(self._read(X))
             self._source, self._matrix = _if_immutable(X), self._encode(self._parsed)
         self.detector_.refine(self._matrix, y, is_audit=is_audit, weights=weights)
         self._fit_reference_values()
@@ -193,7 +206,7 @@ class TableDetector(Detector):
     def encode(self, X: Any) -> NDArray[np.float32]:
         """Return the matrix that `detector_` takes."""
         check_is_fitted(self)
-        table = to_arrow(X)
+        table = self._read(X)
         starts = range(0, max(table.num_rows, 1), CHUNK_ROWS)
         n_jobs: int = getattr(self.detector_, "n_jobs", -1)
         parts = map_in_threads(
@@ -203,6 +216,24 @@ class TableDetector(Detector):
         )
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
+    def _read(self, X: Any, *, reset: bool = False) -> pa.Table:
+        """Return the rows as an Arrow table; for an array, as scikit-learn checks it."""
+        is_array = isinstance(X, np.ndarray) or issparse(X)
+        if is_array:
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=None,
+                ensure_all_finite=False,
+                ensure_min_samples=2 if reset else 0,
+            )
+        table = to_arrow(X)
+        if reset and not is_array:
+            self.feature_names_in_ = np.array(table.column_names, dtype=object)
+            self.n_features_in_ = table.num_columns
+        return table
+
     def _encode(self, parsed: ParsedColumns) -> NDArray[np.float32]:
         if not self.rules_:
             return self.encoder_.transform(parsed)
@@ -210,6 +241,27 @@ class TableDetector(Detector):
         matrix = self.encoder_.transform(parsed, n_more=flags.shape[1])
         matrix[:, matrix.shape[1] - flags.shape[1] :] = flags
         return matrix
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the settings; those of the detector as `detector__` and their name."""
+        params = super().get_params(deep)
+        if deep and isinstance(self.detector, str) and self.detector in DETECTORS:
+            nested = make_detector(self.detector).get_params()
+            params |= {f"detector__{name}": value for name, value in nested.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Change settings, also of the detector, as in ``set_params(detector__n_trees=3)``."""
+        detector = params.get("detector", self.detector)
+        if isinstance(detector, str) and any(name.startswith("detector__") for name in params):
+            params["detector"] = make_detector(detector)
+        return super().set_params(**params)
+
+    def __sklearn_tags__(self) -> Any:
+        """Declare that columns may hold text and categories."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
 
     @property
     def _layout(self) -> Layout:
@@ -253,11 +305,12 @@ class TableDetector(Detector):
             Distilled(), roles=self.roles, scaling=self.scaling, random_state=self.random_state
         )
         student.detector_ = distill(
-            detector, self.schema_.parse(to_arrow(X)), self._encode, y, check=check
+            detector, self.schema_.parse(self._read(X)), self._encode, y, check=check
         )
         student.rules_ = None
-        for name in ("schema_", "encoder_", "reference_values_", "_check_cells"):
-            setattr(student, name, getattr(self, name))
+        vars(student).update(
+            {name: value for name, value in vars(self).items() if name in SHARED_WITH_STUDENT}
+        )
         return student
 
     def explain(self, X: Any) -> list[Explanation]:
@@ -372,7 +425,8 @@ class TableDetector(Detector):
     def _fitted(self) -> BaseDetector:
         """The trained detector; raises NotFittedError before `fit`."""
         check_is_fitted(self)
-        return self.detector_
+        detector: BaseDetector = self.detector_
+        return detector
 
     def _fit_reference_values(self) -> None:
         """Describe the reference rows at the current threshold."""

@@ -1,5 +1,7 @@
 """A distilled detector scores as its teacher does, and is a detector like any other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -225,3 +227,10 @@ def test_a_student_of_few_rows_that_loses_all_highest_scores_is_refused():
     found = Agreement.measure(teacher, student, np.full(300, -1), 0.5)
     with pytest.raises(DistillationError, match="of the highest 10 of 300 scores"):
         found.check()
+
+
+@pytest.mark.parametrize("name", ["rank_correlation", "top_kept", "decisions_kept"])
+@pytest.mark.parametrize("value", [float("nan"), 1.1])
+def test_an_agreement_holds_no_impossible_figure(matrix_student, name, value):
+    with pytest.raises(ValueError, match="must be numbers in range"):
+        replace(matrix_student.agreement_, **{name: value})

@@ -89,7 +89,7 @@ class IMBoost(WarmupDetector):
     device : str
         "auto" (a GPU where there is one), "cpu", "cuda", ...
     verbose : bool
-        Print a line per phase of training.
+        Show the phases of training, which the logger "imboost" gets at the level INFO.
 
     Attributes
     ----------

@@ -7,15 +7,15 @@ from math import ceil
 
 import numpy as np
 from scipy.stats import spearmanr
-from sklearn.metrics import average_precision_score, roc_auc_score
 
 from imboost.arrays import Floats
 from imboost.errors import DistillationError
-from imboost.labels import OUTLIER, UNLABELLED, Labels, has_both_classes
+from imboost.labels import UNLABELLED, Labels
+from imboost.stats.ranking import auc_and_ap
 
 TOP_FRACTION = 0.01  # of the rows: the highest scores that both should have in common
 MIN_RANK_CORRELATION = 0.5  # the lowest of 21 ADBench tables was 0.7
-MIN_TOP_KEPT = 0.3  # the lowest of the tables with 1,000 rows kept aside was 0.45
+MIN_TOP_KEPT = 0.3  # the lowest of the tables with 1,000 rows held out was 0.45
 MIN_TOP_ROWS = 10  # the share of fewer rows would say nothing
 
 
@@ -33,7 +33,7 @@ class Agreement:
         Number of the teacher's highest scores, one in a hundred but at least ten, and the
         fraction of them that is among as many highest scores of the student.
     decisions_kept : float
-        Fraction of rows that both call outliers, or both do not.
+        Fraction of rows with the same prediction.
     n_labelled : int
         Labelled rows among them.
     auc_lost, ap_lost : float
@@ -50,6 +50,12 @@ class Agreement:
     auc_lost: float
     ap_lost: float
 
+    def __post_init__(self) -> None:
+        """Refuse figures that are no comparison, as an edited model folder may hold."""
+        shares = (self.top_kept, self.decisions_kept)
+        if not (-1 <= self.rank_correlation <= 1 and all(0 <= share <= 1 for share in shares)):
+            raise ValueError("correlation and fractions of an agreement must be numbers in range")
+
     @classmethod
     def measure(
         cls, teacher: Floats, student: Floats, labels: Labels, threshold: float
@@ -58,23 +64,16 @@ class Agreement:
         n_top = min(max(MIN_TOP_ROWS, ceil(TOP_FRACTION * len(teacher))), len(teacher))
         top = [set(np.argsort(-scores, kind="stable")[:n_top]) for scores in (teacher, student)]
         is_constant = np.ptp(teacher) == 0 or np.ptp(student) == 0
-        known = labels != UNLABELLED
-        auc_lost = ap_lost = float("nan")
-        if has_both_classes(labels):
-            y = labels[known] == OUTLIER
-            auc_lost, ap_lost = (
-                float(metric(y, teacher[known]) - metric(y, student[known]))
-                for metric in (roc_auc_score, average_precision_score)
-            )
+        auc_lost, ap_lost = np.subtract(auc_and_ap(labels, teacher), auc_and_ap(labels, student))
         return cls(
             n_rows=len(teacher),
             rank_correlation=0.0 if is_constant else float(spearmanr(teacher, student)[0]),
             n_top=n_top,
             top_kept=len(top[0] & top[1]) / n_top,
             decisions_kept=float(np.mean((teacher > threshold) == (student > threshold))),
-            n_labelled=int(known.sum()),
-            auc_lost=auc_lost,
-            ap_lost=ap_lost,
+            n_labelled=int((labels != UNLABELLED).sum()),
+            auc_lost=float(auc_lost),
+            ap_lost=float(ap_lost),
         )
 
     def check(self) -> None:
