@@ -131,6 +131,21 @@ def test_numbers_in_another_unit_are_found(factor, message):
     assert message in wording.finding(finding.facts)
 
 
+@pytest.mark.parametrize(
+    ("heights", "is_found"),
+    [
+        ([16_500, 17_500, 18_500], True),
+        ([16_500, 18_500, 18_500], False),  # fewer distinct values than MIN_CLUSTER
+        ([17_500, 17_501, 17_502], False),  # far closer together than the others
+        ([9_000, 17_500, 34_000], False),  # far wider apart than the others
+    ],
+)
+def test_numbers_in_another_unit_vary_as_much_as_the_others(heights, is_found):
+    frame = clean()
+    frame.loc[[20, 21, 22], "height"] = heights
+    assert len(check(frame, "units")) == is_found
+
+
 def test_equal_rows_are_found():
     frame = clean()
     frame = pd.concat([frame, frame.iloc[[3, 3, 8]]], ignore_index=True)

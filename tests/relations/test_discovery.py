@@ -1,5 +1,6 @@
 """Relations between columns are found although some rows break them, and only if they are real."""
 
+import dataclasses
 import re
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from imboost.persistence.class_registry import CLASSES
 from imboost.persistence.codec import Decoder, Encoder
 from imboost.present import wording
-from imboost.relations import discover, with_text_columns
+from imboost.relations import LinearRelation, discover, with_text_columns
 from imboost.tables.schema import Schema
 
 N = 1000
@@ -204,6 +205,17 @@ def test_a_broken_relation_is_described(plant, text):
     [relation] = [one for one in relations if set(one.columns) == set(PLANTED[plant])]
     row = int(np.flatnonzero(BROKEN)[0])
     assert re.search(text, wording.rule(relation.violations(parsed)[row]))
+
+
+def test_a_sum_may_differ_by_half_a_unit_of_each_rounded_column():
+    parts = {name: np.array([1.01, 2.02, 3.07]) for name in "abc"}
+    cells = {"total": np.array([3.03, 6.08, 9.24]), **parts}
+    sum_of_three = LinearRelation.from_columns(
+        ("total", *parts), cells, frozenset(), coefficients=(1.0, 1.0, 1.0)
+    )
+    assert sum_of_three.holds(cells).tolist() == [True, True, False]
+    exact = dataclasses.replace(sum_of_three, has_exact_inputs=True)
+    assert exact.holds(cells).tolist() == [True, False, False]
 
 
 def test_the_wrong_addend_is_blamed():

@@ -198,7 +198,7 @@ def _groups(
     order = np.lexsort((counts, own))  # the most common value of each determinant last
     own, other, counts = own[order], other[order], counts[order]
     groups, first = np.unique(own, return_index=True)
-    last = np.append(first[1:], len(own)) - 1
+    last = np.append(first, len(own))[1:] - 1
     sizes = np.add.reduceat(counts, first) if len(own) else counts
     is_clear = (sizes >= min_rows) & (counts[last] >= MIN_GROUP_SHARE * sizes)
     return groups, other[last], is_clear, sizes, counts[last]

@@ -43,6 +43,8 @@ class RepeatedRows:
     @classmethod
     def fit(cls, parsed: Parsed) -> RepeatedRows | None:
         """Find the repeated rows of a training table; None if there are none, or too many."""
+        if not n_rows(parsed):
+            return None
         columns = tuple(parsed)
         parts = np.array(_hash_columns(parsed, columns))
         bits = np.array([_information(part) for part in parts])
