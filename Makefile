@@ -17,7 +17,7 @@ help:
 $(READY): pyproject.toml bench/pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[flows,peers,export,serve,label,postgres,ray,tables,dev]' --editable bench
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[flows,export,serve,label,postgres,ray,tables,dev]' --editable bench
 	$(BIN)/python -c 'import torch; v = torch.__version__; assert v.split("+")[0] == "2.13.0", v'
 	touch $@
 

@@ -3,7 +3,7 @@ import torch
 
 from browser_pages import browser, open_page  # noqa: F401  (fixtures)
 from imboost.datasets import planted_outliers
-from imboost.detectors import DETECTORS
+from imboost_bench.baselines import DETECTORS
 from postgres_server import postgres, postgres_server, store_url  # noqa: F401  (fixtures)
 
 ONE_CLASS = {"pretrain_epochs": 3, "train_epochs": 3, "round_epochs": 2, "boundary_epochs": 1}
@@ -33,7 +33,7 @@ DEEP = ("imboost", "altbi", "odim", "oc", "sb", "oc-nce", "sb-nce", "dsad")
 
 
 def make_quick(name, **settings):
-    """Return a detector of the registry that trains in an instant."""
+    """Return a detector of the benchmark that trains in an instant."""
     return DETECTORS[name](**{**QUICK.get(name, {}), "random_state": 0, **settings})
 
 

@@ -12,11 +12,10 @@ from typer.testing import CliRunner
 from imboost import Session, TableDetector
 from imboost.checks import check_query_strategy
 from imboost.cli import main as product
-from imboost.detectors import DETECTORS
 from imboost.labels import TEXT_LABELS, UNLABELLED
 from imboost.models import BACKBONES
-from imboost.query import STRATEGIES
 from imboost.tables.cells import MISSING_STRINGS
+from imboost_bench.baselines import DETECTORS, STRATEGIES
 from imboost_bench.cli import main as bench
 from imboost_bench.run.suites import SUITES
 

@@ -9,15 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from imboost.detectors import (
-        AAD,
         ALTBI,
         ODIM,
-        XGBOD,
-        DeepSAD,
-        DeepSVDD,
         Detector,
         IMBoost,
-        Pine,
         Stack,
         Trees,
         make_detector,
@@ -28,17 +23,12 @@ if TYPE_CHECKING:
 
 _DETECTORS = "imboost.detectors"
 _MODULES = {
-    "AAD": _DETECTORS,
     "ALTBI": _DETECTORS,
-    "DeepSAD": _DETECTORS,
-    "DeepSVDD": _DETECTORS,
     "Detector": _DETECTORS,
     "IMBoost": _DETECTORS,
     "ODIM": _DETECTORS,
-    "Pine": _DETECTORS,
     "Stack": _DETECTORS,
     "Trees": _DETECTORS,
-    "XGBOD": _DETECTORS,
     "make_detector": _DETECTORS,
     "TableDetector": "imboost.detectors.table_detector",
     "load": "imboost.persistence",
@@ -50,18 +40,13 @@ _MODULES = {
 }
 
 __all__ = [
-    "AAD",
     "ALTBI",
     "ODIM",
-    "XGBOD",
     "Answer",
-    "DeepSAD",
-    "DeepSVDD",
     "Detector",
     "IMBoost",
     "MemoryLog",
     "Oracle",
-    "Pine",
     "Session",
     "Stack",
     "TableDetector",

@@ -35,7 +35,7 @@ class SettingError(IMBoostError):
 class MissingPackageError(IMBoostError):
     """Something whose packages are not installed."""
 
-    def __init__(self, needing: str, packages: Iterable[str], extra: str = "peers") -> None:
+    def __init__(self, needing: str, packages: Iterable[str], extra: str) -> None:
         super().__init__(
             f"{needing} needs {' and '.join(packages)}: pip install 'imboost[{extra}]'."
         )

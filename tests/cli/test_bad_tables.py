@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from imboost import persistence
+from imboost import ALTBI, persistence
 from program_running import orders, read_scores, refused, run_well, write
 
 
@@ -159,11 +159,12 @@ def test_a_table_may_lose_all_values_of_a_column_later(tmp_path, model):
     assert np.isfinite(scores).all()
 
 
-def test_a_detector_that_does_not_allow_missing_values_says_so(tmp_path):
+def test_a_detector_that_does_not_allow_missing_values_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(ALTBI, "allow_nan", False)
     missing = write(orders(100), tmp_path / "missing.csv")
-    assert "cannot be trained on missing numbers" in refused("fit", missing, "--detector", "dsad")
+    assert "cannot be trained on missing numbers" in refused("fit", missing, "--detector", "altbi")
     whole = pa.table({"a": [0.5, 1.5, 2.5, 3.5] * 20, "b": [1.5, 2.5, 1.0, 0.0] * 20})
-    run_well("fit", write(whole, tmp_path / "whole.csv"), "--detector", "dsad")
+    run_well("fit", write(whole, tmp_path / "whole.csv"), "--detector", "altbi")
     missing = write(
         whole.set_column(0, "a", pa.array([None, *[1.5] * 79])), tmp_path / "missing.csv"
     )

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from conftest import make_quick
-from imboost.detectors import DETECTORS, Stack
+from imboost.detectors import Stack
 from imboost.detectors.shallow.base import ShallowDetector
-from imboost.detectors.shallow.coniferest_forests import ConiferestDetector
+from imboost_bench.baselines import DETECTORS
+from imboost_bench.baselines.coniferest_forests import ConiferestDetector
 
 GOOD = np.random.default_rng(0).normal(size=(40, 3))
 

@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, clone
 from conftest import make_quick
 from imboost import ODIM, IMBoost
 from imboost.checks import check_detector
-from imboost.detectors import DETECTORS, make_detector
 from imboost.errors import UnknownNameError
+from imboost_bench.baselines import DETECTORS, make_detector
 
 
 def test_it_keeps_the_contract(quick_detector):

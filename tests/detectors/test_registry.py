@@ -4,18 +4,14 @@ import numpy as np
 import pytest
 
 from conftest import QUICK, make_quick
-from imboost import DeepSVDD, TableDetector
+from imboost import TableDetector
 from imboost.detectors import DETECTORS, make_detector
 from imboost.errors import UnknownNameError
-
-OBJECTIVES = ("oc", "sb", "oc-nce", "sb-nce")
 
 
 def by_class(name, **settings):
     """Make a detector as a user does without the registry."""
-    own = {"objective": name} if name in OBJECTIVES else {}
-    if name == "pretrained":
-        own = {"base_learners": ("in_context",)}
+    own = {"base_learners": ("in_context",)} if name == "pretrained" else {}
     return type(make_detector(name))(**own, **settings)
 
 
@@ -29,17 +25,6 @@ def test_a_detector_made_by_name_scores_as_one_made_by_class(name, planted):
     settings = {**QUICK.get(name, {}), "random_state": 0}
     named, classed = (make(name, **settings).fit(planted.X) for make in (make_detector, by_class))
     np.testing.assert_array_equal(named.decision_scores_, classed.decision_scores_)
-
-
-@pytest.mark.parametrize(("objective", "rate"), [("oc", 1e-4), ("sb", 1e-3), ("oc-nce", 1e-3)])
-def test_an_objective_has_its_own_learning_rate_unless_one_is_given(objective, rate, planted):
-    quick = {**QUICK["oc"], "objective": objective, "random_state": 0}
-    own, same, other = (
-        DeepSVDD(learning_rate=given, **quick).fit(planted.X).decision_scores_
-        for given in (None, rate, 3e-3)
-    )
-    np.testing.assert_array_equal(own, same)
-    assert not np.array_equal(own, other)
 
 
 @pytest.mark.parametrize("name", DETECTORS)

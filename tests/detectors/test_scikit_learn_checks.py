@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from conftest import make_quick
 from imboost import TableDetector
-from imboost.detectors import DETECTORS
+from imboost_bench.baselines import DETECTORS
 
 CLASS_LABELS = (
     "the check hands over class labels such as 2 as y; detectors refuse labels outside "

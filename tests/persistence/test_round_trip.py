@@ -177,7 +177,7 @@ def test_unusual_settings_and_column_names_are_kept(tmp_path):
     assert loaded.random_state.randint(1000) == source.randint(1000)
 
 
-@pytest.mark.parametrize("name", sorted(set(DETECTORS) - set(NAMES)))
+@pytest.mark.parametrize("name", ["aad", "dsad"])
 def test_a_detector_that_cannot_be_saved_says_so(name):
     detector = make_quick(name)
     with pytest.raises(SettingError, match="cannot be saved: its model is of another library"):

@@ -126,7 +126,7 @@ def test_mix_takes_uncertain_rows_from_the_middle_of_the_range_not_at_the_median
 
 def test_only_these_strategies_are_adaptive():
     adaptive = {name for name in STRATEGIES if isinstance(make_strategy(name), AdaptiveStrategy)}
-    assert adaptive == {"ab", "rd-mm", "spread"}
+    assert adaptive == {"ab", "spread"}
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def test_the_log_holds_question_answer_person_and_time(planted):
     assert isinstance(list(log)[-1], Refined)
 
 
-@pytest.mark.parametrize("query", ["rd", "mm", "rd-mm", "ab", "mix"])
+@pytest.mark.parametrize("query", ["rd", "mm", "ab", "mix"])
 def test_a_session_continues_exactly_from_its_log(planted, query):
     def start(log):
         return Session(make_quick("imboost"), planted.X, query=query, log=log, random_state=3)

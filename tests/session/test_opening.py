@@ -8,7 +8,7 @@ import pytest
 
 from conftest import make_quick
 from imboost import IMBoost, Session, Stack, TableDetector, make_detector
-from imboost.detectors import DETECTORS, DeepSVDD
+from imboost.detectors import DETECTORS
 from imboost.errors import SessionError
 from imboost.query import RandomRows
 from imboost.session.detector_settings import build_detector, describe_detector
@@ -173,7 +173,8 @@ def test_every_detector_of_the_registry_is_rebuilt_from_its_settings(name):
 
 
 def test_a_detector_is_named_as_in_the_registry():
-    assert describe_detector(DeepSVDD(objective="sb-nce"))["name"] == "sb-nce"
+    network = Stack(base_learners=("in_context",))
+    assert describe_detector(network) == {"name": "pretrained", "settings": {}}
     assert describe_detector(TableDetector("imboost"))["settings"] == {"detector": "imboost"}
     assert describe_detector(Stack(n_neighbors=(5, 10)))["settings"] == {"n_neighbors": [5, 10]}
     assert describe_detector(TableDetector(Sum())) == {"class": "TableDetector"}

@@ -9,8 +9,8 @@ import pytest
 
 from conftest import make_quick
 from imboost import MemoryLog, Session, Stack
-from imboost.detectors import DETECTORS
 from imboost.labels import UNLABELLED
+from imboost_bench.baselines import DETECTORS
 
 
 class Paused:

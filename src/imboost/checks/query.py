@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imboost.arrays import Floats, Indices
-from imboost.decide import Decision
-from imboost.labels import UNLABELLED
 
 
 def check_query_strategy(make: Callable[[], Any]) -> None:
@@ -60,25 +58,11 @@ def _check_selection(
 
 
 def _select(strategy: Any, scores: Floats, candidates: Indices, n: int) -> NDArray[Any]:
-    """Select rows; give the strategy embedding, updates and detector where it takes them."""
+    """Select rows; give the strategy embedding and updates where it takes them."""
     if hasattr(strategy, "set_embedding"):
         strategy.set_embedding(np.random.default_rng(2).normal(size=(len(scores), 3)).round(1))
     if hasattr(strategy, "update"):
         labels = np.array([1, 1, 0], dtype=np.int8)
         strategy.update(labels, labels)
         strategy.update(labels[:0], labels)  # a round with only unsure answers
-    if hasattr(strategy, "set_detector"):
-        strategy.set_detector(_Detector(scores, candidates), scores[:, None])
     return np.asarray(strategy.select(scores, candidates, n, np.random.default_rng(1)))
-
-
-class _Detector:
-    """What `FittedDetector` asks for, with random members and labels of all other rows."""
-
-    def __init__(self, scores: Floats, candidates: Indices) -> None:
-        labels = np.arange(len(scores), dtype=np.int8) % 2
-        labels[candidates] = UNLABELLED
-        self.decision_ = Decision.make(scores, labels)
-
-    def member_proba(self, X: Any) -> Floats:
-        return np.random.default_rng(3).random((4, len(X))).round(1)

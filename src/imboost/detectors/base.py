@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from collections.abc import Iterable
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, fields
-from importlib.util import find_spec
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,9 +22,8 @@ from imboost.decide import Decision
 from imboost.decide.base_rate import AUTO
 from imboost.detectors.detector import Detector
 from imboost.detectors.device import resolve_device
-from imboost.errors import DataError, MissingPackageError, SettingError
+from imboost.errors import DataError, SettingError
 from imboost.labels import Labels, check_labels
-from imboost.stats.log_odds import rank_log_odds
 from imboost.tables.layout import Layout
 from imboost.validation import check_number, check_numbers
 
@@ -50,9 +47,6 @@ class BaseDetector(Detector):
     A subclass implements `_fit`, `_score_rows` and, if it uses labels, `_refine`. Its fields are
     its settings; a number has its range in the metadata of the field.
     """
-
-    required_packages: ClassVar[tuple[str, ...]] = ()
-    """Packages of the extra `peers` that the detector needs."""
 
     uses_rules: ClassVar[bool] = False
     """Whether flags of broken rules (`Kind.RULE`) are added to the matrix of a table."""
@@ -88,10 +82,7 @@ class BaseDetector(Detector):
         return self._score_rows(X)
 
     def check_settings(self) -> None:
-        """Raise if a setting is invalid or a package is missing; `fit` calls this first."""
-        missing = [name for name in self.required_packages if find_spec(name) is None]
-        if missing:
-            raise MissingPackageError(type(self).__name__, missing)
+        """Raise if a setting is invalid; `fit` calls this first."""
         for setting in fields(self):
             if setting.metadata:
                 check = check_numbers if isinstance(setting.default, tuple) else check_number
@@ -192,42 +183,6 @@ class BaseDetector(Detector):
         Missing values are replaced by the median of their column in `X`.
         """
         return impute(self._check_table(X).astype(np.float64))
-
-    def member_proba(self, X: Any) -> Floats:
-        """Return each member's outlier probability of the training rows, (members, rows).
-
-        Members are the models whose scores the detector averages: the networks of a deep detector
-        with `n_members`, groups of trees of `Trees` and the base learners of `Stack`; of the last
-        two, the unsupervised scores until labels of both classes are known. They share the
-        calibration.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            The rows given to `fit`.
-
-        Raises
-        ------
-        DataError
-            If `X` is another table than the one given to `fit`.
-        SettingError
-            If the detector has fewer than two members.
-        """
-        log_odds = self._member_log_odds(self._check_training_rows(X, "member_proba"))
-        if len(log_odds) < 2:
-            raise SettingError(
-                f"{type(self).__name__} has no members whose predictions could be compared; use "
-                "trees, stack with several base learners, or imboost with n_members of at least 2."
-            )
-        return np.stack([self.decision_.calibration.probability(own) for own in log_odds])
-
-    def _member_log_odds(self, X: NDArray[Any]) -> list[Floats]:
-        """Return each member's log-odds of the training rows; by default from its own ranks."""
-        return [rank_log_odds(own, own) for own in self._member_scores(X)]
-
-    def _member_scores(self, X: NDArray[Any]) -> Iterable[Floats]:
-        """Return each member's scores of the training rows; nothing without members."""
-        return ()
 
     def _check_can_train(self) -> None:
         if not all(hasattr(self, name) for name in self.unsaved_attributes):

@@ -92,11 +92,6 @@ class Detector(Stateful, BaseEstimator, ABC):
         return True
 
     @property
-    def has_members(self) -> bool:
-        """Whether `member_proba` has members to compare, in every round."""
-        return False
-
-    @property
     def model_name(self) -> str:
         """Name of the model in score files and responses."""
         return type(self).__name__
@@ -124,10 +119,6 @@ class Detector(Stateful, BaseEstimator, ABC):
     @abstractmethod
     def embed(self, X: Any) -> Floats:
         """Return rows as points without missing values."""
-
-    @abstractmethod
-    def member_proba(self, X: Any) -> Floats:
-        """Return each member's outlier probability of the training rows: (members, rows)."""
 
     def predict(self, X: Any) -> Indices:
         """Return 1 for the rows that score above `threshold_`, 0 for the others."""

@@ -11,13 +11,9 @@ from typing import Any
 
 from imboost.detectors.base import BaseDetector
 from imboost.detectors.deep.altbi import ALTBI
-from imboost.detectors.deep.deep_sad import DeepSAD
-from imboost.detectors.deep.deep_svdd import DeepSVDD
 from imboost.detectors.deep.imboost import IMBoost
 from imboost.detectors.deep.odim import ODIM
-from imboost.detectors.shallow.coniferest_forests import AAD, Pine
 from imboost.detectors.shallow.trees import Trees
-from imboost.detectors.shallow.xgbod import XGBOD
 from imboost.detectors.stack.detector import Stack
 from imboost.errors import UnknownNameError
 
@@ -25,14 +21,6 @@ DETECTORS: dict[str, Callable[..., BaseDetector]] = {
     "imboost": IMBoost,
     "altbi": ALTBI,
     "odim": ODIM,
-    "oc": partial(DeepSVDD, objective="oc"),
-    "sb": partial(DeepSVDD, objective="sb"),
-    "oc-nce": partial(DeepSVDD, objective="oc-nce"),
-    "sb-nce": partial(DeepSVDD, objective="sb-nce"),
-    "dsad": DeepSAD,
-    "xgbod": XGBOD,
-    "aad": AAD,
-    "pine": Pine,
     "trees": Trees,
     "stack": Stack,
     "pretrained": partial(Stack, base_learners=("in_context",)),

@@ -274,10 +274,6 @@ class TableDetector(Detector):
         """Return rows as points without missing values, see `BaseDetector.embed`."""
         return self._fitted.embed(self.encode(X))
 
-    def member_proba(self, X: Any) -> Floats:
-        """Return each member's outlier probabilities, see `BaseDetector.member_proba`."""
-        return self._fitted.member_proba(self.encode(X))
-
     def decision_function(self, X: Any) -> Floats:
         """Return the outlier score of every row; higher is more outlying."""
         return self._fitted.decision_function(self.encode(X))
@@ -415,11 +411,6 @@ class TableDetector(Detector):
     def refine_depends_on_history(self) -> bool:
         """Whether the detector's `refine` continues from the last round."""
         return self._new_detector().refine_depends_on_history
-
-    @property
-    def has_members(self) -> bool:
-        """Whether the detector has members to compare, see `BaseDetector.has_members`."""
-        return self._new_detector().has_members
 
     @property
     def _fitted(self) -> BaseDetector:

@@ -5,12 +5,9 @@ A new strategy is one file with a class like `RandomRows` and one line in `STRAT
 """
 
 from imboost.query.adaptive_boundary import AdaptiveBoundary
-from imboost.query.batch_bald import BatchBALD
 from imboost.query.confidence_poles import ConfidencePoles
-from imboost.query.core_set import CoreSet
 from imboost.query.decision_boundary import DecisionBoundary
 from imboost.query.highest_scores import HighestScores
-from imboost.query.learning_loss import LearningLoss
 from imboost.query.mix import Mix
 from imboost.query.mixture_boundary import MixtureBoundary
 from imboost.query.random_rows import RandomRows
@@ -18,36 +15,23 @@ from imboost.query.registry import STRATEGIES, as_strategy, make_strategy
 from imboost.query.spread import Spread
 from imboost.query.strategy import (
     AdaptiveStrategy,
-    DetectorStrategy,
     EmbeddingStrategy,
-    FittedDetector,
     QueryStrategy,
-    needs_embedding,
-    needs_members,
 )
-from imboost.query.switch import Switch
 
 __all__ = [
     "STRATEGIES",
     "AdaptiveBoundary",
     "AdaptiveStrategy",
-    "BatchBALD",
     "ConfidencePoles",
-    "CoreSet",
     "DecisionBoundary",
-    "DetectorStrategy",
     "EmbeddingStrategy",
-    "FittedDetector",
     "HighestScores",
-    "LearningLoss",
     "Mix",
     "MixtureBoundary",
     "QueryStrategy",
     "RandomRows",
     "Spread",
-    "Switch",
     "as_strategy",
     "make_strategy",
-    "needs_embedding",
-    "needs_members",
 ]

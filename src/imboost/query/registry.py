@@ -11,18 +11,14 @@ from typing import Any
 
 from imboost.errors import UnknownNameError
 from imboost.query.adaptive_boundary import AdaptiveBoundary
-from imboost.query.batch_bald import BatchBALD
 from imboost.query.confidence_poles import ConfidencePoles
-from imboost.query.core_set import CoreSet
 from imboost.query.decision_boundary import DecisionBoundary
 from imboost.query.highest_scores import HighestScores
-from imboost.query.learning_loss import LearningLoss
 from imboost.query.mix import Mix
 from imboost.query.mixture_boundary import MixtureBoundary
 from imboost.query.random_rows import RandomRows
 from imboost.query.spread import Spread
 from imboost.query.strategy import QueryStrategy
-from imboost.query.switch import Switch
 
 STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
     "rd": RandomRows,
@@ -31,12 +27,8 @@ STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
     "hc": HighestScores,
     "db": DecisionBoundary,
     "ab": AdaptiveBoundary,
-    "rd-mm": Switch,
     "mix": Mix,
     "spread": Spread,
-    "core-set": CoreSet,
-    "batch-bald": BatchBALD,
-    "learning-loss": LearningLoss,
 }
 """Query strategies by name."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from imboost.arrays import Floats, Indices
-from imboost.decide import Decision
 from imboost.labels import Labels
 
 Scores = Floats
@@ -57,34 +56,3 @@ class EmbeddingStrategy(QueryStrategy, Protocol):
 
     def set_embedding(self, points: Points) -> None:
         """Set the rows as points, of shape (n_rows, n_dimensions), before the first selection."""
-
-
-def needs_embedding(strategy: QueryStrategy) -> bool:
-    """Return whether a strategy uses distances between rows.
-
-    A strategy that is made of others says so by an attribute of the same name.
-    """
-    default = isinstance(strategy, EmbeddingStrategy)
-    return bool(getattr(strategy, "needs_embedding", default))
-
-
-def needs_members(strategy: QueryStrategy) -> bool:
-    """Return whether a strategy compares the members of a detector; it says so by an attribute."""
-    return bool(getattr(strategy, "needs_members", False))
-
-
-class FittedDetector(Protocol):
-    """What strategies use of a fitted detector besides its scores."""
-
-    decision_: Decision
-
-    def member_proba(self, X: Any) -> Floats:
-        """Return each member's outlier probability of the training rows: (members, rows)."""
-
-
-@runtime_checkable
-class DetectorStrategy(QueryStrategy, Protocol):
-    """A strategy that uses more of the detector than `query_scores_`."""
-
-    def set_detector(self, detector: FittedDetector, X: Any) -> None:
-        """Set the present detector and its training table, before every selection."""

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from imboost.arrays import Floats, Indices
 from imboost.detectors.detector import Detector
-from imboost.errors import SettingError
 from imboost.query import (
     AdaptiveStrategy,
-    DetectorStrategy,
     EmbeddingStrategy,
     QueryStrategy,
     as_strategy,
-    needs_embedding,
-    needs_members,
 )
 from imboost.session.state import AUDIT, TrainingSet
 from imboost.validation import check_number
@@ -55,19 +50,10 @@ class RowSelection:
         self.seed = self.n_updates = 0
         self._trained_rows: set[int] = set()
 
-    def check_detector(self, detector: Detector) -> None:
-        """Raise if the strategy compares the members of a detector and this one has none."""
-        if needs_members(self.strategy) and not detector.has_members:
-            raise SettingError(
-                f"The query strategy {self.name} compares the members of a detector, but this "
-                f"{type(detector).__name__} has fewer than two: use stack, trees or a deep "
-                "detector with n_members=2."
-            )
-
     @property
     def needs_embedding(self) -> bool:
         """Whether the strategy uses distances between rows."""
-        return needs_embedding(self.strategy)
+        return isinstance(self.strategy, EmbeddingStrategy)
 
     def set_embedding(self, points: Floats) -> None:
         """Pass the rows as points to a strategy that uses distances."""
@@ -75,7 +61,7 @@ class RowSelection:
             self.strategy.set_embedding(points)
 
     def select(
-        self, candidates: Rows, detector: Detector, X: Any, n: int, *, n_rounds: int, n_asked: int
+        self, candidates: Rows, detector: Detector, n: int, *, n_rounds: int, n_asked: int
     ) -> list[tuple[int, str]]:
         """Return up to `n` rows to ask about, each with the strategy's name or "audit".
 
@@ -85,8 +71,6 @@ class RowSelection:
             Rows that can be asked about.
         detector : Detector
             The present model.
-        X : table or array
-            The rows that it was trained on.
         n : int
         n_rounds, n_asked : int
             Number of trainings and of questions so far, from which the randomness follows.
@@ -98,8 +82,6 @@ class RowSelection:
         others = np.setdiff1d(candidates, audit, assume_unique=True)
         n_others = min(n - len(audit), len(others))
         scores = detector.query_scores_
-        if isinstance(self.strategy, DetectorStrategy):
-            self.strategy.set_detector(detector, X)
         selected = self.strategy.select(scores, others, n_others, rng) if n_others else audit[:0]
         return [(int(row), self.name) for row in selected] + [(int(row), AUDIT) for row in audit]
 

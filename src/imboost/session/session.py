@@ -95,7 +95,6 @@ class Session:
         self.audit_share = audit_share
         detector = as_detector(detector)
         self._selection = RowSelection(query or detector.default_query, audit_share)
-        self._selection.check_detector(detector)
         self.pool, self.X = read_table(X, detector, random_state)
         self.detector: Detector = clone(detector)
         shape = shape_of(self.X)
@@ -368,7 +367,7 @@ class Session:
             progress = {"n_rounds": self.round, "n_asked": self._state.n_asked}
         if n_more <= 0:
             return
-        selected = self._selection.select(candidates, detector, self.X, n_more, **progress)
+        selected = self._selection.select(candidates, detector, n_more, **progress)
         facts = self._scores_and_ranks([row for row, _ in selected])
         with self._journal.lock:
             free = set(self._state.candidates().tolist())  # others may have answered meanwhile

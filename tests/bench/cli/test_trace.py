@@ -58,7 +58,6 @@ def test_a_trace_prints_its_findings_and_the_files_written(traced):
     [
         (("ahs",), "Unknown data set 'ahs'. Did you mean 'ash'?"),
         (("ash", "--query", "mmm"), "Unknown query strategy 'mmm'. Did you mean"),
-        (("ash", "--query", "batch-bald"), "several, but a trace follows a single one."),
         (("ash", "--device", "abacus"), "device must be 'auto', 'cpu' or"),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",

@@ -1,9 +1,8 @@
 import pytest
 
 from adbench_folder import write_planted
-from imboost.detectors import make_detector
-from imboost.errors import MissingPackageError, SettingError, UnknownNameError
-from imboost.query import make_strategy
+from imboost.errors import SettingError, UnknownNameError
+from imboost_bench.baselines import make_detector, make_strategy
 from imboost_bench.paper import METHODS, paper_figures
 from imboost_bench.run.ablation import ABLATIONS, find_ablations
 from imboost_bench.run.budget import Budget
@@ -66,28 +65,10 @@ def test_a_wrong_setting_of_a_method_is_refused_when_it_is_named():
         Method.named("imboost", None, Settings.parse(["inlier_weight=-1"]))
 
 
-def test_batch_bald_is_refused_for_a_detector_of_one_network():
-    with pytest.raises(SettingError, match=r"but imboost has fewer than two: add --set n_memb"):
-        Method.named("imboost", "batch-bald")
-    with pytest.raises(SettingError, match=r"but imboost has fewer than two: add --set n_memb"):
-        Method.named("imboost", "rd-mm", Settings.parse(["query__second=batch-bald"]))
-    with pytest.raises(SettingError, match=r"but aad has fewer than two: use stack or trees"):
-        Method.named("aad", "batch-bald")
-    Method.named("imboost", "batch-bald", Settings.parse(["n_members=2"]))
-    Method.named("stack", "batch-bald")
-
-
 @pytest.mark.parametrize("name", ["random_state", "device"])
 def test_what_a_run_sets_itself_is_no_setting_of_a_method(name):
     with pytest.raises(SettingError, match=f"The benchmark itself sets {name}"):
         Method.named("imboost", None, Settings.parse([f"{name}=1"]))
-
-
-def test_a_method_whose_packages_are_missing_is_refused_before_anything_runs(monkeypatch):
-    monkeypatch.setattr("imboost.detectors.base.find_spec", lambda name: None)
-    with pytest.raises(MissingPackageError, match="XGBOD needs pyod and xgboost"):
-        Method.named("xgbod")
-    Method.named("trees")
 
 
 @pytest.mark.parametrize(

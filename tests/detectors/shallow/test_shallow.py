@@ -1,4 +1,4 @@
-"""Trees, XGBOD and the forests of coniferest."""
+"""Detectors without a network that learn from labels."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
 from conftest import make_quick
-from imboost.detectors import AAD, XGBOD, Pine, Trees
+from imboost.detectors import Trees
 from imboost.detectors.shallow.neighbor_distances import NeighborDistances
-from imboost.detectors.shallow.xgbod import _make_pool
 from imboost.labels import has_both_classes
 
 LEARNING = {"aad": {"n_trees": 100}, "pine": {"n_trees": 20, "n_spare_trees": 1000}}
@@ -107,34 +106,3 @@ def test_equal_votes_of_trees_are_ordered_by_the_unsupervised_rank(half_space):
     for vote in range(6):
         own = detector.decision_scores_[votes == vote]
         assert (np.diff(own[np.argsort(rank[votes == vote])]) >= 0).all()
-
-
-def test_xgbods_pool_is_pyods():
-    from pyod.models import xgbod as pyods_module
-
-    pyods, _ = pyods_module.XGBOD()._init_detectors(np.zeros((100, 2)))
-    ours = _make_pool(100, 0)
-
-    def described(pool):
-        return sorted((type(d).__name__, str(_settings(d))) for d in pool)
-
-    def _settings(detector):
-        kept = ("n_neighbors", "n_bins", "nu", "n_estimators")
-        return {k: v for k, v in detector.get_params().items() if k in kept}
-
-    assert described(ours) == described(pyods)
-
-
-def test_a_row_seen_in_training_keeps_the_scores_it_had_there(half_space):
-    X, _ = half_space
-    detector = XGBOD(n_trees=5, max_reference_rows=60, random_state=0).fit(X)
-    nearest = detector._unsupervised_scores(detector._scaling.transform(X))[
-        :, 0
-    ]  # distance to the nearest row
-    assert (nearest > 0).all()
-
-
-@pytest.mark.parametrize("kind", [AAD, Pine])
-def test_a_table_smaller_than_the_subsamples_is_accepted(kind):
-    rows = np.random.default_rng(0).normal(size=(20, 2))
-    assert np.isfinite(kind(n_subsamples=256, random_state=0).fit(rows).decision_scores_).all()

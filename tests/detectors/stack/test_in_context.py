@@ -23,7 +23,6 @@ from imboost.detectors.stack.pooling import THRESHOLD_ROWS, LogarithmicPool
 from imboost.detectors.stack.priors import network_weight
 from imboost.models.in_context import SCORES
 from imboost.models.pretrained import load_pretrained
-from imboost.stats.log_odds import logit
 from imboost.tables.layout import Kind
 
 LEARNERS = ("random_forest", "linear", "in_context")
@@ -314,16 +313,6 @@ def test_candidates_are_chosen_on_a_sample_of_a_large_table(few_candidates, plan
     assert 75 <= n_candidates <= 125  # 100 are expected
 
 
-def test_members_follow_the_rule_of_the_candidates(few_candidates, planted):
-    found = make_quick("stack", base_learners=LEARNERS).fit(planted.X, some_labels(planted))
-    few_candidates.clear()
-    network = found.member_proba(planted.X)[-1]
-    assert sum(few_candidates) == 100
-    below = np.argsort(found._ensemble.predict_without_network(found._training_rows))[:-100]
-    assert (np.diff(network[below]) >= 0).all()
-    assert network[below[0]] < network[below[-1]]
-
-
 def test_out_of_fold_predictions_follow_the_rule_of_the_candidates(few_candidates, planted):
     found = make_quick("pretrained").fit(planted.X, some_labels(planted))
     known = some_labels(planted) >= 0
@@ -449,15 +438,6 @@ def test_a_saved_detector_has_its_context_and_scores_the_same(joined, planted, t
     np.testing.assert_array_equal(
         loaded.decision_function(planted.X), joined.decision_function(planted.X)
     )
-
-
-def test_members_include_the_network(joined, planted):
-    members = joined.member_proba(planted.X)
-    assert len(members) == len(LEARNERS)
-    own = joined._ensemble.logarithmic_pool.learner.predict(
-        joined._extractor.in_context(joined._training_rows)
-    )
-    np.testing.assert_allclose(members[-1], joined.decision_.calibration.probability(logit(own)))
 
 
 def test_scoring_does_not_change_the_shared_network(joined, planted):

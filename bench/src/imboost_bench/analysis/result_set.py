@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from imboost.detectors import make_detector
 from imboost.errors import UnknownNameError
 from imboost_bench.analysis.ablations import AblationTable, ablation_tables, changed_value
 from imboost_bench.analysis.aggregate import METRICS, mean_over_seeds, of_metric, reading_order
@@ -16,6 +15,7 @@ from imboost_bench.analysis.comparison import Ranking, paired_intervals, time_ra
 from imboost_bench.analysis.coverage import Coverage, find_coverage
 from imboost_bench.analysis.like_for_like import rows_unlike_paper
 from imboost_bench.analysis.method_key import IMBOOST, PAPER_PROTOCOL, MethodKey, QueryProtocol
+from imboost_bench.baselines import make_detector
 from imboost_bench.paper import paper_datasets, paper_figures
 from imboost_bench.run.protocol import RoundResult
 

@@ -12,7 +12,6 @@ from rich.table import Table
 
 from imboost.cli.options import Seed
 from imboost.cli.progress import progress_bar
-from imboost.errors import SettingError
 from imboost_bench.cli import options
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def trace(
     proposition 2.
     """
     from imboost.detectors.device import resolve_device
-    from imboost.query import make_strategy, needs_members
+    from imboost_bench.baselines import make_strategy
     from imboost_bench.datasets.adbench import load_dataset
     from imboost_bench.run.protocol import RunSpec
     from imboost_bench.run.runner import limit_to_one_core
@@ -43,11 +42,7 @@ def trace(
     from imboost_bench.trace.recording import trace_variants
     from imboost_bench.trace.report import write_traces
 
-    if needs_members(make_strategy(query)):
-        raise SettingError(
-            f"--query {query} compares the networks of a detector with several, but a trace "
-            "follows a single one. Use another query strategy, such as mm."
-        )
+    make_strategy(query)
     resolve_device(device)
     table = load_dataset(data, dataset)
     out.mkdir(parents=True, exist_ok=True)

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from imboost.detectors import make_detector
 from imboost.detectors.device import resolve_device
 from imboost.errors import SettingError, UnknownNameError
-from imboost.query import make_strategy, needs_members
 from imboost.validation import check_number
+from imboost_bench.baselines import make_detector, make_strategy
 from imboost_bench.datasets.adbench import ADBenchFile, count_rows, find_datasets
 from imboost_bench.datasets.splits import SPLITS, STRATIFIED
 from imboost_bench.run.budget import Budget
@@ -41,14 +40,7 @@ class Method:
         instance = make_detector(detector, **settings.of_detector)
         instance.check_settings()
         query = query or instance.default_query
-        strategy = make_strategy(query, **settings.of_query)
-        if needs_members(strategy) and not instance.has_members:
-            option = "n_members" in instance.get_params()
-            raise SettingError(
-                f"The query strategy {query} compares the members of a detector, but {detector} "
-                f"has fewer than two: {'add --set n_members=2, or ' if option else ''}"
-                "use stack or trees."
-            )
+        make_strategy(query, **settings.of_query)
         try:
             Preprocessing(**settings.of_table)  # type: ignore[arg-type]
         except TypeError as error:

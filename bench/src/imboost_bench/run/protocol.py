@@ -11,11 +11,10 @@ from importlib.metadata import version
 from typing import Any, Self
 
 from imboost.datasets.dataset import Dataset
-from imboost.detectors import make_detector
 from imboost.detectors.device import resolve_device
 from imboost.labels import OUTLIER, UNLABELLED
-from imboost.query import make_strategy
 from imboost.session import Oracle, Session, run_rounds
+from imboost_bench.baselines import make_detector, make_strategy
 from imboost_bench.datasets.splits import STRATIFIED, Split
 from imboost_bench.paper import PAPER_ROUNDS
 from imboost_bench.run.budget import Budget

@@ -52,12 +52,6 @@ class ALTBI(WarmupDetector):
 
     averaged_epochs: int = field(default=10, metadata=COUNT)
 
-    @property
-    def has_members(self) -> bool:
-        """Whether there are several networks or snapshots."""
-        n_snapshots = min(self.averaged_epochs, self._schedule.warmup_epochs)
-        return self.n_members * n_snapshots > 1
-
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         rows = self._start(X)
         rng, generator = self._random_sources(stage=0)

@@ -30,7 +30,7 @@ from imboost.tables.layout import Layout
 from imboost.training.cell_losses import cell_losses, conditional_means
 from imboost.training.loop import make_optimiser
 from imboost.training.scaled_rows import ScaledRows
-from imboost.training.scoring import mean_losses, member_losses
+from imboost.training.scoring import mean_losses
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -99,10 +99,6 @@ class GenerativeDetector(NetworkDetector):
     def _score_rows(self, X: NDArray[Any]) -> Floats:
         losses = mean_losses(self._scorer, self._rows(X), self._noise, torch.float64)
         return losses.astype(np.float64)
-
-    def _member_scores(self, X: NDArray[Any]) -> Floats:
-        parts = member_losses(self._scorer, self._rows(X), self._noise, torch.float64)
-        return torch.cat([part for _, part in parts], dim=1).cpu().numpy()
 
     def attribute(self, X: Any) -> Attributions:
         """Return the contribution of each column to the scores; `expected` is in units of `X`.

@@ -26,11 +26,6 @@ class NetworkDetector(BaseDetector):
     weight_decay: float = field(default=5e-7, metadata=NOT_NEGATIVE)
     batch_size: int = field(default=128, metadata=TWO_OR_MORE)
 
-    @property
-    def has_members(self) -> bool:
-        """Whether there are several networks."""
-        return self.n_members > 1
-
     def _prepare(self, X: NDArray[Any]) -> ScaledRows:
         """Choose the device, fit the scaling and return the training rows."""
         self._device = resolve_device(self.device)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
 
 from imboost.arrays import Floats
@@ -17,8 +15,6 @@ from imboost.detectors.stack.forests import Forest
 from imboost.detectors.stack.isolation import IsolationScores
 from imboost.labels import Labels
 from imboost.stats.sampling import sample_rows
-
-MAX_MEMBERS = 20  # groups of trees whose predictions `member_proba` returns
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -69,11 +65,6 @@ class Trees(ScoreFeatureClassifier):
     n_neighbors: tuple[int, ...] = field(default=(5, 20), metadata=COUNT)
     max_reference_rows: int = field(default=20_000, metadata=TWO_OR_MORE)
 
-    @property
-    def has_members(self) -> bool:
-        """Whether there are several trees; there always are several unsupervised scores."""
-        return self.n_trees > 1
-
     def _fit_scores(self, table: Floats) -> None:
         self._isolation = IsolationScores.fit(table, self.n_isolation_trees, self._seed)
         reference = table[sample_rows(len(table), self.max_reference_rows, self._seed)]
@@ -89,21 +80,6 @@ class Trees(ScoreFeatureClassifier):
     def _combine(self, probability: Floats, mean_rank: Floats) -> Floats:
         # The rank only breaks ties: the vote of one tree weighs more.
         return np.asarray(probability + mean_rank / self.n_trees)
-
-    def _member_scores(self, X: NDArray[Any]) -> Floats:
-        return self._unsupervised_scores(self._preprocess(X)).T
-
-    def _member_log_odds(self, X: NDArray[Any]) -> list[Floats]:
-        if self._classifier is None:
-            return super()._member_log_odds(X)
-        table = self._preprocess(X)
-        scores = self._unsupervised_scores(table)
-        leaves = self._classifier.leaves(np.hstack([table, scores]))
-        trees = [values[:, 1][reached] for values, reached in leaves]
-        groups = np.array_split(np.stack(trees), min(len(trees), MAX_MEMBERS))
-        votes = [group.mean(axis=0) for group in groups]
-        mean_rank = np.asarray(self._ranks.transform(scores).mean(axis=1))
-        return [self.decision_.log_odds(self._combine(vote, mean_rank)) for vote in votes]
 
     def _unsupervised_scores(self, table: Floats) -> Floats:
         """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""

@@ -28,7 +28,6 @@ from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, occlusion_attributions
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
 from imboost.parallel import map_in_threads
-from imboost.stats.log_odds import logit
 from imboost.stats.row_products import Singles
 from imboost.stats.sampling import sample_rows
 from imboost.stats.scaling import MinMaxScaling
@@ -147,12 +146,6 @@ class Stack(BaseDetector):
         default=1.0, metadata={"above": 0.0, "maximum": MAX_PRIOR_STRENGTH}
     )
     n_jobs: int = field(default=-1, metadata={"minimum": -1, "whole": True})
-
-    @property
-    def has_members(self) -> bool:
-        """Whether there are several unsupervised scores and base learners besides the network."""
-        n_fitted = len(set(self.base_learners) - {NETWORK})
-        return len(self.unsupervised_scores) > 1 and n_fitted > 1
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -397,22 +390,6 @@ class Stack(BaseDetector):
         """Return the results of a function for chunks of rows, computed by several threads."""
         chunks = (rows[start : start + n_chunk] for start in range(0, len(rows), n_chunk))
         return map_in_threads(function, chunks, self.n_jobs)
-
-    def _member_scores(self, X: NDArray[Any]) -> Floats:
-        return self._extractor.scores(self._training_rows).T
-
-    def _member_log_odds(self, X: NDArray[Any]) -> list[Floats]:
-        self._check_can_train()
-        if not self.learner_weights_:
-            return super()._member_log_odds(X)
-        rows, predict = self._training_rows, self._ensemble.predict_by_learner
-        members = list(np.hstack(self._map_chunks(predict, rows, PREDICTED_ROWS)))
-        if network := self._ensemble.logarithmic_pool:
-            pooled, candidate_log_odds = self._predict_with_network(
-                network, rows, lambda part: part, PREDICTED_ROWS
-            )
-            members.append(network.predict_by_network(pooled, candidate_log_odds))
-        return [logit(own) for own in members]
 
 
 def _check_names(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from imboost.arrays import Floats, Mask
@@ -121,16 +120,6 @@ class Ensemble:
         if self.linear_pool is None:
             return score_proba
         return self.linear_pool.predict(lambda name: self._features(name, rows), score_proba)
-
-    def predict_by_learner(self, rows: ScoredRows) -> Floats:
-        """Return the probabilities of the learners of the linear pool, (learners, rows)."""
-        if self.linear_pool is None:
-            return np.zeros((0, len(rows)))
-        score_proba = self.score_model.predict(self.extractor.scores(rows))
-        found = self.linear_pool.predict_by_learner(
-            lambda name: self._features(name, rows), score_proba
-        )
-        return np.stack([proba for _, proba in found])
 
     def _features(self, learner: str, rows: ScoredRows) -> NDArray[Any]:
         features: NDArray[Any] = getattr(self.extractor, learner)(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -98,16 +98,9 @@ class LinearPool:
             The prediction of the `ScoreModel`.
         """
         total = np.zeros(len(score_proba))
-        for name, proba in self.predict_by_learner(X, score_proba):
-            total += self.weights[name] * proba
-        return total
-
-    def predict_by_learner(
-        self, X: LearnerFeatures, score_proba: Floats
-    ) -> Iterator[tuple[str, Floats]]:
-        """Yield the names of the learners and their probabilities."""
         for name, learner in self.learners.items():
-            yield name, learner.predict(X(name), score_proba)
+            total += self.weights[name] * learner.predict(X(name), score_proba)
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,10 +178,6 @@ class LogarithmicPool:
         network = self._extrapolate(pooled, candidate_log_odds)
         log_odds = self.pool_weight * logit(pooled, MIN_PROBABILITY)
         return np.asarray(expit(log_odds + self.network_weight * network))
-
-    def predict_by_network(self, pooled: Floats, candidate_log_odds: Floats) -> Floats:
-        """Return the network's own probabilities; parameters as in `predict`."""
-        return np.asarray(expit(self._extrapolate(pooled, candidate_log_odds)))
 
     def out_of_fold(self, pooled: Floats, X: FeatureFunction) -> Floats:
         """Return out-of-fold predictions of the labelled rows, given those of the linear pool."""

@@ -16,11 +16,11 @@ from imboost.arrays import Floats
 from imboost.detectors.base import COUNT, COUNT_OR_ZERO, POSITIVE
 from imboost.detectors.deep.network import NetworkDetector
 from imboost.labels import Labels
-from imboost.models.hypersphere import Hypersphere, MLPAutoencoder, away_from_zero
 from imboost.training.batches import MiniBatches
 from imboost.training.loop import Step, make_optimiser, one_thread, train
-from imboost.training.one_class import reconstruction_steps
 from imboost.training.scaled_rows import ScaledRows
+from imboost_bench.baselines.hypersphere import Hypersphere, MLPAutoencoder, away_from_zero
+from imboost_bench.baselines.one_class_losses import reconstruction_steps
 
 FIRST_STAGE = 1  # stage of one-class training in `fit`; stage 0 is the pre-training
 
@@ -93,10 +93,6 @@ class OneClassDetector(NetworkDetector):
         for part, distances in self._member_distances(X):
             scores[part] = distances.mean(0).cpu().numpy()
         return scores.astype(np.float64)
-
-    def _member_scores(self, X: NDArray[Any]) -> Floats:
-        parts = [distances for _, distances in self._member_distances(X)]
-        return torch.cat(parts, dim=1).cpu().numpy()
 
     @torch.inference_mode()
     def _member_distances(self, X: NDArray[Any]) -> Iterator[tuple[slice, torch.Tensor]]:

@@ -20,7 +20,6 @@ class ConiferestDetector(ShallowDetector):
     """Wraps a forest of coniferest that learns from labels."""
 
     default_query = "rd"
-    required_packages = ("coniferest",)
     refine_depends_on_history = True  # coniferest changes its forest in place
 
     n_trees: int = field(default=100, metadata=COUNT)
@@ -48,7 +47,7 @@ class ConiferestDetector(ShallowDetector):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AAD(ConiferestDetector):
-    """Active Anomaly Discovery with coniferest's AADForest; needs the extra `peers`.
+    """Active Anomaly Discovery with coniferest's AADForest.
 
     The weights of the leaves are fitted so that labelled outliers score above a quantile of the
     scores and labelled inliers below it.
@@ -79,7 +78,7 @@ class AAD(ConiferestDetector):
     Examples
     --------
     >>> import numpy as np
-    >>> from imboost.detectors import AAD
+    >>> from imboost_bench.baselines.coniferest_forests import AAD
     >>> rows = np.random.default_rng(0).normal(size=(200, 3))
     >>> rows[0] += 9
     >>> int(AAD(random_state=0).fit(rows).decision_scores_.argmax())
@@ -107,7 +106,7 @@ class AAD(ConiferestDetector):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Pine(ConiferestDetector):
-    """coniferest's PineForest; needs the extra `peers`.
+    """coniferest's PineForest.
 
     In every round new trees are grown, and the trees that rank the labelled rows worst are
     discarded.
@@ -135,7 +134,7 @@ class Pine(ConiferestDetector):
     Examples
     --------
     >>> import numpy as np
-    >>> from imboost.detectors import Pine
+    >>> from imboost_bench.baselines.coniferest_forests import Pine
     >>> rows = np.random.default_rng(0).normal(size=(200, 3))
     >>> rows[0] += 9
     >>> int(Pine(random_state=0).fit(rows).decision_scores_.argmax())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from imboost.detectors.base import NOT_NEGATIVE
-from imboost.detectors.deep.one_class import OneClassDetector, Rng, Steps
 from imboost.labels import Labels
-from imboost.training.one_class import sad_steps
 from imboost.training.scaled_rows import ScaledRows
+from imboost_bench.baselines.one_class import OneClassDetector, Rng, Steps
+from imboost_bench.baselines.one_class_losses import sad_steps
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -40,7 +40,7 @@ class DeepSAD(OneClassDetector):
     Examples
     --------
     >>> import numpy as np
-    >>> from imboost.detectors import DeepSAD
+    >>> from imboost_bench.baselines.deep_sad import DeepSAD
     >>> rows = np.random.default_rng(0).normal(size=(200, 3))
     >>> rows[0] += 9
     >>> int(DeepSAD(random_state=0).fit(rows).decision_scores_.argmax())

@@ -7,12 +7,17 @@ from functools import partial
 from typing import NamedTuple
 
 from imboost.detectors.base import COUNT_OR_ZERO, FRACTION, NOT_NEGATIVE
-from imboost.detectors.deep.one_class import FIRST_STAGE, OneClassDetector, Rng, Steps
 from imboost.errors import UnknownNameError
 from imboost.labels import Labels
-from imboost.training.one_class import Risk, one_class_risk, soft_boundary_risk, svdd_steps
 from imboost.training.scaled_rows import ScaledRows
 from imboost.validation import check_number
+from imboost_bench.baselines.one_class import FIRST_STAGE, OneClassDetector, Rng, Steps
+from imboost_bench.baselines.one_class_losses import (
+    Risk,
+    one_class_risk,
+    soft_boundary_risk,
+    svdd_steps,
+)
 
 
 class ObjectiveSettings(NamedTuple):
@@ -86,7 +91,7 @@ class DeepSVDD(OneClassDetector):
     Examples
     --------
     >>> import numpy as np
-    >>> from imboost.detectors import DeepSVDD
+    >>> from imboost_bench.baselines.deep_svdd import DeepSVDD
     >>> rows = np.random.default_rng(0).normal(size=(200, 3))
     >>> rows[0] += 9
     >>> int(DeepSVDD(random_state=0).fit(rows).decision_scores_.argmax())

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from imboost.arrays import Indices
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
-from imboost.models.hypersphere import Hypersphere, MLPAutoencoder
 from imboost.training.batches import MiniBatches, draw_at_most
 from imboost.training.loop import Inputs, Objective, Step, full_pass_steps
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import loss_quantile
+from imboost_bench.baselines.hypersphere import Hypersphere, MLPAutoencoder
 
 MIN_DISTANCE = 1e-6
 """Added to squared distances before inverting them."""

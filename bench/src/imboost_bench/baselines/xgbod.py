@@ -23,7 +23,7 @@ TREE_COUNTS = (10, 20, 50, 70, 100, 150, 200)
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class XGBOD(ScoreFeatureClassifier):
-    """Extreme gradient boosting outlier detection; needs the extra `peers`.
+    """Extreme gradient boosting outlier detection.
 
     A pool of unsupervised PyOD detectors (KNN, LOF, HBOS, OCSVM and IForest, each with several
     settings) is fitted to the rows. Their scores are additional features of XGBoost, which is
@@ -57,7 +57,7 @@ class XGBOD(ScoreFeatureClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from imboost.detectors import XGBOD
+    >>> from imboost_bench.baselines.xgbod import XGBOD
     >>> rows = np.random.default_rng(0).normal(size=(200, 3))
     >>> rows[0] += 9
     >>> int(XGBOD(random_state=0).fit(rows).decision_scores_.argmax())
@@ -65,7 +65,6 @@ class XGBOD(ScoreFeatureClassifier):
     """
 
     default_query = "rd"
-    required_packages = ("pyod", "xgboost")
 
     n_trees: int = field(default=100, metadata=COUNT)
     max_depth: int = field(default=3, metadata=COUNT)
