@@ -176,12 +176,12 @@ def test_a_fitted_table_detector_shows_columns_threshold_and_outliers():
     data = pd.DataFrame({"id": [f"K{row}" for row in range(80)], **frame()})
     data = data.rename(columns={"city": HOSTILE})
     detector = TableDetector(make_quick("stack"), random_state=0)
-    assert "called outliers" not in detector._repr_html_()
+    assert "predicted outliers" not in detector._repr_html_()
     detector.fit(data)
     page = Tags(detector._repr_html_())
     assert "training rows" in detector._repr_mimebundle_()["text/html"]
     assert "training rows 80" in page.text
-    assert f"called outliers {int(detector.labels_.sum())}" in page.text
+    assert f"predicted outliers {int(detector.labels_.sum())}" in page.text
     assert f"threshold {detector.threshold_:.4g}" in page.text
     for column in detector.schema_:
         assert str(column.role) in page.text

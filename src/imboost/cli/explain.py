@@ -60,7 +60,7 @@ def explain(
 
       imboost explain orders.model orders.csv --scores orders.scores.csv --top 10 --json
     """
-    from imboost.scoring.explained_rows import explain_rows, page_context
+    from imboost.scoring.explained_rows import describe_method, explain_rows
     from imboost.scoring.row_selection import find_rows, identifier_columns
 
     if row and scores is not None:
@@ -85,7 +85,9 @@ def explain(
         context = {
             "data": data.name,
             "threshold": detector.threshold_,
-            **page_context(explained, MAX_REASONS),
+            "rows": explained,
+            "n_reasons": MAX_REASONS,
+            "method": describe_method(explained[0].explanation),
         }
         write_page(out, "explain.html.j2", context)
         say(f"Page: {out}", stderr=as_json)

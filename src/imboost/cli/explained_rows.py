@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from imboost.present.formatting import count, printable
+from imboost.present.formatting import count, number, printable, shorten
 
 if TYPE_CHECKING:
     from imboost.scoring.explained_rows import ExplainedRow
@@ -26,9 +26,9 @@ def print_rows(rows: Sequence[ExplainedRow], threshold: float) -> None:
 
     console = Console(highlight=False)
     for row in rows:
-        score = f": score {row.explanation.score:.4g}, "
-        called = "an outlier (above" if row.is_outlier else "an inlier (not above"
-        title = f"{score}called {called} the threshold {threshold:.4g})"
+        predicted = "outlier (above" if row.is_outlier else "inlier (not above"
+        title = f": score {number(row.explanation.score)}, predicted {predicted} the threshold "
+        title += f"{number(threshold)})"
         console.print(Text.assemble((printable(row.name), "bold"), title), soft_wrap=True)
         console.print(_reason_table(row))
         if row.warning:
@@ -40,7 +40,6 @@ def print_rows(rows: Sequence[ExplainedRow], threshold: float) -> None:
 def _reason_table(row: ExplainedRow) -> Table:
     """Return a table of reasons that ends with the sum of baseline, residual and reasons."""
     from imboost.present import wording
-    from imboost.scoring.explained_rows import shorten
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     for heading in ("column", "value", "reference rows", "expected"):
@@ -53,7 +52,7 @@ def _reason_table(row: ExplainedRow) -> Table:
         block = "█" if part > 0 else "░"  # full if it raises the score, hollow if it lowers it
         table.add_row(
             Text(printable(reason.column)),
-            Text("" if reason.is_about_row else printable(shorten(reason.text) or "(missing)")),
+            Text("" if reason.is_about_row else printable(shorten(reason.text or "(missing)"))),
             Text(printable(wording.short_position(reason))),
             Text(printable(wording.cell(reason.expected))),
             row.signed(reason.contribution),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from imboost.present.formatting import count, percent
+from imboost.present.formatting import count, number, percent
 from imboost.present.notebook_tables import notebook_pairs, notebook_table
 
 if TYPE_CHECKING:
@@ -22,19 +22,19 @@ def fitted_html(detector: Detector, columns: Iterable[ColumnSchema] = ()) -> str
     """
     if not hasattr(detector, "decision_scores_"):
         return ""
-    n_rows, n_called = len(detector.decision_scores_), int(detector.labels_.sum())
+    n_rows, n_predicted = len(detector.decision_scores_), int(detector.labels_.sum())
     labels = detector.decision_.labels
-    known = f"{int((labels == 1).sum()):,} outlier, {int((labels == 0).sum()):,} inlier"
+    known = f"{number((labels == 1).sum())} outlier, {number((labels == 0).sum())} inlier"
     estimate = ", a rough estimate" if detector.decision_.is_estimated else ""
     pairs = [
-        ("training rows", f"{n_rows:,}"),
+        ("training rows", number(n_rows)),
         ("labels", known if (labels >= 0).any() else "none"),
-        ("threshold", f"{detector.threshold_:.4g}{estimate}"),
-        ("called outliers", f"{n_called:,} ({percent(n_called / max(n_rows, 1))})"),
+        ("threshold", number(detector.threshold_) + estimate),
+        ("predicted outliers", f"{number(n_predicted)} ({percent(n_predicted / max(n_rows, 1))})"),
     ]
     listed = list(columns)
     rows = [
-        (one.name, str(one.role), f"{one.n_missing:,}", f"{one.n_distinct:,}", one.note)
+        (one.name, str(one.role), number(one.n_missing), number(one.n_distinct), one.note)
         for one in listed[:MAX_COLUMNS]
     ]
     table = notebook_table(("column", "role", "missing", "distinct", "note"), rows)

@@ -10,6 +10,7 @@ import numpy as np
 from imboost.arrays import Floats, Mask
 from imboost.facts import Fact
 from imboost.present import wording
+from imboost.present.formatting import number
 
 WEAK_REASON = 0.25  # of the largest contribution: weaker ones are not main reasons
 MAX_MAIN_REASONS = 4
@@ -102,18 +103,18 @@ class Explanation:
                 "" if one.is_about_row else one.text or "(missing)",
                 wording.cell(one.expected),
                 wording.position(one),
-                f"{one.contribution:+.4g}",
+                number(one.contribution, sign="+"),
             )
             for one in self.main_reasons
         ]
         heading = ("column", "value", "expected", "position", "contribution")
         parts = (
-            ("baseline", f"{self.baseline:.4g}"),
-            ("other columns", f"{self.other_contributions:+.4g}"),
-            ("residual", f"{self.residual:+.4g}"),
+            ("baseline", number(self.baseline)),
+            ("other columns", number(self.other_contributions, sign="+")),
+            ("residual", number(self.residual, sign="+")),
         )
-        title, table = notebook_title(f"Score {self.score:.4g}"), notebook_table(heading, rows, 1)
-        return f"<div>{title}{table}{notebook_pairs(parts)}</div>"
+        title = notebook_title(f"Score {number(self.score)}")
+        return f"<div>{title}{notebook_table(heading, rows, 1)}{notebook_pairs(parts)}</div>"
 
 
 def reference_rows(scores: Floats, threshold: float, *, is_estimated: bool = False) -> Mask:

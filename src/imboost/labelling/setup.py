@@ -12,8 +12,7 @@ from imboost.findings.check import check_table
 from imboost.labelling.columns import Columns, NumberColumn
 from imboost.labelling.views import ColumnsView, ColumnView
 from imboost.present import wording
-from imboost.present.formatting import percent
-from imboost.scoring.explained_rows import shorten
+from imboost.present.formatting import percent, shorten
 from imboost.tables.cells import to_text
 from imboost.tables.roles import Role
 from imboost.tables.schema import ColumnSchema, Schema

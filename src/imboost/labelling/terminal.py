@@ -14,8 +14,7 @@ from imboost.errors import SessionError, StoreError
 from imboost.labelling.cards import panel_view, question_view
 from imboost.labelling.views import CellView, PanelView, QuestionView
 from imboost.labelling.workspace import Workspace
-from imboost.present.formatting import count, percent, printable
-from imboost.scoring.explained_rows import shorten
+from imboost.present.formatting import count, cut, number, percent, printable, shorten
 from imboost.session import Answer
 
 MAX_GROUP_ROWS = 5  # rows of a group that are listed
@@ -145,7 +144,7 @@ def _card(question: QuestionView) -> Group:
     title.append(printable(question.name), "bold")
     rank = f"rank {question.rank:,} of {count(question.n_rows, 'row')}"
     title.append(
-        f"   score {question.score:.4g}, {rank}, probability {percent(question.probability)}"
+        f"   score {number(question.score)}, {rank}, probability {percent(question.probability)}"
     )
     parts: list[Text | Table] = [title, Text(printable(question.origin), "dim")]
     if question.reasons:
@@ -217,9 +216,8 @@ def _others(n: int) -> str:
 
 
 def _cell(value: str) -> str:
-    return _short(shorten(value) or "(missing)")
+    return _short(shorten(value or "(missing)"))
 
 
 def _short(text: str) -> str:
-    text = printable(text)
-    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[:MAX_VALUE_LENGTH]}…"
+    return cut(printable(text), MAX_VALUE_LENGTH)

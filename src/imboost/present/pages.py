@@ -43,6 +43,8 @@ def environment(package: str = "imboost.present") -> Environment:
     """Return the environment of the templates of a package."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 
+    from imboost.present import wording
+
     here = "imboost.present"
     folders = dict.fromkeys([(package, "templates"), (here, "templates"), (here, "static")])
     environment = Environment(
@@ -54,6 +56,6 @@ def environment(package: str = "imboost.present") -> Environment:
         auto_reload=False,  # a running program keeps the templates that fit its code
     )
     functions: dict[str, Any] = {helper.__name__: helper for helper in HELPERS}
-    environment.globals.update(functions, version=version("imboost"))
+    environment.globals.update(functions, version=version("imboost"), wording=wording)
     environment.filters.update(functions)
     return environment

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.explain import Explanation
 from imboost.facts import Fact
-from imboost.present import wording
+from imboost.present.formatting import number
 from imboost.scoring.row_selection import SelectedRows
 
 SUM = (
@@ -25,7 +23,7 @@ UNEXPLAINED = (
 
 @dataclass(frozen=True)
 class ExplainedRow:
-    """A row's identifier or number, whether it is called an outlier, and its explanation."""
+    """A row's identifier or number, whether it is a predicted outlier, and its explanation."""
 
     name: str
     is_outlier: bool
@@ -48,7 +46,7 @@ class ExplainedRow:
     @property
     def has_tolerances(self) -> bool:
         """Whether the typical contributions of columns are known."""
-        return has_tolerances(self.explanation)
+        return any(reason.tolerance for reason in self.explanation.reasons)
 
     @property
     def warning(self) -> str:
@@ -63,8 +61,7 @@ class ExplainedRow:
 
     def number(self, value: float, sign: str = "") -> str:
         """Write a baseline or a score with as many decimals as the contributions."""
-        n_decimals = max(1, 2 - math.floor(math.log10(self.largest)))
-        return f"{value:{sign}.{n_decimals}f}".replace("-", "\N{MINUS SIGN}")
+        return number(value, max(1, 2 - math.floor(math.log10(self.largest))), sign)
 
 
 def explain_rows(
@@ -78,33 +75,6 @@ def explain_rows(
     ]
 
 
-def page_context(rows: Sequence[ExplainedRow], n_reasons: int) -> dict[str, Any]:
-    """Return what a page needs to show rows and their first reasons."""
-    method = describe_method(rows[0].explanation)
-    return {
-        "rows": rows,
-        "n_reasons": n_reasons,
-        "method": method,
-        "shorten": shorten,
-        "wording": wording,
-    }
-
-
-def shorten(value: str | None) -> str | None:
-    """Round a long number to six digits, or to a whole number from a million on.
-
-    >>> shorten("29.357922354011"), shorten("6664660.25"), shorten("x51")
-    ('29.3579', '6664660', 'x51')
-    """
-    if value is None or len(value) <= 8:
-        return value
-    try:
-        number = float(value)
-    except ValueError:
-        return value
-    return f"{number:.0f}" if 1e6 <= abs(number) < 1e15 else f"{number:.6g}"
-
-
 def describe_method(explanation: Explanation) -> str:
     """Describe how contributions were computed, which is the same for all rows of a detector."""
     if not explanation.is_exact:
@@ -114,9 +84,4 @@ def describe_method(explanation: Explanation) -> str:
         )
     exact = f"Contributions are exact: they are terms of the score. {SUM}"
     order = "Columns are sorted by how far their contribution exceeds the typical one."
-    return f"{exact} {order}" if has_tolerances(explanation) else exact
-
-
-def has_tolerances(explanation: Explanation) -> bool:
-    """Whether the typical contributions of columns are known."""
-    return any(reason.tolerance for reason in explanation.reasons)
+    return f"{exact} {order}" if any(one.tolerance for one in explanation.reasons) else exact

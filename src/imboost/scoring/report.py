@@ -12,7 +12,6 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.explain import Explanation
 from imboost.facts import Fact
-from imboost.present import wording
 from imboost.present.pages import render
 from imboost.present.pictures import score_chart
 from imboost.scoring.explained_rows import describe_method
@@ -65,7 +64,6 @@ def render_report(
         "detector": detector.model_name,
         "n_columns": len(detector.encoder_.layout.sources),
         "scores_svg": score_chart(scores, detector.threshold_),
-        "wording": wording,
         **_explained(detector, top, sample),
     }
     return render("scores.html.j2", context)

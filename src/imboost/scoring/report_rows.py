@@ -11,7 +11,7 @@ import numpy as np
 from imboost.detectors.table_detector import TableDetector
 from imboost.explain import Explanation
 from imboost.facts import Fact
-from imboost.scoring.explained_rows import shorten
+from imboost.present.formatting import cut, shorten
 from imboost.scoring.predictions import predict_table
 from imboost.scoring.row_selection import UNNAMED, SelectedRows
 from imboost.tables.cells import is_supported, to_text
@@ -114,7 +114,7 @@ def _names(selected: SelectedRows, identifier: str | None) -> list[str]:
     if identifier is None:
         return numbers
     texts = to_text(selected.table.column(identifier)).to_pylist()
-    return [_cut(text) or number for text, number in zip(texts, numbers, strict=True)]
+    return [cut(text or number, MAX_LENGTH) for text, number in zip(texts, numbers, strict=True)]
 
 
 def _cells(
@@ -132,10 +132,12 @@ def _cells(
         if isinstance(parsed, np.ndarray):
             numbers = [float(value) if np.isfinite(value) else None for value in parsed]
     return [
-        ReportCell(_cut(text) if number is None else shorten(text), number, name in row)
+        ReportCell(_write(text, number), number, name in row)
         for text, number, row in zip(texts, numbers, reasons, strict=True)
     ]
 
 
-def _cut(text: str | None) -> str | None:
-    return text if text is None or len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}…"
+def _write(text: str | None, number: float | None) -> str | None:
+    if text is None:
+        return None
+    return cut(text, MAX_LENGTH) if number is None else shorten(text)

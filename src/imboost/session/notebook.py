@@ -11,7 +11,7 @@ import numpy as np
 
 from imboost.errors import SettingError
 from imboost.present import wording
-from imboost.present.formatting import count, percent, printable
+from imboost.present.formatting import count, cut, number, percent, printable
 from imboost.present.notebook_tables import notebook_pairs, notebook_table, notebook_title
 
 if TYPE_CHECKING:
@@ -116,8 +116,9 @@ def session_html(session: Session) -> str:
         pairs.append(("model", "not trained yet: ask() trains it"))
         return f"<div>{_heading(session, n_rows)}{notebook_pairs(pairs)}</div>"
     weights = 1.0 if session.weights is None else session.weights
-    n_called = round(float((session.detector.labels_ * weights).sum()))
-    pairs.append(("called outliers", f"{n_called:,}, above {session.detector.threshold_:.4g}"))
+    n_predicted = round(float((session.detector.labels_ * weights).sum()))
+    threshold = number(session.detector.threshold_)
+    pairs.append(("predicted outliers", f"{number(n_predicted)}, above {threshold}"))
     questions = session.open_questions[:MAX_QUESTIONS]
     rows = "".join(map(_row_html, _describe(session, questions))) if questions else ""
     return f"<div>{_heading(session, n_rows)}{notebook_pairs(pairs)}{rows}</div>"
@@ -138,16 +139,14 @@ def _describe(session: Session, rows: list[int]) -> list[ShownRow]:
     answers = session.answers
     described = []
     explanations = _explain(session, positions)
-    for number, (row, explanation) in enumerate(zip(rows, explanations, strict=True)):
+    for at, (row, explanation) in enumerate(zip(rows, explanations, strict=True)):
         score, rank = session.score_and_rank(row)
-        title = f"Row {row}: score {score:.4g}, rank {rank:,} of {session.n_rows:,}"
-        title += f", probability {percent(float(probabilities[number]))}"
+        title = f"Row {row}: score {number(score)}, rank {rank:,} of {session.n_rows:,}"
+        title += f", probability {percent(float(probabilities[at]))}"
         title += f", answered {answers[row]}" if row in answers else ""
-        reasons = _reasons(explanation, cells[number])
+        reasons = _reasons(explanation, cells[at])
         named = {cell.column for cell in reasons}
-        others = [
-            ShownCell(name, value) for name, value in cells[number].items() if name not in named
-        ]
+        others = [ShownCell(name, value) for name, value in cells[at].items() if name not in named]
         described.append(ShownRow(title, reasons, others))
     return described
 
@@ -201,8 +200,7 @@ def _cells(X: Any, rows: list[int]) -> list[dict[str, str]]:
 def _text(value: Any) -> str:
     if value is None or value != value or value == "":
         return MISSING
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}…"
+    return cut(f"{value:.6g}" if isinstance(value, float) else str(value), MAX_LENGTH)
 
 
 def _row_html(row: ShownRow) -> str:
