@@ -21,6 +21,10 @@ class LabelledTable:
     session: Session
     is_ready: bool = True
     name: str = "default"
+    phase: str = "questions"
+
+    def close(self):
+        """Do nothing: there is no training thread."""
 
     @property
     def url(self):

@@ -260,7 +260,6 @@ def common(**changes):
     given: dict[str, Any] = {
         "table_name": "orders-2025.csv",
         "who": "Ada",
-        "csrf": "token",
         "version": "0.1.0",
     }
     given["is_logged_in"] = True

@@ -3,26 +3,18 @@
 import threading
 from contextlib import contextmanager
 
-from imboost.web.limits import ConnectionLimits
-from imboost.web.server import Server, listen
+from imboost.web.server import address_of, listen, make_server
 
 
 @contextmanager
-def served(app, limits=None):
+def served(app, **settings):
     """Serve an application; yield its address."""
-    is_ready, addresses = threading.Event(), []
-
-    def on_ready(address):
-        addresses.append(address)
-        is_ready.set()
-
     with listen("127.0.0.1", 0) as listener:
-        server = Server(app, limits or ConnectionLimits(), on_ready)
+        server = make_server(app, **settings)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            assert is_ready.wait(30)
-            yield addresses[0]
+            yield address_of(listener)
         finally:
             server.should_exit = True
             thread.join()

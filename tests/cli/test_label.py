@@ -123,7 +123,7 @@ def test_options_are_checked_before_the_table_is_read(orders, monkeypatch, optio
 def test_missing_packages_are_named(orders, monkeypatch):
     find = util.find_spec
     monkeypatch.setattr(
-        "imboost.cli.label.find_spec",
+        "imboost.cli.server.find_spec",
         lambda name: None if name == "python_multipart" else find(name),
     )
     line = refused("label", orders)
@@ -194,7 +194,8 @@ def test_the_real_program_serves_the_page_until_ctrl_c(orders):
             assert "default-src 'none'" in page.headers["Content-Security-Policy"]
             wrong = httpx.get(page.url, headers={"Host": "evil.example"})
             assert wrong.status_code == 400
-            assert httpx.post(page.url, data={"action": "start"}).status_code == 403
+            other_site = {"Origin": "https://evil.example"}
+            assert httpx.post(page.url, headers=other_site).status_code == 403
         finally:
             program.send_signal(signal.SIGINT)
         out, err = program.communicate(timeout=60)

@@ -18,7 +18,6 @@ from labelling_project import N_QUESTIONS, make_project, quick_detector, start, 
 from serving_thread import served
 
 ROW = re.compile(r'id="card"[^>]*data-row="(\d+)"')
-CSRF = re.compile(r'name="csrf" value="([^"]+)"')
 REQUEST = re.compile(r'name="request" value="([^"]+)"')
 HOSTILE = "<script>alert('x')</script>"
 
@@ -37,8 +36,7 @@ class Visitor:
 
     def post(self, path, **fields):
         headers = fields.pop("headers", {})
-        token = fields.pop("csrf", None) or CSRF.search(self.page.text)[1]
-        self.page = self.client.post(path, data={"csrf": token, **fields}, headers=headers)
+        self.page = self.client.post(path, data=fields, headers=headers)
         return self.page
 
     @property
@@ -308,12 +306,6 @@ class TestHostileRequests:
         assert response.status_code == 400
         assert "evil.example" not in response.text
 
-    @pytest.mark.parametrize("token", ["x", "forged.token"])
-    def test_a_forged_csrf_token_changes_nothing(self, shared, token):
-        shared[0].get()
-        assert shared[0].post("/answer", row=0, answer="outlier", csrf=token).status_code == 403
-        assert shared[1].session.history == []
-
     def test_a_form_of_another_site_changes_nothing(self, shared):
         shared[0].get()
         shared[0].answer("outlier", headers={"Origin": "https://evil.example"})
@@ -375,24 +367,3 @@ class TestHostileRequests:
         policy = shared[0].get().headers["Content-Security-Policy"]
         assert "script-src 'self'" in policy
         assert "unsafe" not in policy
-
-
-def test_people_who_log_in_without_a_name_are_different_people(project, stack):
-    start(project)
-    one, other = (Visitor(stack, project, token="secret") for _ in range(2))
-    questions = []
-    for visitor in (one, other):
-        visitor.get("/?token=secret")
-        questions.append(visitor.row)
-    assert questions[0] != questions[1]
-
-
-def test_a_token_is_needed_on_other_addresses(project, stack):
-    project.open()
-    visitor = Visitor(stack, project, token="secret")
-    assert "Distribution" not in visitor.get("/columns").text
-    assert visitor.client.post("/columns", data={"action": "start"}).status_code in (401, 403)
-    visitor.get("/?token=wrong")
-    assert "Distribution" not in visitor.get("/columns").text
-    visitor.get("/?token=secret")
-    assert "Distribution" in visitor.get("/columns").text

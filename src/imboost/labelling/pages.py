@@ -1,65 +1,73 @@
-"""Responses with a template, and what every page needs."""
+"""What the handlers of the labelling page share: the project of a request, and its pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+from urllib.parse import unquote
 
-from fastapi import Request
-from fastapi.responses import HTMLResponse
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
 
-from imboost import present
+from imboost.errors import SessionError
 from imboost.labelling.cards import panel_view
+from imboost.labelling.login import visitor_of
 from imboost.labelling.project import Project
+from imboost.labelling.workspace import Workspace
 from imboost.present.pages import render
-from imboost.web.access import browser_session
 
-STATIC = Path(present.__file__).parent / "static"
 VERSION = version("imboost")  # read from disk once
 NAME_COOKIE = "imboost_name"
 
 
-class Pages:
-    """Renders templates with what every page needs.
+async def project_of(request: Request) -> Project:
+    """Return the project of the application."""
+    project: Project = request.app.state.project
+    return project
 
-    Parameters
-    ----------
-    project : Project
-    csrf_token : callable
-        Returns the token that the forms of a response send back.
-    """
 
-    def __init__(self, project: Project, csrf_token: Callable[[Request], str]) -> None:
-        self._project, self._csrf_token = project, csrf_token
+OfProject = Annotated[Project, Depends(project_of)]
 
-    def render(
-        self, request: Request, template: str, status_code: int = 200, **context: Any
-    ) -> HTMLResponse:
-        """Render a template."""
-        if "panel" not in context:
-            workspace = self._project.workspace
-            is_ready = workspace is not None and workspace.is_ready
-            context["panel"] = panel_view(workspace) if workspace and is_ready else None
-        values = {
-            "table_name": self._project.path.name,
-            "who": person(request),
-            "csrf": self._csrf_token(request),
-            "is_logged_in": browser_session(request).is_logged_in,
-            "version": VERSION,
-            "phase": self._project.phase,
-            **context,
-        }
-        return HTMLResponse(render(f"{template}.html.j2", values), status_code)
+
+async def workspace_of(project: OfProject) -> Workspace:
+    """Return the workspace; raise before the first training is finished."""
+    if project.workspace is None or not project.workspace.is_ready:
+        raise SessionError("The first training is not finished yet.")
+    return project.workspace
+
+
+OfWorkspace = Annotated[Workspace, Depends(workspace_of)]
+
+
+def show_page(
+    request: Request, template: str, status_code: int = 200, **context: Any
+) -> HTMLResponse:
+    """Render a template, with what every page needs."""
+    project: Project = request.app.state.project
+    if "panel" not in context:
+        workspace = project.workspace
+        context["panel"] = panel_view(workspace) if workspace and workspace.is_ready else None
+    values = {
+        "table_name": project.path.name,
+        "who": person(request),
+        "is_logged_in": bool(visitor_of(request.scope)),
+        "version": VERSION,
+        "phase": project.phase,
+    }
+    return HTMLResponse(render(f"{template}.html.j2", {**values, **context}), status_code)
+
+
+def redirect(path: str) -> RedirectResponse:
+    """Let the browser fetch a page after a form."""
+    return RedirectResponse(path, 303)
 
 
 def person(request: Request) -> str:
     """Return the name of the person who sends a request.
 
-    Without a name it is empty, or one of the browser's own where several people log in.
+    Without a name it is empty, or an identifier of the browser where several people log in.
     """
-    name = request.cookies.get(NAME_COOKIE, "")
-    name = name.encode("latin-1", "ignore").decode("utf-8", "ignore")
-    session = browser_session(request)
-    return name or (f"visitor {session.id[:4]}" if session.is_logged_in else "")
+    visitor = visitor_of(request.scope)
+    return unquote(request.cookies.get(NAME_COOKIE, "")) or (
+        f"visitor {visitor}" if visitor else ""
+    )

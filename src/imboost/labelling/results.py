@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pyarrow as pa
-from fastapi import FastAPI, Request, Response, UploadFile
-from fastapi.responses import RedirectResponse, StreamingResponse
+from fastapi import APIRouter, Depends, HTTPException, Request, Response, UploadFile
+from fastapi.responses import StreamingResponse
 
-from imboost.errors import SessionError
 from imboost.labelling.exports import (
     csv_parts,
     parquet_bytes,
@@ -24,6 +23,7 @@ from imboost.labelling.exports import (
 )
 from imboost.labelling.label_studio import CONFIG, export_tasks
 from imboost.labelling.label_studio_import import MAX_BYTES, import_answers
+from imboost.labelling.pages import OfProject, OfWorkspace, redirect, show_page, workspace_of
 from imboost.labelling.project import Project
 from imboost.labelling.workspace import Workspace
 from imboost.persistence.model_folder import CHECKSUMS
@@ -31,105 +31,31 @@ from imboost.session.export import history_table
 from imboost.session.store import SQLLog
 from imboost.tables.files import path_beside
 
-if TYPE_CHECKING:
-    from imboost.labelling.pages import Pages
-
-DOWNLOADS = [
-    ("/download/scores.csv", "Scores, CSV", "the table with score, rank, decision and answer"),
-    ("/download/scores.parquet", "Scores, Parquet", "the same with the types of the table"),
-    ("/download/answers.csv", "Answers, CSV", "every answer with who, when, score and note"),
-    ("/download/answers.parquet", "Answers, Parquet", "the same with types"),
-]
-"""Address, title and description of each download."""
-
-REPORT = "/download/report.html"
-
 CSV, PARQUET = "text/csv; charset=utf-8", "application/vnd.apache.parquet"
+SAVING = Lock()
 
 
-def add_routes(app: FastAPI, project: Project, pages: Pages) -> None:
-    """Add the routes of the results page to the application."""
-    _add_results(app, project, pages)
-    _add_tables(app, project)
-    _add_documents(app, project)
+@dataclass(frozen=True)
+class Download:
+    """A file that the results page offers.
 
+    Parameters
+    ----------
+    media_type : str
+    make : callable
+        Returns the content.
+    title, description : str
+        Text of its link in the list of downloads; empty if the page links to it elsewhere.
+    """
 
-def _add_results(app: FastAPI, project: Project, pages: Pages) -> None:
-    folder = path_beside(project.path, ".model")
-    saving = Lock()
-
-    def render(request: Request, imported: str = "") -> Response:
-        shown = {
-            "downloads": DOWNLOADS,
-            "saved": _describe_model(folder),
-            "report": REPORT,
-            "imported": imported,
-        }
-        return pages.render(request, "results", results=shown)
-
-    @app.get("/results")
-    def results(request: Request) -> Response:
-        _workspace(project)
-        return render(request)
-
-    @app.post("/save")
-    def save() -> Response:
-        workspace = _workspace(project)
-        with saving:
-            save_model(workspace, folder)
-        return RedirectResponse("/results", status_code=303)
-
-    @app.post("/label-studio")
-    def import_file(request: Request, file: UploadFile) -> Response:
-        content = file.file.read(MAX_BYTES + 1)
-        return render(request, str(import_answers(_workspace(project).session, content)))
-
-
-def _add_tables(app: FastAPI, project: Project) -> None:
-    @app.get("/download/scores.csv")
-    def scores_csv() -> Response:
-        parts = csv_parts(scored_table(_workspace(project)))
-        return _attachment(project, ".scores.csv", parts, CSV)
-
-    @app.get("/download/scores.parquet")
-    def scores_parquet() -> Response:
-        content = parquet_bytes(scored_table(_workspace(project)))
-        return _attachment(project, ".scores.parquet", content, PARQUET)
-
-    @app.get("/download/answers.csv")
-    def answers_csv() -> Response:
-        return _attachment(project, ".answers.csv", csv_parts(_answers(project)), CSV)
-
-    @app.get("/download/answers.parquet")
-    def answers_parquet() -> Response:
-        return _attachment(project, ".answers.parquet", parquet_bytes(_answers(project)), PARQUET)
-
-
-def _add_documents(app: FastAPI, project: Project) -> None:
-    @app.get(REPORT)
-    def report() -> Response:
-        page = report_page(_workspace(project), project.path.name)
-        return _attachment(project, ".report.html", page.encode(), "text/html; charset=utf-8")
-
-    @app.get("/download/label-studio.json")
-    def tasks() -> Response:
-        content = json.dumps(list(export_tasks(_workspace(project))), indent=1).encode()
-        return _attachment(project, ".label-studio.json", content, "application/json")
-
-    @app.get("/download/label-studio.xml")
-    def config() -> Response:
-        return _attachment(project, ".label-studio.xml", CONFIG.encode(), "application/xml")
-
-
-def _workspace(project: Project) -> Workspace:
-    if project.workspace is None or not project.workspace.is_ready:
-        raise SessionError("There are no results before the first training is finished.")
-    return project.workspace
+    media_type: str
+    make: Callable[[Project, Workspace], bytes | Iterable[bytes]]
+    title: str = ""
+    description: str = ""
 
 
 def _answers(project: Project) -> pa.Table:
     """Read the history from the store, where other processes may have added to it."""
-    _workspace(project)
     log = SQLLog(project.url, project.name)
     try:
         return history_table(log)
@@ -137,21 +63,106 @@ def _answers(project: Project) -> pa.Table:
         log.close()
 
 
+DOWNLOADS = {
+    "scores.csv": Download(
+        CSV,
+        lambda _, workspace: csv_parts(scored_table(workspace)),
+        "Scores, CSV",
+        "the table with score, rank, decision and answer",
+    ),
+    "scores.parquet": Download(
+        PARQUET,
+        lambda _, workspace: parquet_bytes(scored_table(workspace)),
+        "Scores, Parquet",
+        "the same with the types of the table",
+    ),
+    "answers.csv": Download(
+        CSV,
+        lambda project, _: csv_parts(_answers(project)),
+        "Answers, CSV",
+        "every answer with who, when, score and note",
+    ),
+    "answers.parquet": Download(
+        PARQUET,
+        lambda project, _: parquet_bytes(_answers(project)),
+        "Answers, Parquet",
+        "the same with types",
+    ),
+    "report.html": Download(
+        "text/html; charset=utf-8",
+        lambda project, workspace: report_page(workspace, project.path.name).encode(),
+    ),
+    "label-studio.json": Download(
+        "application/json",
+        lambda _, workspace: json.dumps(list(export_tasks(workspace)), indent=1).encode(),
+    ),
+    "label-studio.xml": Download("application/xml", lambda _, __: CONFIG.encode()),
+}
+"""The downloads by the ending of their names."""
+
+router = APIRouter()
+
+
+@router.get("/results", dependencies=[Depends(workspace_of)])
+def show_results(request: Request, project: OfProject) -> Response:
+    """Show the downloads and what else can be done with the answers."""
+    return _results_page(request, project)
+
+
+@router.post("/save")
+def save(project: OfProject, workspace: OfWorkspace) -> Response:
+    """Save the model beside the table."""
+    with SAVING:
+        save_model(workspace, _model_folder(project))
+    return redirect("/results")
+
+
+@router.post("/label-studio")
+def import_file(
+    request: Request, project: OfProject, workspace: OfWorkspace, file: UploadFile
+) -> Response:
+    """Import the answers of an export of Label Studio."""
+    content = file.file.read(MAX_BYTES + 1)
+    return _results_page(request, project, str(import_answers(workspace.session, content)))
+
+
+@router.get("/download/{ending}")
+def download(project: OfProject, workspace: OfWorkspace, ending: str) -> Response:
+    """Return a download that is named after the table."""
+    if ending not in DOWNLOADS:
+        raise HTTPException(404)
+    found = DOWNLOADS[ending]
+    name = quote(path_beside(Path(project.path.name), f".{ending}").name, safe="")
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    content = found.make(project, workspace)
+    if isinstance(content, bytes):
+        return Response(content, media_type=found.media_type, headers=headers)
+    return StreamingResponse(content, media_type=found.media_type, headers=headers)
+
+
+def _results_page(request: Request, project: Project, imported: str = "") -> Response:
+    downloads = [
+        (f"/download/{ending}", one.title, one.description)
+        for ending, one in DOWNLOADS.items()
+        if one.title
+    ]
+    results = {
+        "downloads": downloads,
+        "report": "/download/report.html",
+        "saved": _describe_model(_model_folder(project)),
+        "imported": imported,
+    }
+    return show_page(request, "results", results=results)
+
+
+def _model_folder(project: Project) -> Path:
+    return path_beside(project.path, ".model")
+
+
 def _describe_model(folder: Path) -> str:
-    """Say where the model is saved and since when; empty if it is not."""
+    """Return where the model is saved and since when; empty if it is not."""
     try:
         time = datetime.fromtimestamp((folder / CHECKSUMS).stat().st_mtime).astimezone()
     except OSError:
         return ""
     return f"{folder}, {time:%Y-%m-%d %H:%M:%S}"
-
-
-def _attachment(
-    project: Project, ending: str, content: bytes | Iterable[bytes], kind: str
-) -> Response:
-    """Return a download that is named after the table."""
-    name = path_beside(Path(project.path.name), ending).name
-    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
-    if isinstance(content, bytes):
-        return Response(content, media_type=kind, headers=headers)
-    return StreamingResponse(content, media_type=kind, headers=headers)

@@ -2,56 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 import pyarrow as pa
 from fastapi import FastAPI, Request, Response, Security
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
+from prometheus_client import CollectorRegistry, Counter, Gauge
+from prometheus_fastapi_instrumentator import Instrumentator
 from pydantic import BaseModel
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import IMBoostError
 from imboost.scoring.predictions import predict_table
-from imboost.serving.body import read_rows
+from imboost.serving.access import BearerAccess
 from imboost.serving.docs_page import add_docs_page
 from imboost.serving.limits import Limits
 from imboost.serving.schemas import (
     ErrorBody,
     ExplainedScore,
     Explanations,
+    Health,
     Metadata,
     RowModel,
     Score,
     Scores,
     describe_model,
 )
-from imboost.serving.worker_route import described_by, worker_route
-from imboost.web.access import BearerAccess
-from imboost.web.access_log import Observed
-from imboost.web.addresses import AllowedHosts
-from imboost.web.guard import Guard
-from imboost.web.metrics import Metrics
-from imboost.web.probes import add_probes
-from imboost.web.responses import error_response
-from imboost.web.workers import Deadline, WorkerPool
+from imboost.serving.workers import Workers, check_deadline
+from imboost.web.guard import Guard, error_response
+from imboost.web.hosts import AllowedHosts
 
 # Rows scored or explained before the deadline is checked again.
 SCORED_AT_ONCE, EXPLAINED_AT_ONCE = 1000, 20
+MAX_ERRORS = 3  # listed in a response
+MAX_NAME_LENGTH = 50  # characters of a client's column name repeated in a response
 
-Responses = dict[int | str, dict[str, Any]]
-ERROR_RESPONSES: Responses = {
+Work = Callable[[TableDetector, RowModel, Sequence[BaseModel], float], BaseModel]
+
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorBody, "description": description}
     for status, description in {
-        400: "The body is not JSON.",
+        400: "The body cannot be read.",
         401: "The token is missing or wrong.",
         413: "The body is too large.",
-        422: "The rows do not match the columns of the training table.",
+        422: "The body is not JSON, or its rows do not match the columns of the training table.",
         503: "Too many requests are waiting.",
         504: "The request took too long.",
     }.items()
@@ -77,8 +78,7 @@ def make_app(
         Hosts that requests may name. Default: those of the local machine.
     """
     limits = limits or Limits()
-    workers = WorkerPool(limits.n_jobs, limits.n_waiting, limits.seconds)
-    metrics = Metrics(lambda: workers.n_waiting)
+    workers = Workers(limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -94,84 +94,86 @@ def make_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    for kind, status in ((IMBoostError, 422), (pa.ArrowException, 422), (TimeoutError, 504)):
-        app.add_exception_handler(kind, _error_handler(status))
-    app.add_exception_handler(Exception, _answer_failure)
-    add_probes(app, is_ready=lambda: not workers.is_full)
-    _add_endpoints(app, detector, limits, workers, metrics, needs_token=token is not None)
+    app.add_exception_handler(HTTPException, _show_http_error)
+    app.add_exception_handler(RequestValidationError, _show_invalid_request)
+    app.add_exception_handler(IMBoostError, _show_unusable_rows)
+    app.add_exception_handler(pa.ArrowException, _show_unusable_rows)
+    app.add_exception_handler(Exception, _show_failure)
+    _add_endpoints(app, detector, limits, workers, needs_token=token is not None)
     add_docs_page(app)
-
-    @app.get("/metrics", include_in_schema=False)
-    async def get_metrics() -> Response:
-        """Return the metrics of the service."""
-        return metrics.respond()
-
-    guarded = Guard(
-        BearerAccess(app, token=token),
-        hosts=hosts or AllowedHosts(),
-        limits=limits.of_requests(),
-    )
-    return Observed(guarded, metrics.count_request)
+    behind_token = app if token is None else BearerAccess(app, token)
+    return Guard(behind_token, hosts=hosts or AllowedHosts(), max_bytes=limits.n_bytes)
 
 
 def _add_endpoints(
     app: FastAPI,
     detector: TableDetector,
     limits: Limits,
-    workers: WorkerPool,
-    metrics: Metrics,
+    workers: Workers,
     *,
     needs_token: bool,
 ) -> None:
     rows = RowModel(detector)
     metadata = describe_model(detector, app.version, limits.n_rows, limits.n_explained)
-    # The middleware checks the token; this documents it in the OpenAPI schema.
+    rows_counted = _add_metrics(app, workers)
+    # `BearerAccess` checks the token; this documents it in the OpenAPI schema.
     security = [Security(HTTPBearer(auto_error=False))] if needs_token else []
-    errors: Responses = {status: ERROR_RESPONSES[status] for status in (401, 504)}
 
-    @app.get("/metadata", responses=errors, dependencies=security)
+    @app.get("/health")
+    async def health() -> Health:
+        """Report that the service is running."""
+        return Health(status="ok")
+
+    @app.get("/ready", include_in_schema=False)
+    async def ready() -> Health:
+        """Report that the service can take requests; status 503 if it cannot."""
+        if workers.is_full:
+            raise HTTPException(503, "Not ready.", {"Retry-After": "1"})
+        return Health(status="ready")
+
+    @app.get("/metadata", responses={401: ERROR_RESPONSES[401]}, dependencies=security)
     async def get_metadata() -> Metadata:
         """Describe the model and the columns of its training table."""
         return metadata
 
-    for name, work, n_rows, response in (
-        ("score", score_request, limits.n_rows, Scores),
-        ("explain", explain_request, limits.n_explained, Explanations),
-    ):
-        request = rows.batch(f"{name.capitalize()}Request", n_rows)
-        app.router.add_api_route(
+    def add(name: str, work: Work, n_rows: int, response: type[BaseModel]) -> None:
+        async def endpoint(body: Any) -> Response:
+            def process(deadline: float) -> str:
+                return work(detector, rows, body.rows, deadline).model_dump_json()
+
+            content = await workers.run(process)
+            rows_counted.labels(f"/{name}").inc(len(body.rows))
+            return Response(content, media_type="application/json")
+
+        endpoint.__annotations__["body"] = rows.batch(f"{name.capitalize()}Request", n_rows)
+        app.post(
             f"/{name}",
-            described_by(request),
-            methods=["POST"],
             name=name,
-            description=work.__doc__,
+            description=work.__doc__ or "",
             response_model=response,
             responses=ERROR_RESPONSES,
             dependencies=security,
-            route_class_override=worker_route(
-                workers,
-                read=partial(read_rows, rows, n_rows),
-                work=partial(work, detector, rows),
-                count_rows=partial(metrics.count_rows, f"/{name}"),
-            ),
-        )
+        )(endpoint)
+
+    add("score", score_request, limits.n_rows, Scores)
+    add("explain", explain_request, limits.n_explained, Explanations)
 
 
 def score_request(
-    detector: TableDetector, rows: RowModel, sent: Sequence[BaseModel], deadline: Deadline
+    detector: TableDetector, rows: RowModel, sent: Sequence[BaseModel], deadline: float
 ) -> Scores:
     """Score the rows of a request."""
     scores: list[Score] = []
     for start in range(0, len(sent), SCORED_AT_ONCE):
-        deadline.check()
+        check_deadline(deadline)
         batch = sent[start : start + SCORED_AT_ONCE]
-        found = predict_table(detector, rows.table(batch))
+        predicted = predict_table(detector, rows.table(batch))
         scores += [
             Score(
                 identifiers=rows.identifiers(row),
-                score=found.scores[at],
-                probability=found.probabilities[at],
-                is_outlier=found.is_outlier[at],
+                score=predicted.scores[at],
+                probability=predicted.probabilities[at],
+                is_outlier=predicted.is_outlier[at],
             )
             for at, row in enumerate(batch)
         ]
@@ -179,12 +181,12 @@ def score_request(
 
 
 def explain_request(
-    detector: TableDetector, rows: RowModel, sent: Sequence[BaseModel], deadline: Deadline
+    detector: TableDetector, rows: RowModel, sent: Sequence[BaseModel], deadline: float
 ) -> Explanations:
     """Explain the rows of a request."""
     explanations: list[ExplainedScore] = []
     for start in range(0, len(sent), EXPLAINED_AT_ONCE):
-        deadline.check()
+        check_deadline(deadline)
         batch = sent[start : start + EXPLAINED_AT_ONCE]
         explanations += [
             ExplainedScore(
@@ -197,13 +199,50 @@ def explain_request(
     return Explanations(explanations=explanations)
 
 
-def _error_handler(status: int) -> Any:
-    async def handle(_: Request, error: Exception) -> JSONResponse:
-        text = str(error).splitlines()[0] if str(error) else "The request took too long."
-        return error_response(status, text)
+def _add_metrics(app: FastAPI, workers: Workers) -> Counter:
+    """Add `GET /metrics`; return the counter of rows."""
+    registry = CollectorRegistry()
+    waiting = Gauge("imboost_jobs_waiting", "Jobs that wait for a worker.", registry=registry)
+    waiting.set_function(lambda: workers.n_waiting)
+    instrumentator = Instrumentator(should_group_status_codes=False, registry=registry)
+    instrumentator.instrument(app).expose(app, include_in_schema=False)
+    return Counter("imboost_rows", "Rows processed, by endpoint.", ["path"], registry=registry)
 
-    return handle
+
+async def _show_http_error(_: Request, error: Any) -> JSONResponse:
+    return error_response(error.status_code, error.detail, error.headers)
 
 
-async def _answer_failure(_: Request, __: Exception) -> JSONResponse:
+async def _show_unusable_rows(_: Request, error: Exception) -> JSONResponse:
+    return error_response(422, str(error).partition("\n")[0])
+
+
+async def _show_invalid_request(_: Request, error: Any) -> JSONResponse:
+    texts = [_describe(one) for one in error.errors()[:MAX_ERRORS]]
+    more = ["and more errors"] if len(error.errors()) > MAX_ERRORS else []
+    return error_response(422, "; ".join([*texts, *more]))
+
+
+async def _show_failure(_: Request, __: Exception) -> JSONResponse:
     return error_response(500, "The service failed; see its log.")
+
+
+def _describe(error: Mapping[str, Any]) -> str:
+    """Describe a validation error by its row and column, without repeating its value."""
+    kind, message = error["type"], error["msg"].removeprefix("Value error, ")
+    _, *place = error["loc"]  # such as ("body", "rows", 0, "amount")
+    if kind == "json_invalid":
+        return "The body is not JSON"
+    if not place:
+        return "Send a JSON object with the field 'rows', as 'Content-Type: application/json'"
+    if len(place) == 1:
+        return f"body {str(place[0])[:MAX_NAME_LENGTH]}: {message}"
+    row = f"row {place[1]}"
+    if len(place) == 2:
+        return f"{row}: {message}"
+    column = f"column '{str(place[2])[:MAX_NAME_LENGTH]}'"
+    if kind == "missing":
+        return f"{row} lacks the {column}"
+    if kind == "extra_forbidden":
+        return f"{row} has the {column}, which the training table did not have"
+    return f"{row}, {column}: {message}"

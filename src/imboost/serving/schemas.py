@@ -7,14 +7,16 @@ responses are filled in `serving/app.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import pyarrow as pa
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
+    FailFast,
     Field,
     StrictBool,
     StrictInt,
@@ -35,6 +37,7 @@ def _check_encodable(text: str) -> str:
     return text
 
 
+MAX_UNKNOWN_COLUMNS = 10  # in one row
 INTEGER = re.compile(r"[+-]?(0|[1-9]\d*)$")
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -60,6 +63,12 @@ class ErrorBody(BaseModel):
     """An error."""
 
     detail: str
+
+
+class Health(BaseModel):
+    """The state of the service."""
+
+    status: str
 
 
 class Score(BaseModel):
@@ -163,18 +172,14 @@ class RowModel:
             **fields,
         )
 
-    @property
-    def n_columns(self) -> int:
-        """Number of columns of the training table."""
-        return len(self._fields)
-
-    def validate(self, cells: Mapping[str, Any]) -> BaseModel:
-        """Return the row of parsed JSON; raise pydantic's ValidationError if it is invalid."""
-        return self.model.model_validate(cells)
-
     def batch(self, name: str, n_rows: int) -> type[BaseModel]:
         """Return the model of a request with at most `n_rows` rows."""
-        rows = Annotated[list[self.model], Field(min_length=1, max_length=n_rows)]  # type: ignore[name-defined]
+        row: Any = Annotated[self.model, BeforeValidator(self._check_columns)]
+        rows = Annotated[
+            list[row],
+            Field(min_length=1, max_length=n_rows),
+            FailFast(),  # a list of the errors of all rows could fill the memory
+        ]
         made: type[BaseModel] = create_model(
             name,
             __config__=ConfigDict(extra="forbid"),
@@ -203,6 +208,14 @@ class RowModel:
             for column in self._schema
             if column.role == Role.IDENTIFIER and self._fields[column.name] in row.model_fields_set
         }
+
+    def _check_columns(self, cells: Any) -> Any:
+        """Raise if a row has far more columns than the table: each would be an error."""
+        if isinstance(cells, dict) and len(cells) > len(self._fields) + MAX_UNKNOWN_COLUMNS:
+            raise ValueError(
+                f"{len(cells):,} columns; the training table had {len(self._fields):,}"
+            )
+        return cells
 
 
 def describe_model(

@@ -1,19 +1,17 @@
-"""Checks of every request and headers of every response, whoever sends it."""
+"""Checks of every request and headers of every response, whatever the application does."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from imboost.web.addresses import AllowedHosts
-from imboost.web.limits import RequestLimits
-from imboost.web.responses import rejection
+from imboost.web.hosts import AllowedHosts
 
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
@@ -33,118 +31,86 @@ SECURITY_HEADERS = {
 
 
 class Guard:
-    """Rejects requests to other hosts, and those that are too large or take too long.
+    """Refuses requests to other hosts, from other sites and with large bodies.
 
-    HEAD is answered as GET without the body.
+    HEAD is answered as GET; the server leaves out the body.
 
     Parameters
     ----------
     app : callable
         The ASGI application that answers the other requests.
     hosts : AllowedHosts
-    limits : RequestLimits
+    max_bytes : int
+        Maximum size of a body.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: AllowedHosts, limits: RequestLimits) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: AllowedHosts, max_bytes: int) -> None:
         self._app = app
         self._hosts = hosts
-        self._limits = limits
-        self._bodies = _Bodies(limits)
+        self._max_bytes = max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or reject it."""
+        """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         send = _with_security_headers(send)
         try:
-            self._check_head(scope)
+            self._check(scope["method"], Headers(scope=scope))
         except HTTPException as error:
-            await _reject(error, scope, receive, send)
-        else:
-            await self._pass_on(scope, receive, send)
+            response = error_response(error.status_code, error.detail)
+            await response(scope, receive, send)
+            return
+        inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
+        await self._app(inner, self._limited(receive), send)
 
-    def _check_head(self, scope: Scope) -> None:
-        headers = Headers(scope=scope)
-        if len(scope["headers"]) > self._limits.n_headers:
-            raise HTTPException(
-                431, f"A request may have at most {self._limits.n_headers} headers."
-            )
+    def _check(self, method: str, headers: Headers) -> None:
         if not self._hosts.allow(headers.get("Host", "")):
             raise HTTPException(
-                400,
-                "The Host header does not name this server. Use the address that it printed, or "
-                "allow the name with --allowed-host.",
+                400, "The Host header is not a name of this server: use the address it printed."
             )
-        if scope["method"] not in METHODS:
-            raise HTTPException(405, "Unknown method.", {"Allow": ", ".join(METHODS)})
-        self._bodies.check_size(_declared_size(headers))
+        if method not in SAFE_METHODS and is_cross_site(headers):
+            raise HTTPException(403, "The request was sent by a page of another site.")
+        self._check_size(
+            int(headers.get("Content-Length", 0))
+        )  # the server checked that it is int
 
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        n_received, has_responded = 0, False
-        timeout = asyncio.timeout(self._limits.seconds)
+    def _limited(self, receive: Receive) -> Receive:
+        """Return a `receive` that raises where the body becomes too large."""
+        n_received = 0
 
-        async def counted_receive() -> Message:
+        async def limited() -> Message:
             nonlocal n_received
             message = await receive()
-            n_new = len(message.get("body", b""))
-            n_received += n_new
-            self._bodies.add(n_new)
-            self._bodies.check_size(n_received)
+            n_received += len(message.get("body", b""))
+            self._check_size(n_received)
             return message
 
-        async def watched_send(message: Message) -> None:
-            nonlocal has_responded
-            has_responded = True
-            timeout.reschedule(None)  # a download or a stream may take its time
-            await send(message)
+        return limited
 
-        is_head = scope["method"] == "HEAD"
-        inner = {**scope, "method": "GET"} if is_head else scope
-        error = None
-        try:
-            async with timeout:
-                await self._app(
-                    inner,
-                    counted_receive,
-                    _without_body(watched_send) if is_head else watched_send,
-                )
-        except TimeoutError:
-            text = f"The request took longer than {self._limits.seconds:g} seconds."
-            error = HTTPException(504, f"{text} Send less at once.")
-        except HTTPException as raised:  # by a middleware; applications handle their own
-            error = raised
-        finally:
-            self._bodies.add(-n_received)
-            if "route" in inner:
-                scope["route"] = inner["route"]
-        if error is not None and not has_responded:
-            await _reject(error, scope, receive, send)
+    def _check_size(self, n_bytes: int) -> None:
+        if n_bytes > self._max_bytes:
+            text = f"A request may have at most {self._max_bytes:,} bytes. Send less at once."
+            raise HTTPException(413, text)
 
 
-class _Bodies:
-    """Counts the bytes of the bodies of all running requests."""
+def is_cross_site(headers: Headers) -> bool:
+    """Return whether a browser sent a request for a page of another site.
 
-    def __init__(self, limits: RequestLimits) -> None:
-        self._limits = limits
-        self._n_held = 0
-
-    def check_size(self, n_bytes: int) -> None:
-        """Raise if one body is too large."""
-        if n_bytes > self._limits.n_bytes:
-            text = f"A request may have at most {self._limits.n_bytes:,} bytes."
-            raise HTTPException(413, f"{text} Send less at once.")
-
-    def add(self, n_bytes: int) -> None:
-        """Count bytes that are held from now on; raise if all bodies together are too large."""
-        self._n_held += n_bytes
-        if n_bytes > 0 and self._n_held > self._limits.n_bytes_held:
-            raise HTTPException(503, "Too many large requests. Try again.", {"Retry-After": "1"})
+    Other programs send neither header, and no cookies of a browser.
+    """
+    site, origin = headers.get("Sec-Fetch-Site"), headers.get("Origin")
+    if site is not None:
+        return site not in ("same-origin", "none")
+    return origin is not None and origin.partition("://")[2] != headers["Host"]
 
 
-async def _reject(error: HTTPException, scope: Scope, receive: Receive, send: Send) -> None:
-    response = rejection(scope, error.status_code, error.detail, error.headers)
-    await response(scope, receive, send)
+def error_response(
+    status: int, detail: str, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """Return an error as JSON with the field `detail`."""
+    encodable = detail.encode("utf-8", "replace").decode()  # without lone surrogates
+    return JSONResponse({"detail": encodable}, status, headers)
 
 
 def _with_security_headers(send: Send) -> Send:
@@ -153,35 +119,6 @@ def _with_security_headers(send: Send) -> Send:
             headers = MutableHeaders(scope=message)
             for name, value in SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
-            _allow_head(headers)
         await send(message)
 
     return send_with_headers
-
-
-def _allow_head(headers: MutableHeaders) -> None:
-    """Add HEAD to the allowed methods of a resource that has GET."""
-    methods = [method.strip() for method in headers.get("Allow", "").split(",")]
-    if "GET" in methods and "HEAD" not in methods:
-        headers["Allow"] = ", ".join([*methods, "HEAD"])
-
-
-def _without_body(send: Send) -> Send:
-    """Return a `send` that ends a response after its headers."""
-    has_ended = False
-
-    async def send_headers(message: Message) -> None:
-        nonlocal has_ended
-        if message["type"] == "http.response.start":
-            await send(message)
-        elif not has_ended:
-            has_ended = True
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    return send_headers
-
-
-def _declared_size(headers: Mapping[str, str]) -> int:
-    """Return the declared size of a body, or 0; the real size is counted as it arrives."""
-    text = headers.get("Content-Length", "")
-    return int(text) if text.isdecimal() and len(text) < 20 else 0

@@ -1,4 +1,4 @@
-"""Run a web application: the one place that configures the server."""
+"""Run a web application: the only place that configures the server."""
 
 from __future__ import annotations
 
@@ -6,24 +6,17 @@ import logging
 import socket
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
-from dataclasses import replace
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.logging import AccessFormatter
 
-from imboost.web.access_log import Observed, log_request
-from imboost.web.connections import LimitedConnection
-from imboost.web.limits import ConnectionLimits
-from imboost.web.repeated_messages import without_repeats
-
-BACKLOG = 64  # connections that wait to be accepted, and that asyncio accepts at once
-N_OTHER_FILES = 128  # file descriptors left for models, databases and libraries
-LOGGERS = ("uvicorn.error", "asyncio")  # loggers with messages that clients can cause
-ACCESS_LOGGER = "imboost.access"
+MAX_CONNECTIONS = 256
+MAX_HEAD_BYTES = 32 * 1024  # of a request's line and headers
+IDLE_SECONDS = 15  # that a connection stays open between two requests
+SHUTDOWN_SECONDS = 10  # to end running requests when the server stops
 SWITCH_SECONDS = 0.0005  # training in the background lets a request run after this time
 
 
@@ -32,7 +25,7 @@ def run_server(
     host: str,
     port: int,
     *,
-    limits: ConnectionLimits | None = None,
+    max_connections: int = MAX_CONNECTIONS,
     on_ready: Callable[[str], None] | None = None,
     access_log: Path | None = None,
     verbose: bool = False,
@@ -47,9 +40,10 @@ def run_server(
         Address to listen on.
     port : int
         Port to listen on; 0 picks a free one.
-    limits : ConnectionLimits, optional
+    max_connections : int
+        Number of open connections beyond which requests are refused with status 503.
     on_ready : callable, optional
-        Called with the address, such as "http://127.0.0.1:8000", when requests are answered.
+        Called with the address, such as "http://127.0.0.1:8000", once it accepts connections.
     access_log : Path, optional
         File to which a line per request is appended.
     verbose : bool
@@ -60,15 +54,12 @@ def run_server(
     OSError
         If the port is taken, or the access log cannot be written.
     """
-    with ExitStack() as stack:
-        listener = stack.enter_context(listen(host, port))
-        stack.enter_context(without_repeats(LOGGERS))
-        logger = _access_logger(stack, access_log, verbose=verbose)
-        if logger is not None:
-            app = Observed(app, partial(log_request, logger))
-        stack.callback(sys.setswitchinterval, sys.getswitchinterval())
+    with listen(host, port) as listener:
+        server = make_server(app, max_connections)
+        _log_requests(access_log, verbose=verbose)
+        if on_ready is not None:
+            on_ready(address_of(listener))
         sys.setswitchinterval(SWITCH_SECONDS)
-        server = Server(app, limits or ConnectionLimits(), on_ready)
         with suppress(KeyboardInterrupt):  # the way to stop it, which uvicorn raises again
             server.run(sockets=[listener])
 
@@ -76,79 +67,45 @@ def run_server(
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens on an address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    listener = socket.create_server((host, port), family=family)
+    # Its connections inherit this option, without which a response waits up to 40 ms for the
+    # client's acknowledgement of its head.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
-class Server(uvicorn.Server):
-    """Uvicorn with limits on connections.
+def address_of(listener: socket.socket) -> str:
+    """Return the address of a server."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
-    Parameters
-    ----------
-    app : callable
-        The ASGI application.
-    limits : ConnectionLimits
-    on_ready : callable, optional
-        Called with the address when requests are answered.
-    """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        limits: ConnectionLimits,
-        on_ready: Callable[[str], None] | None = None,
-    ) -> None:
-        self._on_ready = on_ready
-        connection: Any = partial(LimitedConnection, limits=_fit_to_open_files(limits))
-        super().__init__(
-            uvicorn.Config(
-                app,
-                http=connection,
-                ws="none",
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                backlog=BACKLOG,
-                h11_max_incomplete_event_size=limits.n_head_bytes,
-                timeout_keep_alive=limits.idle_seconds,
-                timeout_graceful_shutdown=limits.shutdown_seconds,
-            )
+def make_server(app: ASGIApp, max_connections: int = MAX_CONNECTIONS) -> uvicorn.Server:
+    """Return a server with limits on its connections."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http="h11",
+            ws="none",
+            log_config=None,
+            server_header=False,
+            limit_concurrency=max_connections + 1,
+            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+            timeout_keep_alive=IDLE_SECONDS,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to answer requests."""
-        await super().startup(sockets)
-        if self.started and self._on_ready is not None and sockets:
-            host, port = sockets[0].getsockname()[:2]
-            name = f"[{host}]" if ":" in host else host
-            self._on_ready(f"http://{name}:{port}")
+    )
 
 
-def _fit_to_open_files(limits: ConnectionLimits) -> ConnectionLimits:
-    """Lower the number of connections to what the process may open."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return limits
-    n_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if n_files == resource.RLIM_INFINITY:
-        return limits
-    n_most = max(1, n_files - N_OTHER_FILES - BACKLOG)
-    return replace(limits, n_connections=min(limits.n_connections, n_most))
-
-
-def _access_logger(stack: ExitStack, path: Path | None, *, verbose: bool) -> logging.Logger | None:
-    """Return the logger of requests, or None if nobody wants them logged."""
+def _log_requests(path: Path | None, *, verbose: bool) -> None:
+    """Write a line per request to a file and to standard error, if they are asked for."""
     handlers: list[logging.Handler] = [logging.StreamHandler()] if verbose else []
     if path is not None:
         handlers.append(logging.FileHandler(path, encoding="utf-8"))
-    if not handlers:
-        return None
-    logger = logging.getLogger(ACCESS_LOGGER)
-    logger.setLevel(logging.INFO)
+    logger = logging.getLogger("uvicorn.access")
     logger.propagate = False
+    logger.setLevel(logging.INFO)
+    line = '%(asctime)s %(client_addr)s "%(request_line)s" %(status_code)s'
     for handler in handlers:
-        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+        handler.setFormatter(AccessFormatter(line, use_colors=False))
         logger.addHandler(handler)
-        stack.callback(handler.close)
-        stack.callback(logger.removeHandler, handler)
-    return logger

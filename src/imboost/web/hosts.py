@@ -1,4 +1,4 @@
-"""Addresses to listen on, and the names under which clients may reach them."""
+"""The hosts that a request may name, and whether an address is on loopback."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import ipaddress
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-from imboost.errors import SettingError
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -61,17 +59,6 @@ class AllowedHosts:
         return host in self.names or (self.any_address and _parse_address(host) is not None)
 
 
-def check_access(host: str, token: str | None) -> None:
-    """Raise if the server could be used from other machines without a token."""
-    if token is not None and not token.strip():
-        raise SettingError("The token is empty: set it with --token or IMBOOST_TOKEN.")
-    if token is None and not is_loopback(host):
-        raise SettingError(
-            f"{host} can be reached from other machines: set a token with --token or "
-            "IMBOOST_TOKEN, or listen on 127.0.0.1."
-        )
-
-
 def is_loopback(host: str) -> bool:
     """Whether an address can only be reached from the same machine.
 
@@ -81,8 +68,8 @@ def is_loopback(host: str) -> bool:
     address = _parse_address(host)
     if address is not None:
         return address.is_loopback
-    found = {info[4][0] for info in socket.getaddrinfo(host, None)}
-    return all(ipaddress.ip_address(str(one)).is_loopback for one in found)
+    addresses = {info[4][0] for info in socket.getaddrinfo(host, None)}
+    return all(ipaddress.ip_address(str(text)).is_loopback for text in addresses)
 
 
 def _without_port(header: str) -> str:

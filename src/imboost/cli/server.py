@@ -1,0 +1,50 @@
+"""What the commands that run a server share: options, and what is checked before the start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from imboost.errors import MissingPackageError, SettingError
+
+Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")]
+AllowedHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Name under which clients reach the server, such as that of a reverse proxy. Can be "
+        "repeated. The address listened on and local names are always allowed.",
+    ),
+]
+
+
+def check_server(
+    command: str, extra: str, packages: Mapping[str, str], host: str, token: str | None
+) -> None:
+    """Raise if a server cannot be run, or could be used from other machines without a token.
+
+    Parameters
+    ----------
+    command, extra : str
+        Name of the command, and the extra with its packages.
+    packages : mapping of str to str
+        Module and name of each package.
+    host : str
+        Address to listen on.
+    token : str or None
+    """
+    missing = [package for module, package in packages.items() if find_spec(module) is None]
+    if missing:
+        raise MissingPackageError(command, missing, extra=extra)
+    from imboost.web.hosts import is_loopback
+
+    if token is not None and not token.strip():
+        raise SettingError("The token is empty: set it with --token or IMBOOST_TOKEN.")
+    if token is None and not is_loopback(host):
+        raise SettingError(
+            f"{host} can be reached from other machines: set a token with --token or "
+            "IMBOOST_TOKEN, or listen on 127.0.0.1."
+        )

@@ -1,0 +1,252 @@
+"""The handlers of the labelling page: columns, questions and lists."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Form, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from imboost.errors import IMBoostError, SessionError, StoreError
+from imboost.labelling.cards import (
+    disagreements_view,
+    history_view,
+    panel_view,
+    question_view,
+    suspects_view,
+)
+from imboost.labelling.pages import (
+    NAME_COOKIE,
+    OfProject,
+    OfWorkspace,
+    person,
+    redirect,
+    show_page,
+)
+from imboost.labelling.views import QuestionView
+from imboost.labelling.workspace import Workspace
+from imboost.session import Answer
+
+MAX_NAME_LENGTH = 60  # characters of a person's name
+MAX_NOTE_LENGTH = 2000  # characters of a note
+MAX_COLUMNS = 20_000  # of the form of all columns
+SUSPECTS = "/suspects"
+BACK_PATHS = ("/", SUSPECTS)  # where an answer on the page of a row leads to
+GROUP = "+group"  # suffix of an answer that is for all checked rows of the group
+
+Text = Annotated[str, Form()]
+Row = Annotated[int, Form()]
+Rows = Annotated[list[int], Form()]
+
+router = APIRouter()
+
+
+@router.get("/health")
+async def health() -> dict[str, str]:
+    """Report that the server is running."""
+    return {"status": "ok"}
+
+
+@router.get("/columns")
+def show_columns(request: Request, project: OfProject) -> Response:
+    """Show the columns before the first training."""
+    if project.setup is None or project.phase != "columns":
+        return redirect("/")
+    return show_page(request, "columns", columns=project.setup.view())
+
+
+@router.post("/columns")
+async def set_columns(request: Request, project: OfProject) -> Response:
+    """Set the roles of the columns, and start the first training if it is asked for."""
+    form = await request.form(max_fields=MAX_COLUMNS)
+    setup = project.setup
+    if setup is None or project.phase != "columns":
+        return redirect("/")
+    roles = {
+        name: str(form[key])
+        for index, name in enumerate(setup.table.column_names)
+        if (key := f"role-{index}") in form
+    }
+    is_start = form.get("action") == "start"
+    try:
+        await run_in_threadpool(setup.set_roles, roles)  # both take seconds for a large table
+        if is_start:
+            await run_in_threadpool(project.start)
+    except StoreError:
+        raise
+    except IMBoostError as error:
+        return show_page(request, "columns", 422, columns=setup.view(str(error)))
+    return redirect("/" if is_start else "/columns")
+
+
+@router.get("/progress")
+def show_progress(request: Request, project: OfProject) -> Response:
+    """Show the progress of the first training."""
+    workspace = project.workspace
+    if workspace is None or workspace.is_ready:
+        return Response(headers={"HX-Redirect": "/"})
+    return show_page(
+        request, "fragments/progress", training=workspace.training, error=workspace.error
+    )
+
+
+@router.post("/name")
+def set_name(name: Text = "") -> Response:
+    """Remember the name of a person in a cookie."""
+    response = redirect("/")
+    value = quote(name.strip()[:MAX_NAME_LENGTH])
+    response.set_cookie(NAME_COOKIE, value, httponly=True, samesite="strict")
+    return response
+
+
+@router.get("/")
+def home(request: Request, project: OfProject) -> Response:
+    """Show what is to be done: the columns, the first training or a question."""
+    workspace = project.workspace
+    if workspace is None:
+        return redirect("/columns")
+    if not workspace.is_ready:
+        return show_page(request, "training", training=workspace.training, error=workspace.error)
+    return show_page(request, "question", question=_next_question(request, workspace))
+
+
+@router.post("/answer")
+def record_answer(
+    request: Request,
+    project: OfProject,
+    row: Row,
+    answer: Text,
+    request_id: Annotated[str, Form(alias="request")] = "",
+    note: Text = "",
+    also: Rows = [],  # noqa: B006
+    back: Text = "",
+) -> Response:
+    """Store an answer about a row, or about the rows of its group, and show the next question."""
+    workspace = project.workspace
+    if workspace is None:
+        raise SessionError("The session is not started yet.")
+    kind, is_group, _ = answer.partition(GROUP)
+    rows = [row, *(other for other in also if other != row)] if is_group else [row]
+    workspace.answer(  # stored also while the model of a reopened session is trained
+        rows,
+        Answer.parse(kind),
+        who=person(request),
+        note=note.strip()[:MAX_NOTE_LENGTH],
+        request=request_id[:64],
+        resolves=back == SUSPECTS,
+    )
+    if back or not workspace.is_ready:
+        return redirect(back if back in BACK_PATHS else "/")
+    return _show_next(request, workspace)
+
+
+@router.post("/undo")
+def undo(request: Request, workspace: OfWorkspace) -> Response:
+    """Withdraw the last answer of a person."""
+    workspace.undo(person(request))
+    return _show_next(request, workspace)
+
+
+@router.post("/next")
+def pass_over(request: Request, workspace: OfWorkspace, row: Row) -> Response:
+    """Show another question; this one comes again later."""
+    workspace.pass_over(row, person(request))
+    return _show_next(request, workspace)
+
+
+@router.get("/panel")
+def show_panel(request: Request, workspace: OfWorkspace) -> Response:
+    """Show the side panel alone."""
+    return show_page(request, "fragments/panel", panel=panel_view(workspace))
+
+
+@router.get("/suspects")
+def show_suspects(
+    request: Request,
+    workspace: OfWorkspace,
+    sort: str = "score",
+    order: str = "desc",
+    column: str = "",
+    value: str = "",
+    answered: str = "all",
+    page: int = 1,
+) -> Response:
+    """List the rows by score or by a column."""
+    view = suspects_view(
+        workspace,
+        sort=sort,
+        descending=order != "asc",
+        column=column,
+        value=value,
+        answered=answered,
+        page=page,
+    )
+    return show_page(request, "suspects", suspects=view)
+
+
+@router.post("/suspects")
+def answer_selected(
+    request: Request,
+    workspace: OfWorkspace,
+    answer: Text,
+    rows: Rows = [],  # noqa: B006
+) -> Response:
+    """Store an answer about all selected rows of the list."""
+    if rows:
+        workspace.answer(rows, Answer.parse(answer), who=person(request), resolves=True)
+    return redirect(f"/suspects?{request.url.query}")
+
+
+@router.get("/rows/{row}")
+def show_row(request: Request, workspace: OfWorkspace, row: int, back: str = SUSPECTS) -> Response:
+    """Show any row, with the reasons of its score."""
+    if not 0 <= row < len(workspace.snapshot.scores):
+        raise SessionError(f"There is no row {row}.")
+    view = question_view(workspace, row, explain=True)
+    return show_page(request, "row", question=view, back=back if back in BACK_PATHS else SUSPECTS)
+
+
+@router.get("/history")
+def show_history(request: Request, workspace: OfWorkspace, page: int = 1) -> Response:
+    """Show all answers, the newest first."""
+    return show_page(request, "history", history=history_view(workspace, page))
+
+
+@router.post("/history")
+def correct(
+    request: Request,
+    workspace: OfWorkspace,
+    row: Row,
+    answer: Text,
+    page: Annotated[int, Form()] = 1,
+) -> Response:
+    """Correct an answer."""
+    workspace.answer([row], answer, who=person(request), resolves=True)
+    return redirect(f"/history?{urlencode({'page': page})}")
+
+
+@router.get("/disagreements")
+def show_disagreements(request: Request, workspace: OfWorkspace) -> Response:
+    """Show the answers that other people or the model contradict."""
+    return show_page(request, "disagreements", disagreements=disagreements_view(workspace))
+
+
+@router.post("/disagreements")
+def resolve(request: Request, workspace: OfWorkspace, row: Row, answer: Text) -> Response:
+    """Decide a row about which people disagree."""
+    workspace.answer([row], answer, who=person(request), resolves=True)
+    return redirect("/disagreements")
+
+
+def _show_next(request: Request, workspace: Workspace) -> Response:
+    """Show the next card for htmx, or a redirect for a page without JavaScript."""
+    if "HX-Request" not in request.headers:
+        return redirect("/")
+    question = _next_question(request, workspace)
+    return show_page(request, "fragments/answered", question=question)
+
+
+def _next_question(request: Request, workspace: Workspace) -> QuestionView | None:
+    row = workspace.take_question(person(request))
+    return None if row is None else question_view(workspace, row, is_asked=True)
