@@ -7,7 +7,9 @@ import pytest
 import torch  # noqa: F401  its libraries have to be loaded before the limits are read
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from conftest import make_quick
 from imboost import parallel
+from imboost.detectors.stack.base_learners import ScoreModel
 from imboost.parallel import map_in_threads, scoring_threads, without_threads
 
 MANY = 3  # threads of numeric libraries outside of `map_in_threads`
@@ -60,6 +62,19 @@ def test_numeric_libraries_start_no_threads_meanwhile(many_threads, n_jobs):
     found = map_in_threads(lambda _: library_threads("blas", "openmp"), range(4), n_jobs)
     assert found == [{1}] * 4
     assert library_threads("blas", "openmp") == {MANY}
+
+
+def test_stack_is_fitted_with_one_thread_of_blas(many_threads, planted, monkeypatch):
+    fit, found = ScoreModel.fit, []
+
+    def recorded(*arguments):
+        found.append(library_threads("blas"))
+        return fit(*arguments)
+
+    monkeypatch.setattr(ScoreModel, "fit", recorded)
+    make_quick("stack").fit(planted.X).refine(planted.X, planted.y)
+    assert found == [{1}, {1}]
+    assert library_threads("blas") == {MANY}
 
 
 def test_the_limit_of_blas_lasts_until_the_last_of_overlapping_threads_ends(many_threads):

@@ -7,6 +7,7 @@ between updates.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Generic, NamedTuple, TypeVar
@@ -111,12 +112,47 @@ def one_thread() -> Iterator[None]:
     Matrix products round differently on several threads. In a score that is the last digit; in
     training, hundreds of updates amplify it.
     """
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
+    if getattr(_thread, "is_limited", False):
+        yield
+        return
+    _outside.enter()
+    _thread.is_limited = True
     try:
         yield
     finally:
-        torch.set_num_threads(n_threads)
+        _thread.is_limited = False
+        _outside.leave()
+
+
+class _Outside:
+    """The number of torch's threads outside of `one_thread`.
+
+    It cannot be read while another thread is inside: a thread begins with the number that was
+    last set in any of them.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_inside = 0
+        self._n_threads = 1
+
+    def enter(self) -> None:
+        """Set one thread, for the calling thread and those that begin meanwhile."""
+        with self._lock:
+            if self._n_inside == 0:
+                self._n_threads = torch.get_num_threads()
+            self._n_inside += 1
+            torch.set_num_threads(1)
+
+    def leave(self) -> None:
+        """Set the number for the calling thread and those that begin later."""
+        with self._lock:
+            self._n_inside -= 1
+            torch.set_num_threads(self._n_threads)
+
+
+_thread = threading.local()
+_outside = _Outside()
 
 
 def epoch_steps(

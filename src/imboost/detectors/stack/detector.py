@@ -27,7 +27,7 @@ from imboost.detectors.stack.unsupervised import ScoredRows, UnsupervisedScores
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, occlusion_attributions
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
-from imboost.parallel import map_in_threads
+from imboost.parallel import limit_library_threads, map_in_threads
 from imboost.stats.row_products import Singles
 from imboost.stats.sampling import sample_rows
 from imboost.stats.scaling import MinMaxScaling
@@ -160,6 +160,7 @@ class Stack(BaseDetector):
         """Scale a table; missing numbers stay missing."""
         return self._scaling.transform(X).astype(np.float32)
 
+    @limit_library_threads()  # matrix products round differently on several threads
     def _fit(self, X: NDArray[Any], labels: Labels) -> None:
         self._scaling = MinMaxScaling.fit(X)
         layout = self._layout or Layout.of_numbers([str(n) for n in range(X.shape[1])])
@@ -212,6 +213,7 @@ class Stack(BaseDetector):
             is_alone or not self._unsupervised.has_cell_score
         )
 
+    @limit_library_threads()
     def _refine(self, X: NDArray[Any], labels: Labels) -> None:
         self._fit_labels(labels)
 
