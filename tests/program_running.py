@@ -29,7 +29,7 @@ class Ended:
 
 
 def run_program(*arguments, main=cli.main):
-    """Run a program; an error that it does not handle is raised here."""
+    """Run a program."""
     out, err = io.StringIO(), io.StringIO()
     code = 0
     argv = ["imboost", *map(str, arguments)]

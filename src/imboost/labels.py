@@ -104,7 +104,7 @@ def from_text(values: Iterable[str | None], outlier_label: str | None = None) ->
     counts = Counter(texts)
     named = Counter({repr(text): n for text, n in counts.items() if text})
     found = f"got {_list_counts(named, 5)}"
-    hint = "Give the label that means outlier (on the command line with --outlier-label)."
+    hint = "Give the label that means outlier with `outlier_label`."
     lower = {text.lower() for text in counts}
     if outlier_label is not None:
         outlier = _clean(outlier_label).lower()

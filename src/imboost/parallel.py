@@ -8,8 +8,9 @@ import sys
 import threading
 import warnings
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
@@ -57,6 +58,24 @@ def map_in_threads(
             return [function(item) for item in waiting]
         with ThreadPoolExecutor(n_threads, initializer=_start_worker) as pool:
             return list(pool.map(function, waiting))
+
+
+def map_in_order(
+    function: Callable[[Item], Result], items: Iterable[Item], n_threads: int
+) -> Iterator[Result]:
+    """Yield the results of a function in the order of its items, a few computed at a time."""
+    waiting: deque[Future[Result]] = deque()
+    with scoring_threads(n_threads) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > n_threads:  # one more, so that no thread has to wait
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
 
 
 def scoring_threads(n_threads: int) -> ThreadPoolExecutor:

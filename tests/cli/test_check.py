@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sqlite3
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,40 @@ def test_the_exit_code_tells_whether_something_was_found(folder):
     assert "age is 999 in 1 row" in ended.text
     assert "sentinels" in ended.text
     assert "2 findings about 2 rows of 200; rows are numbered from 0." in ended.text
+
+
+def test_a_failure_of_the_program_has_an_exit_code_of_its_own(folder, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("imboost.findings.check.check_table", fail)
+    ended = run_program("check", folder / "wrong.csv")
+    assert (ended.code, ended.errors[-1]) == (3, "RuntimeError: a bug")
+
+
+def test_a_table_is_read_as_its_options_say(folder, tmp_path):
+    lines = (folder / "wrong.csv").read_text().splitlines()
+    (tmp_path / "no-header.csv").write_text(
+        "\n".join(lines[1:]).replace("North", "Nörd"), "cp1252"
+    )
+    line = refused("check", tmp_path / "no-header.csv")
+    assert "give its encoding, such as cp1252, with --encoding." in line
+    line = refused("check", tmp_path / "no-header.csv", "--encoding", "cp1252")
+    assert "give --header no; --header yes if" in line
+    options = ("--encoding", "cp1252", "--header", "no")
+    assert (
+        "column 2 is 999 in 1 row"
+        in run_program("check", tmp_path / "no-header.csv", *options).text
+    )
+    with sqlite3.connect(tmp_path / "two.db") as connection:
+        connection.execute("CREATE TABLE a (x)")
+        connection.execute("CREATE TABLE b (x)")
+        connection.execute("INSERT INTO b VALUES (1), (2)")
+    connection.close()
+    assert "or a query, with --sql." in refused("check", tmp_path / "two.db")
+    assert run_well("check", tmp_path / "two.db", "--sql", "b").lines == [
+        "Nothing found in 2 rows."
+    ]
 
 
 def test_findings_are_printed_as_json(folder):

@@ -9,7 +9,7 @@ import pytest
 from imboost import persistence
 from imboost.present.formatting import number
 from imboost.present.pages import render
-from imboost.scoring.drift import DriftMonitor
+from imboost.scoring.drift import Drift
 from imboost.scoring.report_rows import ReportRows
 from page_reading import outside_addresses, tags
 from program_running import orders, run_well, write
@@ -107,9 +107,23 @@ def test_the_page_lists_differences_from_training(page, column, message):
 
 
 def test_the_training_table_has_no_findings(shop):
-    monitor = DriftMonitor(persistence.load(shop / "orders.model"))
-    monitor.add(orders())
-    assert monitor.findings() == []
+    assert Drift.of_table(persistence.load(shop / "orders.model"), orders()).findings() == []
+
+
+def test_the_roles_that_were_given_to_fit_hold_for_the_findings(tmp_path):
+    table = orders()
+    ages = np.array(table["age"].to_pylist(), dtype=float)
+    ages[7] = 999
+    data = write(
+        table.set_column(table.column_names.index("age"), "age", pa.array(ages)),
+        tmp_path / "orders.csv",
+    )
+    pages = []
+    for options in ([], ["--role", "age=ignored", "--force"]):
+        run_well("fit", data, "--detector", "trees", *options)
+        run_well("report", tmp_path / "orders.model", data)
+        pages.append((tmp_path / "orders.report.html").read_text(encoding="utf-8"))
+    assert ["age is 999 in 1 row" in page for page in pages] == [True, False]
 
 
 def test_columns_that_are_not_used_are_listed(shop, tmp_path):

@@ -18,7 +18,7 @@ from imboost.cli.explained_rows import print_rows
 from imboost.explain import Explanation
 from imboost.facts import Fact, FactKind
 from imboost.present.formatting import percent
-from imboost.scoring import streaming
+from imboost.scoring import pipeline
 from imboost.scoring.explained_rows import ExplainedRow
 from imboost.scoring.row_selection import SelectedRows
 from imboost.scoring.writer import score_lines
@@ -153,14 +153,14 @@ def test_a_table_is_scored_in_batches_of_bounded_size(tmp_path, data, monkeypatc
         write(table.slice(start, 130), parts / f"{number}.parquet")
     seen = []
 
-    def predict_table(detector, batch):
-        seen.append(batch.num_rows)
-        return predict(detector, batch)
+    def score_batch(detector, batch):
+        seen.append(batch.table.num_rows)
+        return score(detector, batch)
 
-    predict = streaming.predict_table
-    monkeypatch.setattr(streaming, "predict_table", predict_table)
-    monkeypatch.setattr(streaming, "BATCH_ROWS", 50)
-    monkeypatch.setattr(streaming, "n_cores", lambda: 2)
+    score = pipeline.score_batch
+    monkeypatch.setattr(pipeline, "score_batch", score_batch)
+    monkeypatch.setattr(pipeline, "BATCH_ROWS", 50)
+    monkeypatch.setattr(pipeline, "n_cores", lambda: 2)
     run_well("score", model, parts)
     assert max(seen) == 50
     assert sum(seen) == 390
@@ -183,8 +183,8 @@ def test_every_command_says_how_many_rows_it_read_and_used(shop, data, model):
 
 
 def test_a_row_that_is_not_written_is_an_error(tmp_path, data, model, monkeypatch):
-    def lose_a_row(batch, schema, copied):
-        return score_lines(batch, schema, copied).slice(1)
+    def lose_a_row(batch, *more):
+        return score_lines(batch, *more).slice(1)
 
     monkeypatch.setattr("imboost.scoring.writer.score_lines", lose_a_row)
     out = tmp_path / "scores.csv"
@@ -270,7 +270,7 @@ def test_an_interrupted_run_leaves_no_file(tmp_path, data, model, monkeypatch):
 
     out = tmp_path / "scores.csv"
     out.write_text("of yesterday")
-    monkeypatch.setattr("imboost.scoring.writer.ScoreWriter.write", interrupt)
+    monkeypatch.setattr("imboost.scoring.writer.score_lines", interrupt)
     assert run_program("score", model, data, "--out", out).code == 130
     assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
     assert out.read_text() == "of yesterday"
@@ -280,12 +280,11 @@ def test_a_program_that_is_reported_to_end_leaves_no_file(tmp_path, data, model)
     code = (
         "import time\n"
         "from imboost.cli import main as cli\n"
-        "from imboost.scoring.writer import ScoreWriter\n"
-        "def write(writer, batch):\n"
-        "    writer._path.touch()\n"
+        "from imboost.scoring import table_writers\n"
+        "def write(tables, table):\n"
         "    print('writing', flush=True)\n"
         "    time.sleep(60)\n"
-        "ScoreWriter.write = write\n"
+        "table_writers._CSVTables.write_table = write\n"
         "cli.main()\n"
     )
     arguments = ["score", str(model), str(data), "--out", str(tmp_path / "scores.csv")]

@@ -5,7 +5,10 @@ import pytest
 
 from imboost import TableDetector
 from imboost.present import wording
-from imboost.scoring.drift import DriftMonitor
+from imboost.scoring.drift import Drift
+from imboost.scoring.pipeline import Summary, score_batches
+from imboost.tables.category_parser import CategoryParser
+from imboost.tables.number_parser import NumberParser
 
 
 def test_a_column_that_was_constant_in_training_may_vary(tmp_path):
@@ -13,14 +16,13 @@ def test_a_column_that_was_constant_in_training_may_vary(tmp_path):
         {"size": [1.0, 2.0, 3.0, 4.0] * 25, "unit": ["cm"] * 100, "note": ["x"] * 100}
     )
     detector = TableDetector("trees", roles={"note": "ignored"}).fit(table)
-    monitor = DriftMonitor(detector)
-    monitor.add(table.set_column(1, "unit", pa.array(["cm", "inch"] * 50)))
-    findings = {fact.column: wording.column_change(fact) for fact in monitor.findings()}
+    drift = Drift.of_table(detector, table.set_column(1, "unit", pa.array(["cm", "inch"] * 50)))
+    findings = {fact.column: wording.column_change(fact) for fact in drift.findings()}
     assert findings == {
         "unit": "not used: constant in training",
         "note": "not used: ignored",
     }
-    assert monitor.warnings() == []
+    assert drift.warnings() == []
 
 
 @pytest.mark.parametrize(
@@ -32,10 +34,10 @@ def test_a_fraction_of_missing_values_is_a_warning_if_it_differs_by_more_than_ch
 ):
     sizes = [None, *range(1, 10)] * 20
     detector = TableDetector("trees").fit(pa.table({"size": sizes, "kind": ["a", "b"] * 100}))
-    monitor = DriftMonitor(detector)
     sizes = [None] * n_missing + [5] * (n_rows - n_missing)
-    monitor.add(pa.table({"size": pa.array(sizes, pa.int64()), "kind": ["a"] * n_rows}))
-    assert [finding.column for finding in monitor.warnings()] == ["size"] * is_warning
+    table = pa.table({"size": pa.array(sizes, pa.int64()), "kind": ["a"] * n_rows})
+    drift = Drift.of_table(detector, table)
+    assert [finding.column for finding in drift.warnings()] == ["size"] * is_warning
 
 
 @pytest.mark.parametrize(("n_words", "is_warning"), [(10, False), (40, True)])
@@ -44,7 +46,34 @@ def test_unreadable_cells_are_a_warning_if_they_are_more_than_in_training(n_word
     detector = TableDetector("trees").fit(
         pa.table({"size": numbers + 10 * ["-"], "kind": ["a", "b"] * 50})
     )
-    monitor = DriftMonitor(detector)
     cells = numbers[: 100 - n_words] + n_words * ["-"]
-    monitor.add(pa.table({"size": cells, "kind": ["a"] * 100}))
-    assert bool(monitor.warnings()) == is_warning
+    drift = Drift.of_table(detector, pa.table({"size": cells, "kind": ["a"] * 100}))
+    assert bool(drift.warnings()) == is_warning
+
+
+def test_batches_count_as_one_table():
+    rows = {"size": [1.0, None, 3.0, 4.0] * 25, "kind": ["a", "b", "c", None] * 25}
+    detector = TableDetector("trees").fit(pa.table(rows))
+    table = pa.table({"size": ["1.5", "many", None, "2"], "kind": ["a", "x", None, "y"]})
+    summary = Summary()
+    batches = score_batches(detector, [table.slice(0, 1), table.slice(1, 3)])
+    assert sum(len(batch.predictions.scores) for batch in summary.counted(batches)) == 4
+    assert summary.changes == Drift.of_table(detector, table).changes
+    assert summary.changes["unreadable"] == {"size": 1, "kind": 0}
+    assert summary.changes["unseen"] == {"kind": 2}
+
+
+def test_cells_are_parsed_once(monkeypatch):
+    table = pa.table({"size": [1.5, 2.5] * 50, "kind": ["a", "b"] * 50})
+    detector = TableDetector("stack", random_state=0).fit(table)
+    parsed = []
+
+    def parse(parser, cells):
+        parsed.append(type(parser).__name__)
+        return once[type(parser)](parser, cells)
+
+    once = {kind: kind.parse for kind in (NumberParser, CategoryParser)}
+    for kind in once:
+        monkeypatch.setattr(kind, "parse", parse)
+    list(score_batches(detector, [table]))
+    assert sorted(parsed) == ["CategoryParser", "NumberParser"]

@@ -95,8 +95,9 @@ def test_two_nodes_write_the_scores_of_one_machine(shop, cluster, expected, tmp_
     scores = score(shop, tmp_path / "out", done.append)
     assert_complete(tmp_path / "out", expected)
     assert sum(done) == N_ROWS
-    assert scores.n_outliers == sum(expected.column("is_outlier").to_pylist())
-    assert scores.monitor.counts()["n_rows"] == N_ROWS
+    assert scores.summary.n_outliers == sum(expected.column("is_outlier").to_pylist())
+    assert scores.summary.n_rows == N_ROWS
+    assert not any(scores.summary.changes["unreadable"].values())
 
 
 def test_the_folder_is_read_in_place_of_scoring_again(shop, cluster, tmp_path):
@@ -116,6 +117,24 @@ def test_a_node_that_is_killed_costs_no_row(shop, cluster, expected, tmp_path):
     score(shop, tmp_path / "out", kill)
     assert doomed not in cluster.worker_nodes
     assert_complete(tmp_path / "out", expected)
+
+
+def test_a_part_that_kills_its_worker_is_named_after_a_few_tries(cluster, tmp_path):
+    import ray
+
+    tries = tmp_path / "tries"
+
+    def die(part, arguments):
+        [path] = arguments
+        with Path(path).open("a") as file:
+            file.write("x")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    part = parquet_parts.Part(0, "/shop/orders.parquet", (2, 4), 500, 300)
+    with pytest.raises(DataError, match=r"rows 500 to 799 .*orders\.parquet") as caught:
+        list(ray_engine.map_on_ray(ray, die, [part], str(tries)))
+    assert f"ended {ray_engine.MAX_RETRIES + 1} worker processes" in str(caught.value)
+    assert tries.read_text() == "x" * (ray_engine.MAX_RETRIES + 1)
 
 
 def test_a_run_whose_program_was_killed_continues(shop, cluster, expected, tmp_path):

@@ -19,6 +19,7 @@ import pytest
 import xlsxwriter
 
 from imboost.errors import DataError, MissingPackageError, SettingError, UnknownNameError
+from imboost.tables import database_files
 from imboost.tables.files import FORMATS, TableFiles
 from imboost.tables.frames import to_arrow
 from imboost.tables.read_options import ReadOptions
@@ -168,7 +169,7 @@ def test_the_table_of_an_sqlite_file_is_read_as_text(tmp_path):
 
 def test_of_several_tables_one_must_be_named(tmp_path):
     path = write_sqlite(tmp_path / "t.db", **{"a": ROWS, "b c": ROWS[:1]})
-    refused(path, """holds the tables 'a', 'b c': give --sql""")
+    refused(path, """holds the tables 'a', 'b c': give .* with `sql`""")
     assert read(path, sql="b c")["id"] == ["A1"]
     refused(path, "no such table: missing", sql="SELECT * FROM missing")
     refused(path, "no such column", sql="SELECT colour FROM a")
@@ -180,8 +181,42 @@ def test_of_several_tables_one_must_be_named(tmp_path):
 
 def test_a_query_cannot_change_a_database(tmp_path):
     path = write_sqlite(tmp_path / "t.db", orders=ROWS)
-    refused(path, "readonly", sql="DELETE FROM orders RETURNING id")
+    new, small = tmp_path / "new.db", tmp_path / "empty.db"
+    small.touch()
+    for query in (
+        "DELETE FROM orders RETURNING id",
+        f"VACUUM INTO '{new}'",
+        f"VACUUM INTO '{small}'",
+        f"ATTACH '{new}' AS other",
+        "PRAGMA journal_mode = WAL",
+    ):
+        refused(path, "a query may only read", sql=query)
+    assert not new.exists()
+    assert small.read_bytes() == b""
     assert len(read(path)["id"]) == 3
+
+
+def test_full_text_tables_are_read(tmp_path):
+    with sqlite3.connect(tmp_path / "t.db") as connection:
+        connection.execute("CREATE VIRTUAL TABLE notes USING fts5(text)")
+        connection.execute("INSERT INTO notes VALUES ('a red house'), ('a blue one')")
+    connection.close()
+    assert read(tmp_path / "t.db", sql="SELECT * FROM notes WHERE notes MATCH 'red'") == {
+        "text": ["a red house"]
+    }
+
+
+def test_a_query_that_never_ends_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr(database_files, "MAX_SECONDS", 0.05)
+    path = write_sqlite(tmp_path / "t.db", orders=ROWS)
+    endless = (
+        "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT sum(x) FROM t"
+    )
+    refused(path, "The query returned no rows for", sql=endless)
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
+        connection.execute("CREATE TABLE a AS SELECT range FROM range(1000000)")
+    endless = "SELECT count(*) FROM a x, a y, a z WHERE x.range + y.range = z.range + 0.5"
+    refused(tmp_path / "t.duckdb", "The query returned no rows for", sql=endless)
 
 
 def test_a_duckdb_file_is_read_with_its_types(tmp_path):
@@ -190,7 +225,16 @@ def test_a_duckdb_file_is_read_with_its_types(tmp_path):
     assert read(tmp_path / "t.duckdb") == {"id": [0, 1, 2, 3, 4], "kind": ["x"] * 5}
     assert read(tmp_path / "t.duckdb", sql="FROM orders WHERE id > 2")["id"] == [3, 4]
     refused(tmp_path / "t.duckdb", "could not be read", sql="SELECT * FROM nothing")
-    refused(tmp_path / "t.duckdb", "could not be read", sql="DROP TABLE orders")
+    for query in (
+        "DROP TABLE orders",
+        f"ATTACH '{tmp_path / 'new.duckdb'}' AS other",
+        f"COPY orders TO '{tmp_path / 'new.csv'}'",
+        f"EXPORT DATABASE '{tmp_path / 'new'}'",
+        "SELECT 1 AS a; SELECT 2 AS a",
+        "SET threads = 1",
+    ):
+        refused(tmp_path / "t.duckdb", "should be one SELECT statement", sql=query)
+    assert [path.name for path in tmp_path.iterdir()] == ["t.duckdb"]
 
 
 def test_a_view_of_a_duckdb_file_cannot_read_other_files(tmp_path):
@@ -206,8 +250,11 @@ def test_a_view_of_a_duckdb_file_cannot_read_other_files(tmp_path):
         (b"a,b\n1,x\n2,y\n", "csv"),
         (gzip.compress(b"a,b\n1,x\n2,y\n", mtime=0), "gz"),
         (b'{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n', "jsonl"),
+        (b'[{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]', "jsonl"),
+        (b'\n [\n{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]', "jsonl"),
+        (gzip.compress(b'[{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]'), "jsonl.gz"),
     ],
-    ids=["csv", "gz", "jsonl"],
+    ids=["csv", "gz", "jsonl", "array", "indented array", "compressed array"],
 )
 def test_standard_input_is_read_in_the_format_that_it_has(monkeypatch, content, ending):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
@@ -236,7 +283,7 @@ def test_a_csv_file_is_read_in_the_given_encoding(tmp_path, encoding):
 
 def test_wrong_encodings_and_options_are_refused(tmp_path):
     (tmp_path / "t.csv").write_bytes("a,b\n1,é\n2,b\n".encode("cp1252"))
-    refused(tmp_path / "t.csv", "not in UTF-8; .* --encoding cp1252")
+    refused(tmp_path / "t.csv", "not in UTF-8; .* with `encoding`")
     refused(tmp_path / "t.csv", "not in ascii", encoding="ascii")
     for name in ("klingon", "base64", "zip"):
         refused(tmp_path / "t.csv", f"encoding '{name}' is not known", SettingError, encoding=name)
@@ -255,7 +302,7 @@ def test_wrong_encodings_and_options_are_refused(tmp_path):
 def test_a_missing_header_is_noticed(tmp_path, lines):
     path = tmp_path / "t.csv"
     path.write_text("\n".join([*lines, ""]))
-    refused(path, r"t\.csv seems to have no header: its first line holds .*--header no")
+    refused(path, r"t\.csv seems to have no header: its first line holds .*`has_header=False`")
     found = read(path, has_header=False)
     assert next(iter(found)) == "column 1"
     assert len(found["column 1"]) == len(lines)

@@ -8,13 +8,14 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+from imboost import TableDetector, persistence
 from imboost.tables.category_parser import (
     BooleanParser,
     CategoryParser,
     parse_booleans,
     to_categories,
 )
-from imboost.tables.cells import MISSING_STRINGS, to_text
+from imboost.tables.cells import MISSING_STRINGS, mask_missing, to_text
 from imboost.tables.column_encoders import DatetimeEncoder
 from imboost.tables.datetime_parser import (
     CLOCK,
@@ -204,7 +205,7 @@ def test_missing_strings_count_in_tables_of_any_kind(tmp_path, text):
     path = tmp_path / "table.csv"
     path.write_text(f'a,b\nx,1\n"{text}",2\n')
     for table in (to_arrow(path), pa.table({"a": ["x", text]})):
-        assert to_categories(table.column("a")).to_pylist() == ["x", None]
+        assert to_text(table.column("a")).to_pylist() == ["x", None]
 
 
 @pytest.mark.parametrize(
@@ -345,5 +346,26 @@ def test_a_table_is_encoded_alike_from_csv_and_from_parquet(tmp_path):
     ids=str,
 )
 def test_cells_of_any_type_can_be_read(parser, kind):
-    assert len(parser.parse(pa.chunked_array([pa.nulls(3, kind)]))) == 3
-    assert len(parser.parse(pa.chunked_array([], kind))) == 0
+    assert len(parser.parse(mask_missing(pa.chunked_array([pa.nulls(3, kind)])))) == 3
+    assert len(parser.parse(mask_missing(pa.chunked_array([], kind)))) == 0
+
+
+def test_the_text_that_stands_for_a_missing_value_can_be_chosen():
+    table = pa.table({"alley": ["None", "paved", "?", "", None] * 10})
+    assert Schema.fit_parse(table)[1]["alley"].null_count == 30
+    schema, parsed = Schema.fit_parse(table, missing_values=["?"])
+    assert parsed["alley"].to_pylist()[:5] == ["None", "paved", None, None, None]
+    assert schema.parse(table)["alley"].equals(parsed["alley"])
+    [column] = schema
+    assert (column.n_missing, column.note) == (30, "10 cells are '?', which counts as missing")
+    assert Schema.fit_parse(table, missing_values=[])[1]["alley"].null_count == 20
+
+
+def test_a_model_keeps_the_text_that_stands_for_a_missing_value(tmp_path):
+    kinds = ["None", "paved", "gravel", "None"] * 25
+    table = pa.table({"alley": kinds, "size": np.arange(100) % 7 / 2})
+    fitted = TableDetector("trees", missing_values=["?"], random_state=0).fit(table)
+    persistence.save(fitted, tmp_path / "a.model")
+    loaded = persistence.load(tmp_path / "a.model")
+    assert loaded.schema_.parse(table)["alley"].to_pylist() == kinds
+    np.testing.assert_array_equal(loaded.decision_function(table), fitted.decision_scores_)

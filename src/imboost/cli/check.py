@@ -13,7 +13,16 @@ from rich.text import Text
 from imboost.cli.console import say
 from imboost.cli.fit import given_roles
 from imboost.cli.inputs import load_model
-from imboost.cli.options import RolesFile, Table
+from imboost.cli.options import (
+    Encoding,
+    Header,
+    Missing,
+    RolesFile,
+    Sheet,
+    Sql,
+    Table,
+    read_options,
+)
 from imboost.cli.outputs import write_text
 from imboost.cli.progress import stage
 from imboost.errors import DataError
@@ -60,12 +69,17 @@ def check(
         Path | None,
         typer.Option(help="Write the roles of all columns to this TOML file, to be edited."),
     ] = None,
+    missing: Missing = None,
+    encoding: Encoding = None,
+    header: Header = None,
+    sheet: Sheet = None,
+    sql: Sql = None,
 ) -> None:
     """Find what is wrong with a table: duplicates, spellings, broken relations and so on.
 
     Kinds: duplicates, near-duplicates, repeated-ids, spellings, sentinels, dates, units,
-    relations, unreadable, changed. The exit code is 0 if nothing is found, 1 if something is and
-    2 for wrong input.
+    relations, unreadable, changed. The exit code is 0 if nothing is found, 1 if something is, 2
+    for wrong input and 3 if the program fails.
     """
     from imboost.findings.check import check_table, select_kinds
     from imboost.findings.output import as_json, check_ending, format_findings
@@ -74,15 +88,18 @@ def check(
     from imboost.tables.roles import Role
     from imboost.tables.schema import Schema
 
+    options = read_options(encoding, header, sheet, sql)
     kinds = select_kinds(only or (), skip or ())
     chosen = given_roles(roles, role)
     if out is not None:
         check_ending(out)
     detector = load_model(model) if model is not None else None
     with stage(f"reading {data}"):
-        table = TableFiles.find(data).read()
+        table = TableFiles.find(data, options).read()
     with stage(f"checking {count(table.num_rows, 'row')}"):
-        schema, parsed = Schema.fit_parse(table, chosen, needs_features=False)
+        schema, parsed = Schema.fit_parse(
+            table, chosen, missing_values=missing, needs_features=False
+        )
         findings = check_table(table, schema=(schema, parsed), only=kinds)
         if detector is not None and "changed" in kinds:
             findings += changed_columns(detector, table, schema)
@@ -107,13 +124,12 @@ def changed_columns(detector: TableDetector, table: pa.Table, schema: Schema) ->
     """Return how the columns of a table differ from those of the training table."""
     from imboost.facts import Fact, FactKind
     from imboost.findings import Finding
-    from imboost.scoring.drift import DriftMonitor
+    from imboost.scoring.drift import Drift
 
     if not table.num_rows:
         raise DataError("The table has a header but no rows.")
-    monitor = DriftMonitor(detector)
-    monitor.add(table)
-    facts = [fact for fact in monitor.findings() if fact.kind is not FactKind.UNUSED_COLUMN]
+    changes = Drift.of_table(detector, table).findings()
+    facts = [fact for fact in changes if fact.kind is not FactKind.UNUSED_COLUMN]
     trained = {column.name: column for column in detector.schema_}
     for column in schema:
         before, columns = trained.get(column.name), (column.name,)

@@ -19,6 +19,7 @@ from imboost.cli.options import (
     Engine,
     EngineChoice,
     Header,
+    Missing,
     RayAddress,
     RolesFile,
     Seed,
@@ -98,6 +99,7 @@ def fit(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
     engine: Engine = EngineChoice.LOCAL,
     ray_address: RayAddress = None,
+    missing: Missing = None,
     encoding: Encoding = None,
     header: Header = None,
     sheet: Sheet = None,
@@ -123,7 +125,12 @@ def fit(
     _check_labels(label_column, outlier_label, chosen)
     inner = _make_detector(detector)
     fitted = TableDetector(
-        inner, roles=chosen, scaling=scaling, contamination=fraction, random_state=seed
+        inner,
+        roles=chosen,
+        missing_values=missing,
+        scaling=scaling,
+        contamination=fraction,
+        random_state=seed,
     )
     fitted.check_settings()
     out = out or default_output(data, ".model")
@@ -136,7 +143,7 @@ def fit(
     if label_column is not None:
         chosen[label_column] = "ignored"
     with stage(f"finding the roles of {count(table.num_columns, 'column')}"):
-        schema, parsed = Schema.fit_parse(table, chosen)
+        schema, parsed = Schema.fit_parse(table, chosen, missing_values=missing)
     print_columns(schema, n_rows, label_column)
     if not sample.is_complete:
         say(

@@ -13,7 +13,7 @@ from imboost.errors import PersistenceError, SettingError, UnknownNameError
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
-    from imboost.scoring.streaming import ScoredBatch
+    from imboost.scoring.pipeline import ScoredBatch
     from imboost.scoring.table_sample import TableSample
     from imboost.tables.files import TableFiles
     from imboost.tables.read_options import ReadOptions
@@ -21,19 +21,12 @@ if TYPE_CHECKING:
 
 def load_model(folder: Path) -> TableDetector:
     """Load a TableDetector; raise if the folder holds another detector."""
-    from imboost import persistence
-    from imboost.detectors.table_detector import TableDetector
+    from imboost.scoring.pipeline import load_table_detector
 
     if not folder.exists():
         raise PersistenceError(f"The model {folder} does not exist: create it with 'imboost fit'.")
     with stage(f"loading {folder}"):
-        detector = persistence.load(folder)
-    if not isinstance(detector, TableDetector):
-        raise PersistenceError(
-            f"{folder} holds a {type(detector).__name__}, which scores arrays: commands need a "
-            "TableDetector, as 'imboost fit' saves it."
-        )
-    return detector
+        return load_table_detector(folder)
 
 
 def open_inputs(model: Path, data: Path, options: ReadOptions) -> tuple[TableDetector, TableFiles]:
@@ -55,7 +48,7 @@ def read_training_rows(
     ray_address: str | None,
 ) -> TableSample:
     """Read a table of any size and return its training rows; raise without the label column."""
-    from imboost.scoring.streaming import check_row_counts
+    from imboost.scoring.pipeline import check_row_counts
     from imboost.scoring.training_sample import draw_sample
     from imboost.tables.files import TableFiles
 
@@ -107,11 +100,11 @@ def scored_batches(
     detector: TableDetector, files: TableFiles, scores: Path | None = None
 ) -> Iterator[ScoredBatch]:
     """Score a table batch by batch, or read its scores from a file, with a progress bar."""
+    from imboost.scoring.pipeline import score_table
     from imboost.scoring.score_files import add_scores
-    from imboost.scoring.streaming import score_batches
 
     if scores is None:
-        verb, batches = "scoring", score_batches(detector, files)
+        verb, batches = "scoring", score_table(detector, files)
     else:
         verb, batches = "reading", add_scores(detector, files, scores)
     with row_bar() as progress:

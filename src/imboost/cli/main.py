@@ -34,7 +34,7 @@ for command in (demo, label, log, check, fit, score, explain, report, export, se
 
 
 def main() -> None:
-    """Run the program; a user's mistake ends with one line and exit code 2."""
+    """Run the program."""
     run_app(app, "imboost")
 
 

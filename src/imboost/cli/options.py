@@ -48,6 +48,14 @@ RolesFile = Annotated[
         "--role has precedence.",
     ),
 ]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TEXT",
+        help="Text that stands for a missing value, besides empty cells; may be repeated. "
+        "Default: NA, N/A, NULL, None, nan and others. The model keeps it.",
+    ),
+]
 Encoding = Annotated[
     str | None,
     typer.Option(

@@ -73,4 +73,5 @@ def score_on_ray(model: Path, data: Path, out: Path | None, address: str | None)
 def describe_rows(scores: RayScores) -> str:
     """Say how many rows were read and written, and how many an earlier run had written."""
     earlier = f", {scores.n_continued:,} of them earlier" if scores.n_continued else ""
-    return f"Read {count(scores.n_read, 'row')}, wrote {count(scores.n_read, 'score')}{earlier}."
+    n_rows = scores.summary.n_rows
+    return f"Read {count(n_rows, 'row')}, wrote {count(n_rows, 'score')}{earlier}."

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from imboost.detectors.table_detector import TableDetector
     from imboost.tables.files import TableFiles
 
 SAMPLING_SEED = 0
@@ -51,7 +52,8 @@ def report(
     """
     import numpy as np
 
-    from imboost.scoring.drift import DriftMonitor
+    from imboost.scoring.drift import Drift
+    from imboost.scoring.pipeline import Summary
     from imboost.scoring.report import N_SAMPLED, N_TOP, render_report
     from imboost.scoring.row_selection import TopRows
     from imboost.scoring.score_files import check_scores
@@ -61,17 +63,14 @@ def report(
     if out.is_dir():
         raise SettingError(f"{out} is a folder: name a file with --out.")
     detector, files = open_inputs(model, data, options)
-    highest, sampled, monitor = TopRows(N_TOP), TopRows(N_SAMPLED), DriftMonitor(detector)
+    highest, sampled, summary = TopRows(N_TOP), TopRows(N_SAMPLED), Summary()
     rng = np.random.default_rng(SAMPLING_SEED)
     parts: list[NDArray[np.float32]] = []  # in single precision, to save memory
-    n_outliers = 0
-    for batch in scored_batches(detector, files, scores):
+    for batch in summary.counted(scored_batches(detector, files, scores)):
         found = batch.predictions
         parts.append(found.scores.astype(np.float32))
-        n_outliers += int(found.is_outlier.sum())
         highest.add(batch.first_row, batch.table, found.scores)
         sampled.add(batch.first_row, batch.table, rng.random(batch.table.num_rows))
-        monitor.add(batch.table)
     all_scores, top, sample = np.concatenate(parts), highest.selected(), sampled.selected()
     if scores is not None:
         check_scores(detector, top, highest.keys)
@@ -80,17 +79,19 @@ def report(
             detector,
             data.name,
             all_scores,
-            n_outliers,
+            summary.n_outliers,
             top,
             sample,
-            monitor.findings(),
-            _table_findings(files, len(all_scores)),
+            Drift(detector, summary.n_rows, summary.changes).findings(),
+            _table_findings(detector, files, len(all_scores)),
         )
     write_text(out, page)
     say(f"Report: {out}", f"Read {count(top.n_read, 'row')}, scored {len(all_scores):,}.")
 
 
-def _table_findings(files: TableFiles, n_rows: int) -> list[dict[str, Any]] | None:
+def _table_findings(
+    detector: TableDetector, files: TableFiles, n_rows: int
+) -> list[dict[str, Any]] | None:
     """Return what is wrong with the table, for the page; None if it is too large."""
     from imboost.findings.check import check_table
     from imboost.findings.output import page_findings
@@ -100,6 +101,14 @@ def _table_findings(files: TableFiles, n_rows: int) -> list[dict[str, Any]] | No
     if n_rows > MAX_CHECKED_ROWS:
         return None
     table = files.read()
-    schema = Schema.fit_parse(table, needs_features=False)
+    missing_values = detector.schema_.missing_values
+    given = (detector.roles or {}).items()
+    roles = {name: role for name, role in given if name in table.column_names}
+    try:
+        schema = Schema.fit_parse(
+            table, roles, missing_values=missing_values, needs_features=False
+        )
+    except SettingError:  # no cell fits a role any more, which the page says in its warnings
+        schema = Schema.fit_parse(table, missing_values=missing_values, needs_features=False)
     identifiers = [column.name for column in schema[0] if column.role == Role.IDENTIFIER]
     return page_findings(check_table(table, schema=schema), table, identifiers)

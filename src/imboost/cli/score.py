@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -28,18 +26,17 @@ from imboost.cli.options import (
 from imboost.cli.outputs import output_file
 from imboost.cli.progress import row_bar
 from imboost.cli.ray_commands import check_local, check_ray_options, describe_rows, score_on_ray
+from imboost.errors import SettingError
 from imboost.present import wording
 from imboost.present.formatting import count, percent
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
     from imboost.facts import Fact
-    from imboost.scoring.drift import DriftMonitor
-    from imboost.scoring.ray_engine import RayScores
-    from imboost.scoring.streaming import ScoredBatch
-    from imboost.scoring.table_writers import WriteOptions
+    from imboost.scoring.pipeline import Summary
     from imboost.tables.files import TableFiles
 
+OUTLIERS = "outliers"  # value of --reasons
 MAX_WARNINGS = 5  # warnings about columns that are printed
 
 # A larger fraction of outliers than both of these warns of drift, in tables that are not tiny.
@@ -65,7 +62,7 @@ def score(
         str | None,
         typer.Option(
             metavar="ROWS",
-            help="Explain the rows called outliers (outliers), or this number of rows with the "
+            help="Explain the predicted outliers (outliers), or this number of rows with the "
             "highest scores. Excel files mark the cells.",
         ),
     ] = None,
@@ -95,12 +92,7 @@ def score(
 
       imboost score orders.model s3://shop/orders --out s3://shop/scores --engine ray
     """
-    from imboost.scoring.drift import DriftMonitor
-    from imboost.scoring.score_reasons import parse_reasons
-    from imboost.scoring.streaming import check_row_counts
-    from imboost.scoring.table_writers import WriteOptions
     from imboost.scoring.writer import check_score_path
-    from imboost.tables.roles import Role
     from imboost.tables.standard_input import STANDARD_STREAM
 
     options, n_reasons = read_options(encoding, header, sheet, sql), parse_reasons(reasons)
@@ -109,7 +101,7 @@ def score(
         check_ray_options([*options.given, *(name for name in others if others[name])])
         scores = score_on_ray(model, data, out, ray_address)
         say(
-            *_summary(scores, scores.n_continued),
+            *_describe(scores.detector, scores.summary, scores.seconds, scores.n_continued),
             f"Scores: {scores.folder.location}",
             describe_rows(scores),
         )
@@ -124,94 +116,106 @@ def score(
     check_score_path(out, files.paths)
     if n_reasons is not None:
         detector.check_explains("leave out --reasons")
-    tell = partial(say, stderr=out == STANDARD_STREAM)
-    numeric = (column.name for column in detector.schema_ if column.role == Role.NUMERIC)
-    writing = WriteOptions(escape_formulas, frozenset(numeric))
+    start = perf_counter()
     with output_file(out, ".csv") as draft:
-        done = _Scoring(detector, files, DriftMonitor(detector))
-        n_written = done.write(draft, writing, n_reasons)
-        check_row_counts(done.n_read, n_written, "wrote")
-    tell(*_summary(done))
+        summary, n_explained = _write(detector, files, draft, escape_formulas, n_reasons)
+    lines = [*_describe(detector, summary, perf_counter() - start)]
     if n_reasons is not None:
-        tell(f"Reasons: {count(done.n_explained, 'row')}.")
-    tell(f"Scores: {out}", f"Read {count(done.n_read, 'row')}, wrote {count(n_written, 'score')}.")
+        lines.append(f"Reasons: {count(n_explained, 'row')}.")
+    n_rows = summary.n_rows
+    lines += [f"Scores: {out}", f"Read {count(n_rows, 'row')}, wrote {count(n_rows, 'score')}."]
+    say(*lines, stderr=out == STANDARD_STREAM)
 
 
-@dataclass
-class _Scoring:
-    """Scores a table into a file and counts."""
+def parse_reasons(text: str | None) -> int | None:
+    """Return how many rows are explained; 0 for all outliers, None for no row.
 
-    detector: TableDetector
-    files: TableFiles
-    monitor: DriftMonitor
-    n_read: int = 0
-    n_outliers: int = 0
-    n_explained: int = 0
-    seconds: float = 0.0
-    model_seconds: float = 0.0  # summed over threads, as the next
-    other_seconds: float = 0.0
+    >>> parse_reasons("50"), parse_reasons("outliers"), parse_reasons(None)
+    (50, 0, None)
+    """
+    if text is None or text == OUTLIERS:
+        return None if text is None else 0
+    from imboost.scoring.score_reasons import MAX_EXPLAINED
 
-    def write(self, draft: Path, options: WriteOptions, n_reasons: int | None) -> int:
-        """Write the scores and, unless `n_reasons` is None, reasons; return the rows written."""
-        from imboost.scoring.row_selection import TopRows, identifier_columns
-        from imboost.scoring.score_reasons import MAX_EXPLAINED, find_reasons, write_reasons
-        from imboost.scoring.writer import ScoreWriter
-
-        is_excel = draft.suffix.lower() == ".xlsx"  # it shows whole rows
-        copied = None if is_excel else identifier_columns(self.detector)
-        top = TopRows(n_reasons or MAX_EXPLAINED)
-        first = draft if n_reasons is None else draft.with_name("unexplained.parquet")
-        start = perf_counter()
-        with ScoreWriter(first, copied, options, self.detector.model_name) as writer:
-            for batch in scored_batches(self.detector, self.files):
-                before = perf_counter()
-                writer.write(batch)
-                if n_reasons is not None:
-                    top.add(batch.first_row, batch.table, batch.predictions.scores)
-                self._count(batch)
-                self.other_seconds += perf_counter() - before
-        self.seconds = perf_counter() - start
-        if n_reasons is None:
-            return writer.n_rows
-        selected = top.first(n_reasons or min(self.n_outliers, MAX_EXPLAINED))
-        self.n_explained = len(selected.numbers)
-        with row_bar() as progress:
-            task = progress.add_task("explaining", total=self.n_explained)
-            found = find_reasons(self.detector, selected, lambda n: progress.advance(task, n))
-        return write_reasons(first, draft, found, options)
-
-    def _count(self, batch: ScoredBatch) -> None:
-        found = batch.predictions
-        self.monitor.add(batch.table)
-        self.n_read += batch.table.num_rows
-        self.n_outliers += int(found.is_outlier.sum())
-        self.model_seconds += found.model_seconds
-        self.other_seconds += batch.reading_seconds + found.encoding_seconds
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_EXPLAINED:
+        raise SettingError(
+            f"--reasons must be {OUTLIERS}, or a number of rows from 1 to {MAX_EXPLAINED:,}; got "
+            f"{text}."
+        )
+    return int(text)
 
 
-def _summary(done: _Scoring | RayScores, n_continued: int = 0) -> Iterator[str]:
+def _write(
+    detector: TableDetector,
+    files: TableFiles,
+    draft: Path,
+    escape_formulas: bool,
+    n_reasons: int | None,
+) -> tuple[Summary, int]:
+    """Write the scores and, unless `n_reasons` is None, reasons; return the number of reasons."""
+    from imboost.scoring.pipeline import Summary
+    from imboost.scoring.row_selection import TopRows, identifier_columns
+    from imboost.scoring.score_reasons import MAX_EXPLAINED, find_reasons, write_reasons
+    from imboost.scoring.table_writers import WriteOptions, open_writer
+    from imboost.scoring.writer import write_scores
+    from imboost.tables.roles import Role
+
+    numeric = (column.name for column in detector.schema_ if column.role == Role.NUMERIC)
+    options = WriteOptions(escape_formulas, frozenset(numeric))
+    is_excel = draft.suffix.lower() == ".xlsx"  # it shows whole rows
+    copied = None if is_excel else identifier_columns(detector)
+    summary, batches = Summary(), scored_batches(detector, files)
+    if n_reasons is None:
+        write_scores(
+            detector,
+            summary.counted(batches),
+            copied,
+            lambda schema: open_writer(draft, schema, options),
+        )
+        return summary, 0
+    top, first = TopRows(n_reasons or MAX_EXPLAINED), draft.with_name("unexplained.parquet")
+    write_scores(
+        detector,
+        top.watch(summary.counted(batches)),
+        copied,
+        lambda schema: open_writer(first, schema),
+    )
+    selected = top.first(n_reasons or min(summary.n_outliers, MAX_EXPLAINED))
+    with row_bar() as progress:
+        task = progress.add_task("explaining", total=len(selected.numbers))
+        found = find_reasons(detector, selected, lambda n: progress.advance(task, n))
+    write_reasons(first, draft, found, options)
+    return summary, len(found)
+
+
+def _describe(
+    detector: TableDetector, summary: Summary, seconds: float, n_continued: int = 0
+) -> Iterator[str]:
     """Say how long the scoring took and what is notable about the scores and the table.
 
     An earlier run has scored `n_continued` of the rows.
     """
-    n_read, detector = done.n_read, done.detector
-    n_scored = n_read - n_continued
-    share_in_model = done.model_seconds / ((done.model_seconds + done.other_seconds) or 1.0)
+    from imboost.scoring.drift import Drift
+
+    n_rows = summary.n_rows
+    n_scored = n_rows - n_continued
+    total = summary.model_seconds + summary.other_seconds
     if n_continued and not n_scored:
         yield "All parts existed: no row was left to score."
     else:
         yield (
-            f"{count(n_scored, 'row')} in {done.seconds:,.1f} s: {n_scored / done.seconds:,.0f} "
-            f"rows per second, {percent(share_in_model)} of the computing time in the model."
+            f"{count(n_scored, 'row')} in {seconds:,.1f} s: {n_scored / seconds:,.0f} rows per "
+            f"second, {percent(summary.model_seconds / (total or 1.0))} of the computing time in "
+            "the model."
         )
     yield f"Scored by {detector.model_name}."
-    yield outlier_count(done.n_outliers, n_read, detector.threshold_)
-    yield from _outlier_warnings(done.n_outliers, n_read, detector)
-    yield from _column_warnings(done.monitor.warnings())
+    yield outlier_count(summary.n_outliers, n_rows, detector.threshold_)
+    yield from _outlier_warnings(summary.n_outliers, n_rows, detector)
+    yield from _column_warnings(Drift(detector, n_rows, summary.changes).warnings())
 
 
 def _outlier_warnings(n_outliers: int, n_rows: int, detector: TableDetector) -> Iterator[str]:
-    """Warn if a far larger fraction of rows is called outliers than in training."""
+    """Warn if far more rows are predicted outliers than in training."""
     now, then = n_outliers / max(n_rows, 1), float(detector.labels_.mean())
     if n_rows >= MIN_ROWS_TO_WARN and now > max(MAX_OUTLIER_FRACTION, MAX_OUTLIER_RATIO * then):
         yield (

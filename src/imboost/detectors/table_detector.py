@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from operator import attrgetter
@@ -66,6 +66,9 @@ class TableDetector(Detector):
     roles : dict of str to str, optional
         Roles of some columns: "numeric", "categorical", "boolean", "datetime", "identifier",
         "constant", "text" or "ignored". The roles of the others are inferred.
+    missing_values : list of str, optional
+        Text that stands for a missing value, besides empty cells. Default: "NA", "None", "nan" and
+        the others of `imboost.tables.cells.MISSING_STRINGS`.
     scaling : {"auto", "robust", "log", "quantile", "minmax"}
         How numbers are scaled: "robust" by median and quartiles with extreme values compressed,
         "log" likewise, but skewed columns by their logarithm, "quantile" by quantiles, "minmax"
@@ -119,12 +122,14 @@ class TableDetector(Detector):
         detector: str | BaseDetector = "stack",
         *,
         roles: Mapping[str, str] | None = None,
+        missing_values: Sequence[str] | None = None,
         scaling: str = "auto",
         contamination: float | str | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.detector = detector
         self.roles = roles
+        self.missing_values = missing_values
         self.scaling = scaling
         self.contamination = contamination
         self.random_state = random_state
@@ -149,21 +154,23 @@ class TableDetector(Detector):
         is_audit, weights
             See `BaseDetector.fit`.
         schema : tuple of Schema and dict, optional
-            What `Schema.fit_parse` returned for `X`, if it is known already; `roles` then has no
-            effect.
+            What `Schema.fit_parse` returned for `X`, if it is known already; `roles` and
+            `missing_values` then have no effect.
         """
         detector = self.check_settings()
         table = self._read(X, reset=True)
-        fitted_schema, parsed = schema or Schema.fit_parse(table, self.roles)
+        fitted_schema, parsed = schema or Schema.fit_parse(
+            table, self.roles, missing_values=self.missing_values
+        )
         self.rules_ = Rules.fit(fitted_schema, parsed) if detector.uses_rules else None
         scaling = self._choose_scaling(fitted_schema)
         self.encoder_ = TableEncoder.fit(fitted_schema, parsed, scaling)
         self.schema_, self._parsed = fitted_schema, parsed
-        self._source, self._matrix = _if_immutable(X), self._encode(parsed)
+        self._source, self._matrix = _if_immutable(X), self.encode_parsed(parsed)
         self.detector_ = detector.fit(
             self._matrix, y, layout=self._layout, is_audit=is_audit, weights=weights
         )
-        self._check_cells = _take_check_cells(table, list(parsed))
+        self._check_cells = _take_check_cells(table.select(list(parsed)), fitted_schema)
         self._fit_reference_values()
         return self
 
@@ -191,7 +198,7 @@ class TableDetector(Detector):
         check_is_fitted(self)
         if not hasattr(self, "_parsed") or X is not self._source:
             self._parsed = self.schema_.parse(self._read(X))
-            self._source, self._matrix = _if_immutable(X), self._encode(self._parsed)
+            self._source, self._matrix = _if_immutable(X), self.encode_parsed(self._parsed)
         self.detector_.refine(self._matrix, y, is_audit=is_audit, weights=weights)
         self._fit_reference_values()
         return self
@@ -210,7 +217,7 @@ class TableDetector(Detector):
         starts = range(0, max(table.num_rows, 1), CHUNK_ROWS)
         n_jobs: int = getattr(self.detector_, "n_jobs", -1)
         parts = map_in_threads(
-            lambda start: self._encode(self.schema_.parse(table.slice(start, CHUNK_ROWS))),
+            lambda start: self.encode_parsed(self.schema_.parse(table.slice(start, CHUNK_ROWS))),
             starts,
             n_jobs,
         )
@@ -234,7 +241,8 @@ class TableDetector(Detector):
             self.n_features_in_ = table.num_columns
         return table
 
-    def _encode(self, parsed: ParsedColumns) -> NDArray[np.float32]:
+    def encode_parsed(self, parsed: ParsedColumns) -> NDArray[np.float32]:
+        """Return the matrix of a table that `schema_` parsed."""
         if not self.rules_:
             return self.encoder_.transform(parsed)
         flags = self.rules_.transform(parsed)
@@ -298,10 +306,14 @@ class TableDetector(Detector):
         if not isinstance(detector, Stack):
             raise SettingError(f"{type(detector).__name__} cannot be distilled: only Stack can.")
         student = type(self)(
-            Distilled(), roles=self.roles, scaling=self.scaling, random_state=self.random_state
+            Distilled(),
+            roles=self.roles,
+            missing_values=self.missing_values,
+            scaling=self.scaling,
+            random_state=self.random_state,
         )
         student.detector_ = distill(
-            detector, self.schema_.parse(self._read(X)), self._encode, y, check=check
+            detector, self.schema_.parse(self._read(X)), self.encode_parsed, y, check=check
         )
         student.rules_ = None
         vars(student).update(
@@ -317,7 +329,7 @@ class TableDetector(Detector):
         self.check_explains()
         table = to_arrow(X)
         parsed = self.schema_.parse(table)
-        found: Attributions = self.detector_.attribute(self._encode(parsed))
+        found: Attributions = self.detector_.attribute(self.encode_parsed(parsed))
         scores = found.baseline + found.residual + found.contributions.sum(axis=1)
         columns = []
         for at, name in enumerate(self._layout.sources):
@@ -356,7 +368,7 @@ class TableDetector(Detector):
         encoder = self.encoder_.encoders[name]
         first = next(one.columns for one in self._layout.features if one.source == name)
         cells = zip(
-            to_text(table.column(name)).to_pylist(),
+            to_text(table.column(name), self.schema_.missing_values).to_pylist(),
             encoder.cells(parsed[name]),
             encoder.decode(expected[:, first]),
             self.reference_values_[name].locate(parsed[name]),
@@ -442,8 +454,11 @@ def _if_immutable(source: Any) -> pa.Table | None:
     return source if isinstance(source, pa.Table) else None
 
 
-def _take_check_cells(table: pa.Table, names: list[str]) -> dict[str, list[str | None]]:
+def _take_check_cells(table: pa.Table, schema: Schema) -> dict[str, list[str | None]]:
     """Return a few rows as text, with which a loaded model is checked."""
     rows = np.linspace(0, table.num_rows - 1, N_FINGERPRINT_ROWS).astype(np.int64)
-    taken = table.select(names).take(pa.array(rows))
-    return {name: to_text(taken.column(name)).to_pylist() for name in names}
+    taken = table.take(pa.array(rows))
+    return {
+        name: to_text(taken.column(name), schema.missing_values).to_pylist()
+        for name in taken.column_names
+    }

@@ -74,7 +74,7 @@ def unreadable(checked: CheckedTable, name: str) -> Mask:
     """Return which cells of a column are there but could not be parsed."""
     values = checked.parsed[name]
     is_missing = np.isnan(values) if isinstance(values, np.ndarray) else values.is_null()
-    is_there = mask_missing(checked.table.column(name)).is_valid()
+    is_there = mask_missing(checked.table.column(name), checked.schema.missing_values).is_valid()
     there = np.asarray(is_there.to_numpy(), dtype=bool)
     return np.asarray(np.asarray(is_missing, dtype=bool) & there)
 

@@ -75,7 +75,7 @@ class CheckedTable:
     def texts(self) -> dict[str, pa.ChunkedArray]:
         """The cells of every column as text without spaces around it."""
         return {
-            column.name: to_text(self.table.column(column.name))
+            column.name: to_text(self.table.column(column.name), self.schema.missing_values)
             for column in self.schema
             if is_supported(self.table.column(column.name).type)
         }

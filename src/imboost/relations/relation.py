@@ -13,7 +13,7 @@ import pyarrow as pa
 from imboost.arrays import Floats, Indices, Mask
 from imboost.facts import BrokenRule, Cell, RuleKind
 from imboost.tables.category_parser import to_categories
-from imboost.tables.cells import is_supported
+from imboost.tables.cells import is_supported, mask_missing
 from imboost.tables.schema import ParsedColumns, Schema
 
 SECONDS = -6.3e10, 2.54e11  # seconds since 1970 of years with four digits, 0001 to 9999
@@ -145,7 +145,7 @@ def with_text_columns(schema: Schema, table: pa.Table, parsed: Parsed) -> Parsed
     ['code', 'x']
     """
     unused = {
-        column.name: to_categories(table.column(column.name))
+        column.name: to_categories(mask_missing(table.column(column.name), schema.missing_values))
         for column in schema
         if column.parser is None
         and column.role in ("identifier", "text")

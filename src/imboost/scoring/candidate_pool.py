@@ -23,8 +23,8 @@ from imboost.detectors.detector import Detector
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.persistence.atomic_write import atomic_write
+from imboost.scoring.pipeline import score_table
 from imboost.scoring.row_selection import TopRows
-from imboost.scoring.streaming import score_batches
 from imboost.scoring.table_sample import TableSample
 from imboost.scoring.training_sample import draw_sample
 from imboost.tables.files import TableFiles
@@ -71,6 +71,25 @@ def read_or_draw(path: Path | str, detector: Detector, seed: int = 0) -> TableSa
     return draw_pool(files, detector, seed=seed) if needs_pool(files) else files.read()
 
 
+def store_pool(
+    files: TableFiles,
+    detector: Detector,
+    path: Path,
+    *,
+    seed: int = 0,
+    progress: Callable[[int], None] = lambda _: None,
+) -> TableSample | None:
+    """Draw the candidate pool of a large table and write it; None for a table that needs none.
+
+    See `draw_pool` and `save_pool`.
+    """
+    if not needs_pool(files):
+        return None
+    pool = draw_pool(files, detector, seed=seed, progress=progress)
+    save_pool(pool, path)
+    return pool
+
+
 def draw_pool(
     files: TableFiles,
     detector: Detector,
@@ -100,7 +119,7 @@ def draw_pool(
         fitted.set_params(random_state=seed)
     fitted.fit(sample.table)
     highest, doubtful = TopRows(N_HIGHEST), TopRows(N_DOUBTFUL)
-    for batch in score_batches(fitted, files):
+    for batch in score_table(fitted, files):
         scores = batch.predictions.scores
         highest.add(batch.first_row, batch.table, scores)
         doubtful.add(batch.first_row, batch.table, -np.abs(scores - fitted.threshold_))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 
@@ -25,9 +26,20 @@ FIRST_YEAR = 1900  # of Excel's dates
 MARK_COLOUR = "#FFC7CE"  # the fill of Excel's own style "Bad"
 MIN_WIDTH, MAX_WIDTH = 8, 40  # characters of a column
 
+OPTIONS = {
+    "constant_memory": True,  # rows go to disk at once and cannot be changed later
+    "remove_timezone": True,
+    "strings_to_formulas": False,
+    "strings_to_urls": False,
+}
+PATTERNS = {datetime: "yyyy-mm-dd hh:mm:ss", date: "yyyy-mm-dd"}  # a datetime is a date too
 
-class ExcelWriter:
-    """Writes tables to one sheet; text is never a formula.
+
+@contextmanager
+def open_sheet(
+    path: Path, names: Sequence[str], numeric: frozenset[str], marking: str | None
+) -> Iterator[SheetWriter]:
+    """Open a file with one sheet; text is never a formula.
 
     Parameters
     ----------
@@ -39,77 +51,72 @@ class ExcelWriter:
     marking : str, optional
         Column with lists of column names: those cells of the row are filled.
     """
+    check_package()
+    if len(names) > MAX_COLUMNS:
+        raise DataError(
+            f"An Excel file holds at most {MAX_COLUMNS:,} columns, the table has "
+            f"{len(names):,}: write CSV or Parquet."
+        )
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(path, OPTIONS) as book:
+        sheet = book.add_worksheet("scores")
+        header = book.add_format({"bold": True, "bottom": 1})
+        for at, name in enumerate(names):
+            sheet.set_column(at, at, min(max(len(name) + 2, MIN_WIDTH), MAX_WIDTH))
+            sheet.write_string(0, at, name[:MAX_CHARACTERS], header)
+        sheet.freeze_panes(1, 0)
+        writer = SheetWriter(book, sheet, names, numeric, marking)
+        yield writer
+        if writer.n_rows:
+            sheet.autofilter(0, 0, writer.n_rows, len(names) - 1)
+
+
+class SheetWriter:
+    """Writes tables below each other; see `open_sheet`."""
 
     def __init__(
-        self, path: Path, names: Sequence[str], numeric: frozenset[str], marking: str | None
+        self, book: Any, sheet: Any, names: Sequence[str], numeric: frozenset[str], marking: Any
     ) -> None:
-        check_package()
-        if len(names) > MAX_COLUMNS:
-            raise DataError(
-                f"An Excel file holds at most {MAX_COLUMNS:,} columns, the table has "
-                f"{len(names):,}: write CSV or Parquet with --out."
-            )
-        import xlsxwriter
-
-        self._names, self._numeric, self._marking = list(names), numeric, marking
-        # In this mode rows go to disk at once and cannot be changed later.
-        self._book = xlsxwriter.Workbook(path, {"constant_memory": True})
-        self._sheet = self._book.add_worksheet("scores")
+        self.n_rows = 0
+        self._sheet, self._names, self._numeric, self._marking = sheet, names, numeric, marking
         self._formats = {
-            (is_marked, pattern): self._book.add_format(
-                ({"bg_color": MARK_COLOUR} if is_marked else {}) | {"num_format": pattern}
+            (is_marked, kind): book.add_format(
+                ({"bg_color": MARK_COLOUR} if is_marked else {})
+                | {"num_format": PATTERNS[kind] if kind else "General"}
             )
             for is_marked in (False, True)
-            for pattern in ("General", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss")
+            for kind in (None, *PATTERNS)
         }
-        header = self._book.add_format({"bold": True, "bottom": 1})
-        for at, name in enumerate(names):
-            self._sheet.set_column(at, at, min(max(len(name) + 2, MIN_WIDTH), MAX_WIDTH))
-            self._sheet.write_string(0, at, name[:MAX_CHARACTERS], header)
-        self._sheet.freeze_panes(1, 0)
-        self._n_rows = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._n_rows:
-            self._sheet.autofilter(0, 0, self._n_rows, len(self._names) - 1)
-        self._book.close()
 
     def write_table(self, table: pa.Table) -> None:
         """Write the rows of a table."""
-        if self._n_rows + table.num_rows > MAX_ROWS:
+        if self.n_rows + table.num_rows > MAX_ROWS:
             raise DataError(
-                f"An Excel file holds at most {MAX_ROWS:,} rows: write CSV or Parquet with --out."
+                f"An Excel file holds at most {MAX_ROWS:,} rows: write CSV or Parquet."
             )
         for row in table.to_pylist():
-            self._n_rows += 1
+            self.n_rows += 1
             marked = row[self._marking] or () if self._marking else ()
             for at, name in enumerate(self._names):
-                self._write_cell(at, row[name], name in marked, name in self._numeric)
+                value = _to_excel(row[name], name in self._numeric)
+                kind = next((kind for kind in PATTERNS if isinstance(value, kind)), None)
+                self._sheet.write(self.n_rows, at, value, self._formats[name in marked, kind])
 
-    def _write_cell(self, at: int, value: Any, is_marked: bool, is_numeric: bool) -> None:
-        sheet, row, plain = self._sheet, self._n_rows, self._formats[is_marked, "General"]
-        if isinstance(value, list):
-            value = "; ".join(map(str, value))
-        elif isinstance(value, Decimal) or (
-            is_numeric and isinstance(value, str) and re.match(NUMBER, value.strip())
-        ):
-            value = float(value)
-        if value is None:
-            sheet.write_blank(row, at, None, plain)
-        elif isinstance(value, bool):
-            sheet.write_boolean(row, at, value, plain)
-        elif isinstance(value, int | float) and math.isfinite(value) and abs(value) < MAX_WHOLE:
-            sheet.write_number(row, at, value, plain)
-        elif isinstance(value, date) and value.year >= FIRST_YEAR:
-            has_time = isinstance(value, datetime)
-            pattern = "yyyy-mm-dd hh:mm:ss" if has_time else "yyyy-mm-dd"
-            day = value.replace(tzinfo=None) if isinstance(value, datetime) else value
-            sheet.write_datetime(row, at, day, self._formats[is_marked, pattern])
-        else:
-            sheet.write_string(row, at, (to_cell(value) or "")[:MAX_CHARACTERS], plain)
+
+def _to_excel(value: Any, is_numeric: bool) -> Any:
+    """Return a value as Excel can hold it: text unless it is a number, a boolean or a date."""
+    if isinstance(value, list):
+        value = "; ".join(map(str, value))
+    elif isinstance(value, Decimal) or (
+        is_numeric and isinstance(value, str) and re.match(NUMBER, value.strip())
+    ):
+        value = float(value)
+    is_number = isinstance(value, int | float) and math.isfinite(value) and abs(value) < MAX_WHOLE
+    is_date = isinstance(value, date) and value.year >= FIRST_YEAR
+    if value is None or is_number or is_date:
+        return value
+    return (to_cell(value) or "")[:MAX_CHARACTERS]
 
 
 def check_package() -> None:

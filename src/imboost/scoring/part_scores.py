@@ -11,9 +11,10 @@ import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
-from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
@@ -23,40 +24,15 @@ import pyarrow.parquet as pq
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, SettingError
-from imboost.scoring.drift import DriftMonitor
 from imboost.scoring.parquet_parts import ParquetTable, Part, file_system
-from imboost.scoring.predictions import predict_table
+from imboost.scoring.pipeline import Summary, score_batches
 from imboost.scoring.row_selection import identifier_columns
-from imboost.scoring.streaming import BATCH_ROWS, ScoredBatch
-from imboost.scoring.writer import OWN_COLUMNS, score_lines, score_schema
+from imboost.scoring.writer import OWN_COLUMNS, write_scores
 
 MANIFEST = "_manifest.json"  # readers of Parquet folders skip names with an underscore
 METADATA = b"imboost"  # key of our entry in the metadata of a part
 OWN_FILE = re.compile(r"\.?part-\d{5}-\d{6}-\d{6}\.parquet(\.[0-9a-f]+)?|_manifest\.json")
 N_READERS = 16  # footers read at the same time, which helps on remote file systems
-
-
-@dataclass(frozen=True)
-class ScoredPart:
-    """What is known about a part that has been scored; stored in its metadata.
-
-    Parameters
-    ----------
-    run : str
-        Identity of model, table and version, see `run_identity`.
-    n_rows, n_outliers : int
-    model_seconds, other_seconds : float
-        Time spent in the model, and on reading, encoding and writing.
-    drift : dict
-        See `DriftMonitor.counts`.
-    """
-
-    run: str
-    n_rows: int
-    n_outliers: int
-    model_seconds: float
-    other_seconds: float
-    drift: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -86,19 +62,21 @@ class PartFolder:
         system, root = file_system(self.location)
         [info] = system.get_file_info([root])
         if info.type == pyarrow.fs.FileType.File:
-            raise SettingError(f"{self.location} is a file: name a folder with --out.")
+            raise SettingError(f"{self.location} is a file: name a folder.")
         system.create_dir(root, recursive=True)
         if root.rstrip("/") == file_system(self.table.location)[1].rstrip("/"):
-            raise SettingError(f"{self.location} is the table: name another folder with --out.")
+            raise SettingError(
+                f"{self.location} is the table: name another folder for the scores."
+            )
         for name in self._names():
             if not OWN_FILE.fullmatch(name):
                 raise SettingError(
                     f"{self.location} holds '{name}', which is no part of scores: choose a new "
-                    "folder with --out."
+                    "folder."
                 )
 
-    def finished(self) -> dict[str, ScoredPart]:
-        """Return the parts that are complete, by name.
+    def finished(self) -> dict[str, Summary]:
+        """Return the summaries of the parts that are complete, by name.
 
         Raises
         ------
@@ -107,31 +85,48 @@ class PartFolder:
         """
         planned = {part.name: part for part in self.table.parts}
         names = [name for name in self._names() if name.startswith("part-")]
-        found: dict[str, ScoredPart] = {}
+        found: dict[str, Summary] = {}
         with ThreadPoolExecutor(N_READERS) as pool:
-            parts = [planned.get(name) for name in names]
-            for name, scored in zip(names, pool.map(self._read, names, parts), strict=True):
-                if scored is None:  # a machine failed before the part was on disk
+            for name, content in zip(names, pool.map(self._read, names), strict=True):
+                if content is None:  # a machine failed before the part was on disk
                     continue
-                if name not in planned or scored.run != self.run:
+                metadata, run, summary = content
+                if name not in planned or run != self.run:
                     raise SettingError(
                         f"{self.location} holds scores by another model, of another table or by "
-                        "another version: choose another folder with --out, or remove it."
+                        "another version: choose another folder, or remove it."
                     )
-                found[name] = scored
+                if _holds(metadata, planned[name]):
+                    found[name] = summary
         return found
 
-    def score(self, detector: TableDetector, part: Part) -> ScoredPart:
+    def score(self, detector: TableDetector, part: Part) -> Summary:
         """Score a part and write its file; it appears complete or not at all."""
         system, root = file_system(self.location)
-        draft = f"{root}/.{part.name}.{uuid4().hex}"
+        draft, summary = f"{root}/.{part.name}.{uuid4().hex}", Summary()
+        batches = score_batches(detector, self.table.read(part), part.first_row)
         try:
             with system.open_output_stream(draft) as stream:
-                scored = self._write(stream, detector, part)
+                write_scores(
+                    detector,
+                    summary.counted(batches),
+                    identifier_columns(detector),
+                    partial(self._open, stream, summary),
+                )
             system.move(draft, f"{root}/{part.name}")
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{root}/{part.name} could not be written: {error}") from error
-        return scored
+        return summary
+
+    @contextmanager
+    def _open(
+        self, stream: Any, summary: Summary, schema: pa.Schema
+    ) -> Iterator[pq.ParquetWriter]:
+        """Open a file that ends with its run and with the summary of its rows."""
+        with pq.ParquetWriter(stream, schema) as writer:
+            yield writer
+            about = {"run": self.run, "summary": vars(summary)}
+            writer.add_key_value_metadata({METADATA: json.dumps(about)})
 
     def finish(self) -> int:
         """Check that every row was scored once and write the manifest; return the rows.
@@ -153,7 +148,7 @@ class PartFolder:
             "table": self.table.location,
             "fingerprint": self.table.fingerprint,
             "n_rows": self.table.n_rows,
-            "n_outliers": sum(scored.n_outliers for scored in found.values()),
+            "n_outliers": sum(summary.n_outliers for summary in found.values()),
             "parts": [{"name": part.name, **asdict(part)} for part in self.table.parts],
         }
         system, root = file_system(self.location)
@@ -166,57 +161,21 @@ class PartFolder:
                 system.delete_file(f"{root}/{name}")
         return self.table.n_rows
 
-    def _write(self, stream: Any, detector: TableDetector, part: Part) -> ScoredPart:
-        copied, monitor = identifier_columns(detector), DriftMonitor(detector)
-        writer: pq.ParquetWriter | None = None
-        schema: pa.Schema | None = None
-        n_outliers, first_row, model_seconds = 0, part.first_row, 0.0
-        start = perf_counter()
-        for table in self.table.read(part):
-            lines = []
-            for batch in _scored(detector, first_row, table):
-                schema = schema or score_schema(batch.table, copied, detector.model_name)
-                writer = writer or pq.ParquetWriter(stream, schema)
-                lines.append(score_lines(batch, schema, copied))
-                n_outliers += int(batch.predictions.is_outlier.sum())
-                model_seconds += batch.predictions.model_seconds
-            first_row += table.num_rows
-            monitor.add(table)
-            if writer:
-                writer.write_table(pa.concat_tables(lines))
-        if writer is None:
-            raise DataError(f"{part.path} has no rows in a part that should have some.")
-        other_seconds = perf_counter() - start - model_seconds
-        scored = ScoredPart(
-            self.run, part.n_rows, n_outliers, model_seconds, other_seconds, monitor.counts()
-        )
-        writer.add_key_value_metadata({METADATA: json.dumps(asdict(scored)).encode()})
-        writer.close()
-        return scored
-
-    def _read(self, name: str, part: Part | None) -> ScoredPart | None:
-        """Read what a file says about itself; None if it does not hold the rows of its part."""
+    def _read(self, name: str) -> tuple[pq.FileMetaData, str, Summary] | None:
+        """Read what a file says about itself; None if it is damaged."""
         system, root = file_system(self.location)
         try:
             with system.open_input_file(f"{root}/{name}") as source:
                 metadata = pq.read_metadata(source)
-            scored = ScoredPart(**json.loads(metadata.metadata[METADATA]))
+            about = json.loads(metadata.metadata[METADATA])
+            return metadata, about["run"], Summary(**about["summary"])
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
             return None
-        if part is not None and scored.run == self.run and not _holds(metadata, part):
-            return None
-        return scored
 
     def _names(self) -> list[str]:
         system, root = file_system(self.location)
         found = system.get_file_info(pyarrow.fs.FileSelector(root, allow_not_found=True))
         return sorted(info.base_name for info in found)
-
-
-def _scored(detector: TableDetector, first_row: int, table: pa.Table) -> Iterator[ScoredBatch]:
-    for offset in range(0, table.num_rows, BATCH_ROWS):
-        batch = table.slice(offset, BATCH_ROWS)
-        yield ScoredBatch(first_row + offset, batch, predict_table(detector, batch), 0.0)
 
 
 def _holds(metadata: pq.FileMetaData, part: Part) -> bool:

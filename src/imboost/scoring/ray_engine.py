@@ -21,21 +21,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from imboost import persistence
 from imboost.arrays import Floats, Indices
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, IMBoostError, MissingPackageError, SettingError
 from imboost.parallel import n_cores, use_one_core
 from imboost.persistence.model_folder import CHECKSUMS, read_files, write_files
-from imboost.scoring.drift import DriftMonitor
 from imboost.scoring.parquet_parts import ParquetTable, Part, to_location
-from imboost.scoring.part_scores import PartFolder, ScoredPart
+from imboost.scoring.part_scores import PartFolder
+from imboost.scoring.pipeline import Summary, load_table_detector
 from imboost.scoring.row_selection import TopRows
 from imboost.scoring.table_sample import TableSample
 from imboost.scoring.training_sample import max_training_rows, sample_keys, sample_of
 
 OBJECT_STORE_BYTES = 1 << 29  # of a cluster on this machine: it holds the model and a sample
 TASKS_PER_CORE = 4  # tasks submitted at a time, so that no core has to wait
+MAX_RETRIES = 3  # of a part whose worker process or node died
 WAIT_SECONDS = 1.0  # after which the number of cores is looked up again
 SAMPLE_MARGIN = 6  # standard deviations: parts return more rows than the sample will have
 
@@ -98,13 +98,12 @@ class RayScores:
 
     Attributes
     ----------
-    n_read, n_outliers : int
-        Rows that were scored, and those called outliers.
+    summary : Summary
+        What is known about the scored rows.
     n_continued : int
         Rows that an earlier run had scored.
-    seconds, model_seconds, other_seconds : float
-        Time of this run; time in the model and elsewhere, summed over the workers.
-    monitor : DriftMonitor
+    seconds : float
+        Time of this run.
 
     Examples
     --------
@@ -113,13 +112,11 @@ class RayScores:
     """
 
     def __init__(self, model: Path | str, table: Path | str, out: Path | str) -> None:
-        self.detector = _load_table_detector(Path(model))
+        self.detector = load_table_detector(Path(model))
         self._contents = read_files(Path(model))
         digest = sha256((Path(model) / CHECKSUMS).read_bytes()).hexdigest()
         self.folder = PartFolder(to_location(out), ParquetTable.find(table), digest)
-        self.monitor = DriftMonitor(self.detector)
-        self.n_read = self.n_continued = self.n_outliers = 0
-        self.seconds = self.model_seconds = self.other_seconds = 0.0
+        self.summary, self.n_continued, self.seconds = Summary(), 0, 0.0
 
     def run(self, address: str | None = None, progress: Progress = lambda _: None) -> None:
         """Score all parts that are not finished, check the rows and write the manifest."""
@@ -127,25 +124,18 @@ class RayScores:
         folder.prepare()
         finished = folder.finished()
         left = [part for part in folder.table.parts if part.name not in finished]
-        for scored in finished.values():
-            self._count(scored)
-        self.n_continued = self.n_read
+        for summary in finished.values():
+            self.summary.add(summary)
+        self.n_continued = self.summary.n_rows
         progress(self.n_continued)
         if left:
             with ray_cluster(address) as ray:
                 bundle = ray.put(self._contents)
-                for part, scored in _map(ray, _score_part, left, folder, [bundle]):
-                    self._count(scored)
+                for part, summary in map_on_ray(ray, _score_part, left, folder, [bundle]):
+                    self.summary.add(summary)
                     progress(part.n_rows)
         folder.finish()
         self.seconds = perf_counter() - start
-
-    def _count(self, scored: ScoredPart) -> None:
-        self.n_read += scored.n_rows
-        self.n_outliers += scored.n_outliers
-        self.model_seconds += scored.model_seconds
-        self.other_seconds += scored.other_seconds
-        self.monitor.add_counts(scored.drift)
 
 
 def draw_sample_on_ray(
@@ -162,7 +152,9 @@ def draw_sample_on_ray(
     min_key = max(0.0, 1.0 - (n + SAMPLE_MARGIN * math.sqrt(n)) / n_rows)
     drawn, settings = TopRows(n), (n, seed, label_column, min_key)
     with ray_cluster(address) as ray:
-        for part, (found, keys, rows) in _map(ray, _draw_part, table.parts, table, *settings):
+        for part, (found, keys, rows) in map_on_ray(
+            ray, _draw_part, table.parts, table, *settings
+        ):
             drawn.add_rows(rows, found, keys)
             progress(part.n_rows)
     if len(drawn.keys) < min(n, n_rows):
@@ -170,11 +162,11 @@ def draw_sample_on_ray(
     return sample_of(drawn, n_rows)
 
 
-def _map(
+def map_on_ray(
     ray: Any, function: Callable[..., Any], parts: Sequence[Part], *arguments: Any
 ) -> Iterator[tuple[Part, Any]]:
     """Yield each part with the result of a function, in the order in which they are ready."""
-    task = ray.remote(num_cpus=1, max_retries=-1)(function)  # -1: again whenever a node fails
+    task = ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(function)
     shared = ray.put(arguments)
     todo = deque(parts)
     running: dict[Any, Part] = {}
@@ -185,10 +177,10 @@ def _map(
             running[task.remote(part, shared)] = part
         done, _ = ray.wait(list(running), timeout=WAIT_SECONDS)
         for one in done:
-            yield running.pop(one), _result(ray, one)
+            yield (part := running.pop(one)), _result(ray, one, part)
 
 
-def _result(ray: Any, task: Any) -> Any:
+def _result(ray: Any, task: Any, part: Part) -> Any:
     """Return the result of a task; raise its error as on one machine."""
     try:
         return ray.get(task)
@@ -200,6 +192,12 @@ def _result(ray: Any, task: Any) -> Any:
                 f"The workers of the cluster lack a package: {error.cause}"
             ) from None
         raise
+    except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError) as error:
+        raise DataError(
+            f"The rows {part.first_row:,} to {part.first_row + part.n_rows - 1:,} of the table "
+            f"({part.name}, from {part.path}) ended {MAX_RETRIES + 1} worker processes; they may "
+            "need more memory than a worker has."
+        ) from error
     except ray.exceptions.RayError as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise SettingError(
@@ -210,7 +208,7 @@ def _result(ray: Any, task: Any) -> Any:
 _loaded: dict[str, TableDetector] = {}  # the model of this worker process, by its hash
 
 
-def _score_part(part: Part, arguments: tuple[PartFolder, list[Any]]) -> ScoredPart:
+def _score_part(part: Part, arguments: tuple[PartFolder, list[Any]]) -> Summary:
     """Score a part in a worker process."""
     folder, [bundle] = arguments
     with _picklable_errors():
@@ -252,11 +250,4 @@ def _load_contents(contents: dict[str, bytes]) -> TableDetector:
     """Load a model from the contents of its files."""
     with TemporaryDirectory(prefix="imboost-") as parent:
         write_files(Path(parent, "model"), contents)
-        return _load_table_detector(Path(parent, "model"))
-
-
-def _load_table_detector(folder: Path) -> TableDetector:
-    detector = persistence.load(folder)
-    if not isinstance(detector, TableDetector):
-        raise SettingError(f"{folder} holds a {type(detector).__name__}, which scores arrays.")
-    return detector
+        return load_table_detector(Path(parent, "model"))

@@ -12,9 +12,9 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.explain import Explanation
 from imboost.facts import Fact
 from imboost.present.formatting import cut, shorten
-from imboost.scoring.predictions import predict_table
+from imboost.scoring.pipeline import predict_table
 from imboost.scoring.row_selection import UNNAMED, SelectedRows
-from imboost.tables.cells import is_supported, to_text
+from imboost.tables.cells import as_text, is_supported, mask_missing, to_text
 
 MAX_LENGTH = 120  # characters of a cell
 LONG = 30  # characters: longer cells are broken into lines
@@ -124,11 +124,12 @@ def _cells(
     column = selected.table.column(name)
     if not is_supported(column.type):
         return [ReportCell(UNREADABLE)] * len(column)
-    texts = to_text(column).to_pylist()
+    cells = mask_missing(column, detector.schema_.missing_values)
+    texts = as_text(cells).to_pylist()
     numbers: Sequence[float | None] = [None] * len(texts)
     parser = detector.schema_.parsers.get(name)
     if parser is not None:
-        parsed = parser.parse(column)
+        parsed = parser.parse(cells)
         if isinstance(parsed, np.ndarray):
             numbers = [float(value) if np.isfinite(value) else None for value in parsed]
     return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from imboost.arrays import Floats, Indices
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError
-from imboost.scoring.streaming import read_batches
+from imboost.scoring.pipeline import ScoredBatch, scan
 from imboost.tables.cells import to_text
 from imboost.tables.files import TableFiles
 from imboost.tables.roles import Role
@@ -72,6 +72,12 @@ class TopRows:
         if len(self._keys) >= 2 * self._n:  # not at every batch, which would copy many rows
             self._remove_lowest()
 
+    def watch(self, batches: Iterable[ScoredBatch]) -> Iterator[ScoredBatch]:
+        """Yield scored batches, and add each of them by its scores."""
+        for batch in batches:
+            self.add(batch.first_row, batch.table, batch.predictions.scores)
+            yield batch
+
     def _remove_lowest(self) -> None:
         """Sort the rows by descending key and keep the first `n`."""
         if not self._tables:
@@ -110,7 +116,7 @@ def find_rows(files: TableFiles, identifier: str | None, wanted: Sequence[str]) 
     names = [_row_number(text) if identifier is None else text.strip() for text in wanted]
     found: dict[str, tuple[int, pa.Table]] = {}
     example, n_read = "", 0
-    for first_row, table, _ in read_batches(files):
+    for first_row, table, _ in scan(files.batches()):
         missing = [name for name in dict.fromkeys(names) if name not in found]
         if not missing:
             break

@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 from imboost.arrays import Floats
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError
-from imboost.scoring.predictions import Predictions, predict_table
+from imboost.parallel import map_in_order, n_cores
+from imboost.scoring.drift import Drift
+from imboost.scoring.pipeline import Batch, Predictions, ScoredBatch, predict_table, scan
 from imboost.scoring.row_selection import SelectedRows
-from imboost.scoring.streaming import ScoredBatch, read_batches
 from imboost.stats.score_errors import relative_errors
 from imboost.tables.cells import to_text
 from imboost.tables.files import TableFiles
@@ -24,20 +25,20 @@ TOLERANCE = 1e-4  # maximum error of a score in a file, relative to the score or
 
 
 def add_scores(detector: TableDetector, files: TableFiles, path: Path) -> Iterator[ScoredBatch]:
-    """Read a table with its scores, batch by batch, as `score_batches` yields it."""
+    """Read a table with its scores, batch by batch, as `score_table` yields it."""
     scores = read_scores(path)
+
+    def look_up(batch: Batch) -> ScoredBatch:
+        first_row, table, _ = batch
+        found = Predictions.of_scores(detector, scores[first_row : first_row + table.num_rows])
+        return ScoredBatch(first_row, table, found, Drift.of_table(detector, table).changes)
+
     n_read = 0
-    for first_row, table, seconds in read_batches(files):
-        n_read = first_row + table.num_rows
+    for scored in map_in_order(look_up, scan(files.batches()), n_cores()):
+        n_read = scored.first_row + scored.table.num_rows
         if n_read > len(scores):
             break
-        found = scores[first_row:n_read]
-        predictions = Predictions(
-            scores=found,
-            probabilities=detector.decision_.probability(found),
-            is_outlier=found > detector.threshold_,
-        )
-        yield ScoredBatch(first_row, table, predictions, seconds)
+        yield scored
     if n_read != len(scores):
         raise DataError(
             f"{path} holds the scores of {len(scores):,} rows, which is not the number of rows of "

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from imboost.detectors.table_detector import TableDetector
-from imboost.errors import SettingError
 from imboost.explain import Explanation
 from imboost.present import wording
 from imboost.scoring.row_selection import SelectedRows
@@ -19,8 +18,6 @@ from imboost.scoring.writer import free_name
 
 MAX_EXPLAINED = 10_000  # rows; the table of these rows is held in memory
 ROWS_AT_ONCE = 100  # rows explained before the progress bar moves
-
-OUTLIERS = "outliers"
 
 
 @dataclass(frozen=True)
@@ -35,22 +32,6 @@ class RowReasons:
         """Return the main reasons of an explanation."""
         reasons = explanation.main_reasons
         return cls([reason.column for reason in reasons], wording.reasons(reasons))
-
-
-def parse_reasons(text: str | None) -> int | None:
-    """Return how many rows are explained; 0 for all outliers, None for no row.
-
-    >>> parse_reasons("50"), parse_reasons("outliers"), parse_reasons(None)
-    (50, 0, None)
-    """
-    if text is None or text == OUTLIERS:
-        return None if text is None else 0
-    if not text.isdecimal() or not 1 <= int(text) <= MAX_EXPLAINED:
-        raise SettingError(
-            f"--reasons must be {OUTLIERS}, or a number of rows from 1 to {MAX_EXPLAINED:,}; got "
-            f"{text}."
-        )
-    return int(text)
 
 
 def find_reasons(

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
+from imboost.scoring.excel_writer import open_sheet
 from imboost.tables.cells import is_text
 from imboost.tables.files import ending_of
 from imboost.tables.objects import to_cell
@@ -69,7 +70,7 @@ def _csv_writer(
             stream, head, write_options=pa.csv.WriteOptions(delimiter=delimiter)
         ) as writer,
     ):
-        yield _Converted(writer, partial(_csv_table, options=options))
+        yield _CSVTables(writer, options)
 
 
 @contextmanager
@@ -85,12 +86,10 @@ def _json_writer(path: Path, _: pa.Schema, __: WriteOptions) -> Iterator[TableWr
         yield _JSONLines(file)
 
 
-@contextmanager
-def _excel_writer(path: Path, schema: pa.Schema, options: WriteOptions) -> Iterator[TableWriter]:
-    from imboost.scoring.excel_writer import ExcelWriter
-
-    with ExcelWriter(path, schema.names, options.numeric, options.marking) as writer:
-        yield writer
+def _excel_writer(
+    path: Path, schema: pa.Schema, options: WriteOptions
+) -> AbstractContextManager[TableWriter]:
+    return open_sheet(path, schema.names, options.numeric, options.marking)
 
 
 WRITERS: dict[
@@ -111,12 +110,14 @@ WRITERS: dict[
 
 
 @dataclass(frozen=True)
-class _Converted:
-    writer: TableWriter
-    convert: Callable[[pa.Table], pa.Table]
+class _CSVTables:
+    writer: Any
+    options: WriteOptions
 
     def write_table(self, table: pa.Table) -> None:
-        self.writer.write_table(self.convert(table))
+        for batch in _csv_table(table, self.options).to_batches():
+            if batch.num_rows:  # after an empty batch, pyarrow below 24 repeats the header
+                self.writer.write_batch(batch)
 
 
 @dataclass(frozen=True)

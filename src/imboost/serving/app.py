@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import IMBoostError
-from imboost.scoring.predictions import predict_table
+from imboost.scoring.pipeline import predict_table
 from imboost.serving.access import BearerAccess
 from imboost.serving.docs_page import add_docs_page
 from imboost.serving.limits import Limits

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.arrays import Floats
-from imboost.tables.cells import is_text, mask_missing, to_floats, to_text
+from imboost.tables.cells import as_text, is_text, to_floats
 from imboost.tables.number_parser import NumberParser
 
 TRUE_STRINGS = ("true", "yes", "y", "t")
@@ -70,8 +70,7 @@ def to_categories(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """
     if is_text(column.type):
         return _map_distinct(_spell, pc.cast(column, pa.string()))
-    column = mask_missing(column)
-    text = to_text(column)
+    text = as_text(column)
     if pa.types.is_floating(column.type):
         values = pc.cast(column, pa.float64())
         is_integer = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), 2.0**53))
@@ -91,7 +90,7 @@ def _map_distinct(
 
 def _spell(text: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return text without spaces around it, with one spelling for each integer and boolean."""
-    text = to_text(text)
+    text = as_text(text)
     text = pc.replace_substring_regex(text, r"^([+-]?(?:0|[1-9]\d*))\.0*$", r"\1")
     text = pc.replace_substring_regex(text, "^(?:True|TRUE)$", "true")
     return pc.replace_substring_regex(text, "^(?:False|FALSE)$", "false")
@@ -99,7 +98,6 @@ def _spell(text: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def parse_booleans(column: pa.ChunkedArray) -> Floats:
     """Return a column as 1 and 0; nan where a cell is missing or not a boolean."""
-    column = mask_missing(column)
     if pa.types.is_boolean(column.type):
         return to_floats(column)
     numbers = NumberParser().parse(column)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.arrays import Floats
 
-MISSING_STRINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "-nan")
-"""Text that stands for a missing value; spaces around it do not matter."""
+MISSING_STRINGS = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "-nan")
+"""Text that stands for a missing value by default, as in pandas; so does an empty cell."""
 
 
 def is_supported(kind: pa.DataType) -> bool:
@@ -28,8 +30,13 @@ def is_text(kind: pa.DataType) -> bool:
     )
 
 
-def mask_missing(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column without dictionary encoding, with null for NaN and `MISSING_STRINGS`."""
+def mask_missing(
+    column: pa.ChunkedArray, missing: Sequence[str] = MISSING_STRINGS
+) -> pa.ChunkedArray:
+    """Return a column without dictionary encoding, with null for NaN and text in `missing`.
+
+    Spaces around text do not matter; cells without any other character are always null.
+    """
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
     if pa.types.is_null(column.type) or pa.types.is_string_view(column.type):
@@ -37,18 +44,23 @@ def mask_missing(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
     if is_text(column.type):
-        strings = pa.array(MISSING_STRINGS, column.type)
+        strings = pa.array(["", *missing], column.type)
         column = pc.if_else(pc.is_in(pc.utf8_trim_whitespace(column), strings), None, column)
     return column
 
 
-def to_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def to_text(column: pa.ChunkedArray, missing: Sequence[str] = MISSING_STRINGS) -> pa.ChunkedArray:
     """Return a column as text without spaces around it; null where a cell is missing."""
-    column = mask_missing(column)
-    if pa.types.is_duration(column.type):
-        column = pa.chunked_array([pa.array(to_seconds(column), from_pandas=True)])
-    text = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
-    if pa.types.is_timestamp(column.type) or pa.types.is_time(column.type):
+    return as_text(mask_missing(column, missing))
+
+
+def as_text(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the cells of `mask_missing` as text without spaces around it."""
+    kind = cells.type
+    if pa.types.is_duration(kind):
+        cells = pa.chunked_array([pa.array(to_seconds(cells), from_pandas=True)])
+    text = pc.utf8_trim_whitespace(pc.cast(cells, pa.string()))
+    if pa.types.is_timestamp(kind) or pa.types.is_time(kind):
         text = pc.replace_substring_regex(text, r"\.0+($|Z|[+-])", r"\1")  # fractions of zero
     return text
 

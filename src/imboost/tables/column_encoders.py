@@ -146,6 +146,11 @@ class CategoryEncoder:
         n_own = len(self.categories)
         return columns | {name: n_own + bin_ for name, bin_ in self.frequency_bins.items()}
 
+    @cached_property
+    def known_categories(self) -> pa.Array:
+        """All categories of the training table."""
+        return pa.array([*self.categories, *self.frequency_bins])
+
     def transform(self, values: pa.ChunkedArray) -> list[Matrix]:
         """Return one matrix (rows, columns) for every block."""
         columns, rarest = self.column_of_category, len(self.categories)

@@ -31,8 +31,8 @@ each line must also have as many delimiters as a row. An address may contain a f
 csv.field_size_limit(BLOCK_BYTES)  # the default, 131,072, is less than a long header has
 
 
-def csv_batches(path: Path, options: ReadOptions, _: int) -> Iterator[pa.Table]:
-    """Read a file in batches of `BLOCK_BYTES`; the first batch has no rows.
+def open_csv(path: Path, options: ReadOptions, _: int) -> pa.RecordBatchReader:
+    """Open a file; a batch holds the rows of `BLOCK_BYTES`.
 
     Raises
     ------
@@ -43,14 +43,11 @@ def csv_batches(path: Path, options: ReadOptions, _: int) -> Iterator[pa.Table]:
     names, delimiter, n_skipped = _read_first_line(path, encoding)
     if options.has_header is False:
         names = default_names(len(names))
-    else:
-        check_unique(names, str(path))
+    # Not left to Arrow, whose reader aborts the program if names are refused while it is open.
+    check_unique(names, str(path))
     check_quotes = partial(_check_quotes, path, encoding, delimiter, len(names), n_skipped)
-    is_checked = _has_line_break(pa.array(names))
-    if is_checked:
-        check_quotes()
     try:
-        with pa.csv.open_csv(
+        reader = pa.csv.open_csv(
             path,
             read_options=pa.csv.ReadOptions(
                 block_size=BLOCK_BYTES,
@@ -68,19 +65,29 @@ def csv_batches(path: Path, options: ReadOptions, _: int) -> Iterator[pa.Table]:
                 null_values=[""],  # the schema decides what else is a missing value
                 strings_can_be_null=True,
             ),
-        ) as reader:
-            yield reader.schema.empty_table()
-            for number, batch in enumerate(reader):
-                if not is_checked and any(map(_has_line_break, batch.columns)):
-                    check_quotes()
-                    is_checked = True
-                table = pa.Table.from_batches([batch])
-                if number == 0 and options.has_header is None:
-                    check_header(names, table, str(path))
-                yield table
+        )
     except pa.ArrowInvalid:
         check_quotes()  # a stray quote may be the cause
         raise
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        is_checked = _has_line_break(pa.array(names))
+        if is_checked:
+            check_quotes()
+        try:
+            with reader:
+                for number, batch in enumerate(reader):
+                    if not is_checked and any(map(_has_line_break, batch.columns)):
+                        check_quotes()
+                        is_checked = True
+                    if number == 0 and options.has_header is None:
+                        check_header(names, batch, str(path))
+                    yield batch
+        except pa.ArrowInvalid:
+            check_quotes()
+            raise
+
+    return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
 
 def _read_first_line(path: Path, encoding: str) -> tuple[list[str], str, int]:
@@ -98,7 +105,6 @@ def _read_first_line(path: Path, encoding: str) -> tuple[list[str], str, int]:
     if len(start) == BLOCK_BYTES and not re.search(r"[\r\n]", header):
         raise DataError(f"{path}: the first line is longer than {BLOCK_BYTES >> 20} MiB.")
     n_skipped = len(text[: len(text) - len(header)].splitlines())
-    # Not read by Arrow, whose reader aborts the program if names are refused while it is open.
     try:
         headers = {
             delimiter: next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter))

@@ -1,74 +1,130 @@
-"""Tables and queries of SQLite and DuckDB files, which are opened read-only."""
+"""Tables and queries of SQLite and DuckDB files; a query may read, and nothing else."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event, Thread
+from typing import Any
 from urllib.parse import quote
 
 import pyarrow as pa
 
 from imboost.errors import DataError, MissingPackageError
-from imboost.tables.column_names import check_unique
-from imboost.tables.objects import text_table
+from imboost.tables.objects import text_reader
 from imboost.tables.read_options import ReadOptions
+
+MAX_SECONDS = 300.0  # until the next rows of a query; a view may never return one
 
 SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE \
 'sqlite_%' ORDER BY name"
+SQLITE_READING = (
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+)
+# What virtual tables, such as those of full-text search, do when they are opened.
+SQLITE_OPENING = (
+    (sqlite3.SQLITE_PRAGMA, "data_version"),
+    (sqlite3.SQLITE_UPDATE, "sqlite_master"),
+)
 DUCKDB_TABLES = "SELECT table_name FROM information_schema.tables ORDER BY table_name"
+# A view of the file could read other files, and a query write them.
+DUCKDB_SETTINGS: dict[str, Any] = {"enable_external_access": "false", "lock_configuration": "true"}
 
 
-def sqlite_batches(path: Path, options: ReadOptions, n_rows: int) -> Iterator[pa.Table]:
-    """Read a table or the result of a query; the first batch has no rows.
+def open_sqlite(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatchReader:
+    """Open a table or the result of a query.
 
     Cells are read as text: a column of SQLite may hold values of several types.
     """
+    uri = f"file:{quote(str(path.absolute()))}?mode=ro"
+    connection = sqlite3.connect(uri, uri=True)
     try:
-        with closing(_open_sqlite(path)) as connection:
-            names = [name for (name,) in connection.execute(SQLITE_TABLES)]
-            cursor = connection.execute(_query(path, options.sql, names))
-            if cursor.description is None:
-                raise DataError(f"The query returns no table: {options.sql}")
-            columns = [column[0] for column in cursor.description]
-            check_unique(columns, str(path))
-            yield text_table(columns, [])
-            while rows := cursor.fetchmany(n_rows):
-                yield text_table(columns, rows)
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        raise _database_error(path, error) from error
+        connection.execute("PRAGMA trusted_schema = OFF")  # views of the file have no effects
+        connection.set_authorizer(_allow_reading)
+        names = [name for (name,) in connection.execute(SQLITE_TABLES)]
+        query = _query(path, options.sql, names)
+        with _time_limit(connection):
+            cursor = connection.execute(query)
+        if cursor.description is None:
+            raise DataError(f"The query returns no table: {options.sql}")
+    except BaseException:
+        connection.close()
+        raise
+
+    def rows() -> Iterator[Sequence[Any]]:
+        with closing(connection):
+            while True:
+                with _time_limit(connection):
+                    part = cursor.fetchmany(n_rows)
+                if not part:
+                    return
+                yield from part
+
+    return text_reader([column[0] for column in cursor.description], rows(), n_rows)
 
 
-def duckdb_batches(path: Path, options: ReadOptions, n_rows: int) -> Iterator[pa.Table]:
-    """Read a table or the result of a query with the types of its columns."""
+def open_duckdb(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatchReader:
+    """Open a table or the result of a query, with the types of its columns."""
     if find_spec("duckdb") is None:
         raise MissingPackageError("Reading DuckDB files", ["duckdb"], extra="tables")
     import duckdb
 
     try:
-        # Without access to other files: a view of the file could read them.
-        with duckdb.connect(
-            str(path), read_only=True, config={"enable_external_access": "false"}
-        ) as connection:
-            names = [name for (name,) in connection.execute(DUCKDB_TABLES).fetchall()]
-            relation = connection.sql(_query(path, options.sql, names))
-            if relation is None:
-                raise DataError(f"The query returns no table: {options.sql}")
-            check_unique(relation.columns, str(path))
-            reader = relation.to_arrow_reader(n_rows)
-            yield reader.schema.empty_table()
-            for batch in reader:
-                yield pa.Table.from_batches([batch])
+        connection = duckdb.connect(str(path), read_only=True, config=DUCKDB_SETTINGS)
+        names = [name for (name,) in connection.execute(DUCKDB_TABLES).fetchall()]
+        query = _query(path, options.sql, names)
+        kinds = [statement.type for statement in connection.extract_statements(query)]
+        if kinds != [duckdb.StatementType.SELECT]:
+            raise DataError(f"The query should be one SELECT statement, got: {options.sql}")
+        with _time_limit(connection):
+            reader = connection.sql(query).to_arrow_reader(n_rows)
     except duckdb.Error as error:
-        raise _database_error(path, error) from error
+        raise DataError(f"{path} could not be read: {_first_line(error)}.") from error
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        with closing(connection):
+            while True:
+                with _time_limit(connection):
+                    batch = next(reader, None)
+                if batch is None:
+                    return
+                yield batch
+
+    return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
 
-def _open_sqlite(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)
-    connection.execute("PRAGMA trusted_schema = OFF")  # views of the file may not have effects
-    return connection
+def _allow_reading(action: int, argument: str | None, *_: str | None) -> int:
+    """Tell SQLite whether a statement may do something."""
+    is_reading = action in SQLITE_READING or (action, argument) in SQLITE_OPENING
+    return sqlite3.SQLITE_OK if is_reading else sqlite3.SQLITE_DENY
+
+
+@contextmanager
+def _time_limit(connection: Any) -> Iterator[None]:
+    """Interrupt what the connection computes after `MAX_SECONDS`."""
+    is_over, is_late = Event(), Event()
+
+    def watch() -> None:
+        while not is_over.wait(MAX_SECONDS):
+            is_late.set()
+            connection.interrupt()
+
+    Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    except Exception as error:
+        if is_late.is_set():
+            seconds = f"{MAX_SECONDS:g} seconds"
+            raise DataError(f"The query returned no rows for {seconds}.") from error
+        raise
+    finally:
+        is_over.set()
 
 
 def _query(path: Path, sql: str | None, names: list[str]) -> str:
@@ -77,11 +133,10 @@ def _query(path: Path, sql: str | None, names: list[str]) -> str:
         return sql
     if sql is None and len(names) != 1:
         held = f"the tables {', '.join(map(repr, names[:20]))}" if names else "no table"
-        raise DataError(f"{path} holds {held}: give --sql with the name of a table, or a query.")
+        raise DataError(f"{path} holds {held}: give the name of a table, or a query, with `sql`.")
     name = (sql or names[0]).replace('"', '""')
     return f'SELECT * FROM "{name}"'  # noqa: S608 (a name of the file, quoted)
 
 
-def _database_error(path: Path, error: Exception) -> DataError:
-    text = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-    return DataError(f"{path} could not be read: {text}.")
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from imboost.arrays import Floats
 from imboost.tables.category_parser import to_categories
-from imboost.tables.cells import is_text, mask_missing, to_floats, to_seconds, to_text
+from imboost.tables.cells import as_text, is_text, to_floats, to_seconds
 
 ISO = "YYYY-MM-DD"
 DAY_FIRST, MONTH_FIRST = "DD/MM/YYYY", "MM/DD/YYYY"
@@ -68,7 +68,6 @@ class DatetimeParser:
         >>> DatetimeParser.fit_parse(pa.chunked_array([["03/04/2024", "04/13/2024"]]))[0].format
         'MM/DD/YYYY'
         """
-        cells = mask_missing(cells)
         if pa.types.is_temporal(cells.type):
             parser = cls(CLOCK if pa.types.is_time(cells.type) else ISO)
             return parser, parser.parse(cells)
@@ -101,7 +100,6 @@ class DatetimeParser:
         >>> DatetimeParser("DD/MM/YYYY").parse(cells).tolist()
         [86400.0, nan, 60.0]
         """
-        cells = mask_missing(cells)
         if pa.types.is_time(cells.type):
             return to_seconds(cells)
         if pa.types.is_timestamp(cells.type) or pa.types.is_date(cells.type):
@@ -118,7 +116,7 @@ class DatetimeParser:
 
 def _to_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column as text, numbers such as 20240131.0 without a decimal point."""
-    return to_text(column) if is_text(column.type) else to_categories(column)
+    return as_text(column) if is_text(column.type) else to_categories(column)
 
 
 def _parse_format(text: pa.ChunkedArray, form: str) -> Floats:

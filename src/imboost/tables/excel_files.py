@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,31 +9,25 @@ from typing import Any
 import pyarrow as pa
 
 from imboost.errors import DataError, MissingPackageError, UnknownNameError
-from imboost.tables.column_names import check_unique
-from imboost.tables.header import check_header, default_names
-from imboost.tables.objects import text_table, to_cell
+from imboost.tables.header import N_CHECKED, check_header, default_names
+from imboost.tables.objects import text_reader, to_cell
 from imboost.tables.read_options import ReadOptions
 
 
-def excel_batches(path: Path, options: ReadOptions, n_rows: int) -> Iterator[pa.Table]:
-    """Read a sheet in batches of `n_rows`; the first batch has no rows."""
+def open_excel(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatchReader:
+    """Open a sheet."""
     if find_spec("python_calamine") is None:
         raise MissingPackageError("Reading Excel files", ["python-calamine"], extra="tables")
     rows = _read_rows(path, options.sheet)
     if not rows:
         raise DataError(f"{path} is empty.")
     if options.has_header is False:
-        names = default_names(len(rows[0]))
-    else:
-        names = [to_cell(cell) or "" for cell in rows.pop(0)]
-    check_unique(names, str(path))
-    for start in range(0, max(len(rows), 1), n_rows):
-        table = text_table(names, rows[start : start + n_rows])
-        if start == 0:
-            if options.has_header is None:
-                check_header(names, table, str(path))
-            yield table.slice(0, 0)
-        yield table
+        return text_reader(default_names(len(rows[0])), rows, n_rows)
+    names = [to_cell(cell) or "" for cell in rows.pop(0)]
+    if options.has_header is None and rows:
+        first = text_reader(names, rows[:N_CHECKED], N_CHECKED).read_next_batch()
+        check_header(names, first, str(path))
+    return text_reader(names, rows, n_rows)
 
 
 def _read_rows(path: Path, sheet: str | None) -> list[list[Any]]:

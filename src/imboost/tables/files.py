@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
 
 from imboost.errors import DataError, SettingError
-from imboost.tables.arrow_files import ipc_batches, parquet_batches, parquet_rows
+from imboost.tables.arrow_files import open_ipc, open_parquet, parquet_rows
 from imboost.tables.arrow_types import check_cells
-from imboost.tables.column_names import check_columns
-from imboost.tables.csv_files import csv_batches
-from imboost.tables.database_files import duckdb_batches, sqlite_batches
-from imboost.tables.excel_files import excel_batches
-from imboost.tables.json_files import json_batches
+from imboost.tables.column_names import check_columns, check_unique
+from imboost.tables.csv_files import open_csv
+from imboost.tables.database_files import open_duckdb, open_sqlite
+from imboost.tables.excel_files import open_excel
+from imboost.tables.json_files import open_json
 from imboost.tables.read_options import ReadOptions
 from imboost.tables.standard_input import STANDARD_STREAM, save_standard_input
 
@@ -28,9 +30,8 @@ class Format:
     Parameters
     ----------
     name : str
-    batches : callable
-        Yields the tables of a file: the first one without rows, the others with about the given
-        number of rows.
+    open : callable
+        Opens a file as a reader of batches with about the given number of rows.
     options : tuple of str
         The `ReadOptions` that apply.
     scores : str
@@ -40,19 +41,19 @@ class Format:
     """
 
     name: str
-    batches: Callable[[Path, ReadOptions, int], Iterator[pa.Table]]
+    open: Callable[[Path, ReadOptions, int], pa.RecordBatchReader]
     options: tuple[str, ...] = ()
     scores: str = ".scores.csv"
     n_rows: Callable[[Path], int] | None = None
 
 
-CSV = Format("CSV", csv_batches, ("encoding", "has_header"))
-PARQUET = Format("Parquet", parquet_batches, scores=".scores.parquet", n_rows=parquet_rows)
-ARROW = Format("Arrow", ipc_batches, scores=".scores.parquet")
-EXCEL = Format("Excel", excel_batches, ("has_header", "sheet"), scores=".scores.xlsx")
-JSON = Format("JSON", json_batches, ("encoding",), scores=".scores.jsonl")
-SQLITE = Format("SQLite", sqlite_batches, ("sql",))
-DUCKDB = Format("DuckDB", duckdb_batches, ("sql",), scores=".scores.parquet")
+CSV = Format("CSV", open_csv, ("encoding", "has_header"))
+PARQUET = Format("Parquet", open_parquet, scores=".scores.parquet", n_rows=parquet_rows)
+ARROW = Format("Arrow", open_ipc, scores=".scores.parquet")
+EXCEL = Format("Excel", open_excel, ("has_header", "sheet"), scores=".scores.xlsx")
+JSON = Format("JSON", open_json, ("encoding",), scores=".scores.jsonl")
+SQLITE = Format("SQLite", open_sqlite, ("sql",))
+DUCKDB = Format("DuckDB", open_duckdb, ("sql",), scores=".scores.parquet")
 
 FORMATS: dict[str, Format] = {
     ".csv": CSV,
@@ -79,6 +80,13 @@ FORMATS: dict[str, Format] = {
     ".duckdb": DUCKDB,
 }
 """Formats by the ending of a file name."""
+
+
+READING_ERRORS = (
+    *(UnicodeError, pa.ArrowException, OSError, OverflowError, EOFError),
+    *(sqlite3.Error, sqlite3.Warning),
+)
+"""What formats raise for files that are damaged, or not what their names say."""
 
 
 @dataclass(frozen=True)
@@ -141,24 +149,28 @@ class TableFiles:
         return pa.table(columns)
 
     def batches(self, n_rows: int = 1 << 16) -> Iterator[pa.Table]:
-        """Read about `n_rows` rows at a time; the first batch may hold none.
+        """Read about `n_rows` rows at a time; the first batch of a file holds none.
 
         The columns of every file must be those of the first one; their order may differ.
         """
         columns: list[str] | None = None
         for path in self.paths:
             with _as_data_errors(path, self.options):
-                for batch in self.format.batches(path, self.options, n_rows):
-                    columns = columns or batch.column_names
-                    check_columns(batch.column_names, columns, str(path))
-                    yield check_cells(batch.select(columns), str(path))
+                reader = self.format.open(path, self.options, n_rows)
+                names = reader.schema.names
+                check_unique(names, str(path))
+                columns = columns or names
+                check_columns(names, columns, str(path))
+                rows = (pa.Table.from_batches([batch]) for batch in reader)
+                for table in chain([reader.schema.empty_table()], rows):
+                    yield check_cells(table.select(columns), str(path))
 
     def _mixed_types(self, name: str) -> DataError:
         """Return the error of a column with types that do not fit together."""
         files: dict[str, str] = {}  # the first one with each type
         for path in self.paths:
-            head = next(iter(self.format.batches(path, self.options, 1)))
-            files.setdefault(str(head.schema.field(name).type), path.name)
+            schema = self.format.open(path, self.options, 1).schema
+            files.setdefault(str(schema.field(name).type), path.name)
         types = ", ".join(f"{kind} in {file}" for kind, file in files.items())
         return DataError(
             f"The files in {self.paths[0].parent} do not fit together: the type of the column "
@@ -214,17 +226,19 @@ def _as_data_errors(path: Path, options: ReadOptions) -> Iterator[None]:
     """Convert errors of Arrow and of the system to a DataError of one line that names the file."""
     try:
         yield
-    except (UnicodeError, pa.ArrowException, OSError, OverflowError, EOFError) as error:
-        text = (str(error).splitlines() or [type(error).__name__])[0]
+    except READING_ERRORS as error:
+        text = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         if isinstance(error, UnicodeError) or "invalid UTF8" in text:
             encoding = options.encoding or "UTF-8"
             raise DataError(
-                f"{path} is not in {encoding}; save it in UTF-8, or name its encoding, such as "
-                "--encoding cp1252."
+                f"{path} is not in {encoding}; save it in UTF-8, or give its encoding, such as "
+                "cp1252, with `encoding`."
             ) from error
         if "Expected" in text and "columns, got" in text:
             raise DataError(
                 f"{path} is ragged: {text.removeprefix('CSV parse error: ')}. Every line needs "
                 "as many cells as the first; cells with delimiters need quotes."
             ) from error
-        raise DataError(f"{path} could not be read: {text}") from error
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_AUTH:
+            text = "a query may only read"
+        raise DataError(f"{path} could not be read: {text}.") from error

@@ -27,30 +27,31 @@ def default_names(n_columns: int) -> list[str]:
     return [f"column {number}" for number in range(1, n_columns + 1)]
 
 
-def check_header(names: Sequence[str], table: pa.Table, where: str) -> None:
+def check_header(names: Sequence[str], rows: pa.RecordBatch, where: str) -> None:
     """Raise if the first line looks like a row: numbers or dates above numbers or dates."""
-    if looks_like_a_row(names, table):
+    if looks_like_a_row(names, rows):
         shown = ", ".join(name for name in names[:N_SHOWN] if name)
         raise DataError(
             f"{where} seems to have no header: its first line holds {shown}, like the lines "
-            "below. Add a line with column names, or give --header no; --header yes if these are "
-            "the names."
+            "below. Add a line with column names, or give `has_header=False`; `has_header=True` "
+            "if these are the names."
         )
 
 
-def looks_like_a_row(names: Sequence[str], table: pa.Table) -> bool:
+def looks_like_a_row(names: Sequence[str], rows: pa.RecordBatch) -> bool:
     """Whether the names are a row of the table.
 
     Every column of numbers or dates must have a number or a date as its name. Names in ascending
     or descending order, such as years or wavelengths, are taken as names.
 
-    >>> looks_like_a_row(["4.5", "red"], pa.table([["3.5", "1.5"], ["blue", "red"]], names="ab"))
+    >>> rows = pa.record_batch([["3.5", "1.5"], ["blue", "red"]], names="ab")
+    >>> looks_like_a_row(["4.5", "red"], rows)
     True
-    >>> looks_like_a_row(["2019", "2020"], pa.table([["3", "1"], ["5", "2"]], names="ab"))
+    >>> looks_like_a_row(["2019", "2020"], pa.record_batch([["3", "1"], ["5", "2"]], names="ab"))
     False
     """
     matching: list[tuple[str, str]] = []  # pattern and name
-    for name, column in zip(names, table.slice(0, N_CHECKED).columns, strict=True):
+    for name, column in zip(names, rows.slice(0, N_CHECKED).columns, strict=True):
         cells = to_text(column).drop_null()
         for pattern in (NUMBER, DATE):
             if len(cells) and _share(cells, pattern) >= MIN_SHARE:
@@ -68,5 +69,5 @@ def _is_sequence(numbers: list[float]) -> bool:
     return len(numbers) > 2 and numbers in (sorted(numbers), sorted(numbers, reverse=True))
 
 
-def _share(cells: pa.ChunkedArray, pattern: str) -> float:
+def _share(cells: pa.Array, pattern: str) -> float:
     return float(pc.mean(pc.match_substring_regex(cells, pattern).cast(pa.float64())).as_py())

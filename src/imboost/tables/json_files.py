@@ -5,32 +5,28 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from imboost.errors import DataError
-from imboost.tables.objects import text_table
+from imboost.tables.objects import text_reader
 from imboost.tables.read_options import ReadOptions
 
 Record = dict[str, Any]
 
 
-def json_batches(path: Path, options: ReadOptions, n_rows: int) -> Iterator[pa.Table]:
-    """Read objects in batches of `n_rows`; the first batch has no rows.
+def open_json(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatchReader:
+    """Open a file of objects; its columns are all keys of the file.
 
-    The columns are all keys of the file. A key that an object lacks is a missing value; arrays
-    and objects within an object are text.
+    A key that an object lacks is a missing value; arrays and objects within an object are text.
     """
     names = list(dict.fromkeys(name for record in _records(path, options) for name in record))
     if not names:
         raise DataError(f"{path} is empty.")
-    yield text_table(names, [])
-    records = _records(path, options)
-    while batch := list(islice(records, n_rows)):
-        yield text_table(names, [[_cell(record.get(name)) for name in names] for record in batch])
+    rows = ([_cell(record.get(name)) for name in names] for record in _records(path, options))
+    return text_reader(names, rows, n_rows)
 
 
 def _records(path: Path, options: ReadOptions) -> Iterator[Record]:
@@ -39,17 +35,13 @@ def _records(path: Path, options: ReadOptions) -> Iterator[Record]:
         pa.input_stream(path) as stream,
         io.TextIOWrapper(stream, encoding=options.text_encoding) as lines,
     ):
-        for number, line in enumerate(lines, 1):
-            if number == 1 and line.lstrip().startswith("["):
-                yield from _array(path, line + lines.read())
+        written = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+        for at, (number, line) in enumerate(written):
+            if at == 0 and line.lstrip().startswith("["):
+                for at, value in enumerate(_parse(path, "the array", line + lines.read())):
+                    yield _record(path, f"object {at}", value)
                 return
-            if line.strip():
-                yield _record(path, f"line {number}", _parse(path, f"line {number}", line))
-
-
-def _array(path: Path, text: str) -> Iterator[Record]:
-    for number, value in enumerate(_parse(path, "the array", text)):
-        yield _record(path, f"object {number}", value)
+            yield _record(path, f"line {number}", _parse(path, f"line {number}", line))
 
 
 def _parse(path: Path, place: str, text: str) -> Any:

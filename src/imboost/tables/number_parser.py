@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.arrays import Floats
-from imboost.tables.cells import is_text, mask_missing, to_floats, to_seconds, to_text
+from imboost.tables.cells import as_text, is_text, to_floats, to_seconds
 
 MAX_NUMBER = 1e300  # larger numbers are clipped to this, so that differences stay finite
 CLEAR_MAJORITY = 0.95  # fraction of cells with a format from which the column has that format
@@ -58,7 +58,6 @@ class NumberParser:
         >>> NumberParser.fit_parse(pa.chunked_array([["1.234", "567"]]))[0].thousands
         '.'
         """
-        cells = mask_missing(cells)
         if not is_text(cells.type):
             note = "in seconds" if pa.types.is_duration(cells.type) else ""
             parser = cls(note=note)
@@ -79,17 +78,16 @@ class NumberParser:
         >>> NumberParser(".").parse(pa.chunked_array([["1.234,5", "2,5"]])).tolist()
         [1234.5, 2.5]
         """
-        cells = mask_missing(cells)
         if pa.types.is_duration(cells.type) or pa.types.is_time(cells.type):
             return to_seconds(cells)
         if pa.types.is_temporal(cells.type):
-            cells = to_text(cells)
+            cells = as_text(cells)
         if is_text(cells.type):
             return _parse_text(_number_text(cells), self.thousands)
         return np.clip(to_floats(cells), -MAX_NUMBER, MAX_NUMBER)
 
 
-def has_decimal_commas(column: pa.ChunkedArray) -> bool:
+def has_decimal_commas(cells: pa.ChunkedArray) -> bool:
     """Whether most cells are numbers in which the comma can only be a decimal mark.
 
     >>> has_decimal_commas(pa.chunked_array([["1,5", "2,25"]]))
@@ -97,9 +95,9 @@ def has_decimal_commas(column: pa.ChunkedArray) -> bool:
     >>> has_decimal_commas(pa.chunked_array([["1,234", "2,345"]]))
     False
     """
-    if not is_text(column.type):
+    if not is_text(cells.type):
         return False
-    cells = mask_missing(column).drop_null()
+    cells = cells.drop_null()
     with_comma = cells.filter(pc.match_substring(cells, ","))
     if 2 * len(with_comma) <= len(cells):
         return False

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import islice
 from numbers import Number
 from typing import Any
 
@@ -49,11 +50,19 @@ def to_cell(value: Any) -> str | None:
     return str(value)
 
 
-def text_table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> pa.Table:
-    """Return rows of any values as a table of text."""
-    columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    arrays = [pa.array(list(map(to_cell, column)), pa.string()) for column in columns]
-    return pa.table(arrays, names=list(names))
+def text_reader(
+    names: Sequence[str], rows: Iterable[Sequence[Any]], n_rows: int
+) -> pa.RecordBatchReader:
+    """Return rows of any values as text, `n_rows` in a batch."""
+    schema = pa.schema([(name, pa.string()) for name in names])
+    left = iter(rows)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        while part := list(islice(left, n_rows)):
+            columns = (list(map(to_cell, cells)) for cells in zip(*part, strict=True))
+            yield pa.record_batch([pa.array(cells, pa.string()) for cells in columns], schema)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
 
 
 def object_column(name: str, values: Sequence[Any]) -> pa.Array:

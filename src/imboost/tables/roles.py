@@ -19,7 +19,7 @@ from imboost.tables.category_parser import (
     parse_booleans,
     to_categories,
 )
-from imboost.tables.cells import is_text, mask_missing, to_text
+from imboost.tables.cells import as_text, is_text
 from imboost.tables.datetime_parser import DatetimeParser
 from imboost.tables.number_parser import CLEAR_MAJORITY, NumberParser
 
@@ -71,12 +71,13 @@ class Role(StrEnum):
 class TrainingColumn:
     """A column of the training table; each parser is fitted to it at most once.
 
-    `decimal_commas` tells whether commas are decimal marks in another column of the table.
+    `cells` are null where they are missing. `decimal_commas` tells whether commas are decimal
+    marks in another column of the table.
     """
 
-    def __init__(self, name: str, column: pa.ChunkedArray, *, decimal_commas: bool) -> None:
+    def __init__(self, name: str, cells: pa.ChunkedArray, *, decimal_commas: bool) -> None:
         self.name = name
-        self.cells = mask_missing(column)
+        self.cells = cells
         self.n_missing = self.cells.null_count
         self.n_present: int = len(self.cells) - self.n_missing
         self.n_distinct = int(pc.count_distinct(self.cells).as_py())
@@ -85,7 +86,7 @@ class TrainingColumn:
     @cached_property
     def text(self) -> pa.ChunkedArray:
         """The cells as text."""
-        return to_text(self.cells)
+        return as_text(self.cells)
 
     @cached_property
     def numbers(self) -> tuple[NumberParser, Floats]:

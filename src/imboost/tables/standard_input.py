@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import re
 import shutil
 import sys
+import zlib
+from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -13,14 +16,16 @@ from imboost.errors import DataError
 STANDARD_STREAM = Path("-")  # stands for standard input, or for standard output
 
 FIRST_BYTES = {
-    b"PAR1": ".parquet",
-    b"ARROW1": ".arrow",
-    b"SQLite format 3\0": ".sqlite",
-    b"PK\3\4": ".xlsx",
-    b"\x1f\x8b": ".csv.gz",
-    b"{": ".jsonl",
+    rb"PAR1": ".parquet",
+    rb"ARROW1": ".arrow",
+    rb"SQLite format 3\x00": ".sqlite",
+    rb"PK\x03\x04": ".xlsx",
+    rb"(\xef\xbb\xbf)?\s*(\{|\[\s*[\]{])": ".jsonl",
 }
 """Endings of file names by the first bytes of a file; other files are CSV."""
+
+GZIP = b"\x1f\x8b"
+N_BYTES = 1024  # that are compared with `FIRST_BYTES`
 
 
 def save_standard_input() -> Path:
@@ -36,6 +41,10 @@ def save_standard_input() -> Path:
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
     with path.open("rb") as file:
-        start = file.read(16)
-    ending = next((end for first, end in FIRST_BYTES.items() if start.startswith(first)), ".csv")
-    return path.rename(path.with_name(path.name + ending))
+        start = file.read(N_BYTES)
+    is_compressed = start.startswith(GZIP)
+    if is_compressed:
+        with suppress(zlib.error):  # reading it will give the reason
+            start = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(start)
+    ending = next((end for first, end in FIRST_BYTES.items() if re.match(first, start)), ".csv")
+    return path.rename(path.with_name(path.name + ending + ".gz" * is_compressed))

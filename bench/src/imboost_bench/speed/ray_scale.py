@@ -86,7 +86,7 @@ def score(
                 print(f"killed a node after {n_done:,} rows", flush=True)
 
         scores.run(progress=progress)
-    return scores.n_read / scores.seconds
+    return scores.summary.n_rows / scores.seconds
 
 
 @contextmanager

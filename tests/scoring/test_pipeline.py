@@ -5,7 +5,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from imboost.scoring import streaming
+from imboost.parallel import map_in_order
+from imboost.scoring.pipeline import scan
 from imboost.tables.files import TableFiles
 
 
@@ -17,7 +18,7 @@ def test_few_batches_are_in_memory_at_a_time():
             drawn.append(number)
             yield number
 
-    for result in streaming.map_in_order(lambda number: number * 2, items(), 2):
+    for result in map_in_order(lambda number: number * 2, items(), 2):
         done.append(result)
         assert len(drawn) - len(done) <= 3
     assert done == [2 * number for number in range(20)]
@@ -30,9 +31,8 @@ def test_what_was_read_of_a_file_is_not_kept(tmp_path):
     n_bytes = table.nbytes
     del table
     before = pa.total_allocated_bytes()
-    kept = [
-        pa.total_allocated_bytes() - before for _ in streaming.read_batches(TableFiles.find(path))
-    ]
+    batches = scan(TableFiles.find(path).batches())
+    kept = [pa.total_allocated_bytes() - before for _ in batches]
     assert max(kept) < n_bytes / 3
 
 
@@ -45,5 +45,5 @@ def test_an_error_in_a_batch_stops_all():
             yield number
 
     with pytest.raises(ZeroDivisionError):
-        list(streaming.map_in_order(lambda number: 1 // (number - 3), items(), 2))
+        list(map_in_order(lambda number: 1 // (number - 3), items(), 2))
     assert len(drawn) < 10
