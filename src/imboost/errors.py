@@ -61,6 +61,10 @@ class SessionError(IMBoostError):
     """A question or an answer that does not fit the state of a session."""
 
 
+class TrainingError(IMBoostError):
+    """A training that failed in another process, or whose process has ended."""
+
+
 class StoreError(IMBoostError):
     """A session store that cannot be read or written; what it acknowledged is kept."""
 

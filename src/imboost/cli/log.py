@@ -68,7 +68,7 @@ def log(
 
 def _summarise(store: SQLLog, entries: list[Entry]) -> None:
     """Print what happened in a session."""
-    from imboost.session.agreement import Agreement
+    from imboost.session import AnnotatorAgreement
     from imboost.session.export import history_table
     from imboost.session.state import SessionState, start_of
 
@@ -86,7 +86,7 @@ def _summarise(store: SQLLog, entries: list[Entry]) -> None:
         say(f"By person: {_list(people)}.", f"Rows by answer: {_list(answers) or 'none'}.")
     if state.conflicts:
         say(f"Conflicts: {count(len(state.conflicts), 'row')} without a label until resolved.")
-    agreement = Agreement.of(state.given.values())
+    agreement = AnnotatorAgreement.measure(state.label_pairs)
     if agreement.n_rows:
         kappa = "undefined" if math.isnan(agreement.kappa) else f"{agreement.kappa:.2f}"
         say(
@@ -114,7 +114,7 @@ def _replayed_scores(address: str, name: str, data: Path | None) -> Any:
         with stage("training"):
             detector = session.start().detector
         scores, answers = detector.decision_scores_, session.answers
-        rows = session.row_numbers
+        rows = session.rows.numbers
     return pa.table(
         {
             "row": rows,

@@ -96,7 +96,7 @@ class Project:
             self.workspace.stop()
 
     def _work(self, session: Session) -> None:
-        self.workspace = self._make_workspace(session.use_positions())
+        self.workspace = self._make_workspace(session)
         self.workspace.start()
 
 
