@@ -11,7 +11,7 @@ import typer
 
 from imboost.cli.console import say
 from imboost.cli.progress import stage
-from imboost.errors import SessionError, SettingError
+from imboost.errors import SessionError, SettingError, require
 from imboost.present.formatting import count, percent
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def log(
     ] = None,
 ) -> None:
     """Summarise the history of a session, export it or replay it."""
+    require("imboost log", "sessions", "sqlalchemy", "alembic")
     from imboost.scoring.writer import check_score_path, write_table
     from imboost.session.export import history_table
     from imboost.session.store import SQLLog

@@ -18,7 +18,7 @@ from imboost.arrays import Floats, Indices
 from imboost.decide import Outcome
 from imboost.detectors.adapter import as_detector
 from imboost.detectors.detector import Detector
-from imboost.errors import SessionError
+from imboost.errors import SessionError, require
 from imboost.labels import Labels, unlabelled
 from imboost.present.wording import advice_text
 from imboost.query import QueryStrategy
@@ -198,7 +198,8 @@ class Session:
         StoreError
             If the store cannot be opened.
         """
-        from imboost.session.opening import open_stored  # needs SQLAlchemy
+        require("A stored session", "sessions", "sqlalchemy", "alembic")
+        from imboost.session.opening import open_stored
 
         return open_stored(
             cls,
