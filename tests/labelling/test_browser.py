@@ -204,6 +204,12 @@ def test_next_shows_another_question_without_an_answer(started, open_page):
     assert (_row(page) != str(passed), _n_answers(page)) == (True, n)
 
 
+def test_an_answer_after_the_note_was_resized_breaks_no_content_policy(started, open_page):
+    page = open_page(started.address)  # which fails on errors of the console
+    page.evaluate("document.getElementById('note').style.height = '5rem'")
+    _press(page, "u")
+
+
 def test_keys_are_ignored_while_a_note_is_typed(started, open_page):
     page = open_page(started.address)
     row = _row(page)
