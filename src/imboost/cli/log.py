@@ -11,7 +11,7 @@ import typer
 
 from imboost.cli.console import say
 from imboost.cli.progress import stage
-from imboost.errors import SessionError, SettingError, require
+from imboost.errors import SessionError, SettingError
 from imboost.present.formatting import count, percent
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ def log(
     ] = None,
 ) -> None:
     """Summarise the history of a session, export it or replay it."""
-    require("imboost log", "sessions", "sqlalchemy", "alembic")
     from imboost.scoring.writer import check_score_path, write_table
     from imboost.session.export import history_table
     from imboost.session.store import SQLLog
@@ -69,7 +68,7 @@ def log(
 
 def _summarise(store: SQLLog, entries: list[Entry]) -> None:
     """Print what happened in a session."""
-    from imboost.session import AnnotatorAgreement
+    from imboost.session.agreement import Agreement
     from imboost.session.export import history_table
     from imboost.session.state import SessionState, start_of
 
@@ -87,7 +86,7 @@ def _summarise(store: SQLLog, entries: list[Entry]) -> None:
         say(f"By person: {_list(people)}.", f"Rows by answer: {_list(answers) or 'none'}.")
     if state.conflicts:
         say(f"Conflicts: {count(len(state.conflicts), 'row')} without a label until resolved.")
-    agreement = AnnotatorAgreement.measure(state.label_pairs)
+    agreement = Agreement.of(state.given.values())
     if agreement.n_rows:
         kappa = "undefined" if math.isnan(agreement.kappa) else f"{agreement.kappa:.2f}"
         say(
@@ -109,19 +108,21 @@ def _replayed_scores(address: str, name: str, data: Path | None) -> Any:
     """Open the session, which trains its model again, and return the scores as a table."""
     import pyarrow as pa
 
+    from imboost.scoring.score_columns import PREDICTED, schema_of
     from imboost.session import Session
 
     with Session.open(address, data, name=name) as session:
         with stage("training"):
             detector = session.start().detector
         scores, answers = detector.decision_scores_, session.answers
-        rows = session.rows.numbers
+        rows = session.row_numbers
     return pa.table(
         {
             "row": rows,
             "score": scores,
             "probability": detector.decision_.probability(scores),
             "is_outlier": detector.labels_ == 1,
-            "answer": pa.array([answers.get(row) for row in rows.tolist()], pa.string()),
-        }
+            "answer": [answers.get(row) for row in rows.tolist()],
+        },
+        schema=schema_of(*PREDICTED, "answer"),
     )

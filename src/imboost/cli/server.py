@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
-from imboost.errors import SettingError, require
+from imboost.errors import MissingPackageError, SettingError
 
 Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")]
 AllowedHost = Annotated[
@@ -21,7 +22,7 @@ AllowedHost = Annotated[
 
 
 def check_server(
-    command: str, extra: str, modules: Iterable[str], host: str, token: str | None
+    command: str, extra: str, packages: Mapping[str, str], host: str, token: str | None
 ) -> None:
     """Raise if a server cannot be run, or could be used from other machines without a token.
 
@@ -29,13 +30,15 @@ def check_server(
     ----------
     command, extra : str
         Name of the command, and the extra with its packages.
-    modules : iterable of str
-        What the command imports.
+    packages : mapping of str to str
+        Module and name of each package.
     host : str
         Address to listen on.
     token : str or None
     """
-    require(command, extra, *modules)
+    missing = [package for module, package in packages.items() if find_spec(module) is None]
+    if missing:
+        raise MissingPackageError(command, missing, extra=extra)
     from imboost.web.hosts import is_loopback
 
     if token is not None and not token.strip():

@@ -15,6 +15,7 @@ from imboost.errors import PersistenceError
 from imboost.labelling.workspace import Workspace
 from imboost.scoring.report import N_SAMPLED, N_TOP, render_report
 from imboost.scoring.row_selection import SelectedRows
+from imboost.scoring.score_columns import SCORE_COLUMNS
 from imboost.scoring.writer import free_name
 from imboost.tables.cells import is_text, to_text
 
@@ -30,17 +31,18 @@ def scored_table(workspace: Workspace) -> pa.Table:
     """
     snapshot, table = workspace.snapshot, workspace.session.X
     answers = {row: answer.value for row, answer in workspace.session.answers.items()}
-    rows = workspace.session.rows.numbers.tolist()
     found = {
-        "row": workspace.session.rows.numbers,
+        "row": workspace.session.row_numbers,
         "score": snapshot.scores,
         "rank": snapshot.ranks,
         "probability": snapshot.probabilities,
         "is_outlier": snapshot.scores > snapshot.threshold,
-        "answer": pa.array(list(map(answers.get, rows)), pa.string()),
+        "answer": pa.array([answers.get(row) for row in range(table.num_rows)], pa.string()),
     }
     for name, values in found.items():
-        table = table.append_column(free_name(name, table.column_names), pa.array(values))
+        table = table.append_column(
+            free_name(name, table.column_names), pa.array(values, SCORE_COLUMNS[name])
+        )
     return table
 
 
@@ -85,7 +87,7 @@ def report_page(workspace: Workspace, name: str) -> str:
     """Return the page that `imboost report` writes, with the scores of the present model."""
     snapshot, table = workspace.snapshot, workspace.session.X
     n_rows = table.num_rows
-    numbers = workspace.session.rows.numbers
+    numbers = workspace.session.row_numbers
     top = np.argsort(-snapshot.scores, kind="stable")[:N_TOP].tolist()
     rng = np.random.default_rng(SAMPLING_SEED)
     sample = rng.choice(n_rows, min(N_SAMPLED, n_rows), replace=False).tolist()

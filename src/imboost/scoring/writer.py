@@ -14,17 +14,13 @@ from imboost.errors import DataError, SettingError
 from imboost.persistence.atomic_write import atomic_write
 from imboost.scoring.excel_writer import check_package
 from imboost.scoring.pipeline import ScoredBatch, check_row_counts
+from imboost.scoring.score_columns import PREDICTED, SCORE_COLUMNS
 from imboost.scoring.table_writers import WRITERS, TableWriter, WriteOptions, open_writer
 from imboost.tables.cells import mask_missing
 from imboost.tables.files import ending_of
 from imboost.tables.standard_input import STANDARD_STREAM
 
-OWN_COLUMNS = (
-    ("row", pa.int64()),
-    ("score", pa.float64()),
-    ("probability", pa.float64()),
-    ("is_outlier", pa.bool_()),
-)
+OWN_COLUMNS = tuple((name, SCORE_COLUMNS[name]) for name in PREDICTED)
 """Columns written after the identifiers of a row."""
 
 MODEL_KEY = "imboost.model"  # metadata of a Parquet file: the name of the model

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from sqlite3 import OperationalError
 from threading import Lock
@@ -17,7 +18,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from imboost.errors import SettingError, StoreError, require
+from imboost.errors import MissingPackageError, SettingError, StoreError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_SECONDS = 10  # how long SQLite waits for another process that writes
@@ -104,7 +105,8 @@ def parse_url(url: str | Path) -> sa.URL:
     except sa.exc.ArgumentError:
         raise SettingError("The address of a session store cannot be read.") from None
     if parsed.get_backend_name() == "postgresql":
-        require("A session store in PostgreSQL", "postgres", "psycopg")
+        if find_spec("psycopg") is None:
+            raise MissingPackageError("A session store in PostgreSQL", ["psycopg"], "postgres")
         return parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername != "sqlite" or not parsed.database:
         raise SettingError(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from threading import RLock
@@ -15,9 +14,6 @@ from imboost.session.state import SessionState, TrainingSet, start_of
 
 class Journal:
     """Stores entries, then updates the state by them; nothing changes if storing fails.
-
-    Who writes holds `writing`, also while the log stores the entries. Who reads the state holds
-    `lock`, and waits for no storage.
 
     Parameters
     ----------
@@ -32,39 +28,26 @@ class Journal:
         The first entry.
     state : SessionState
     lock : RLock
-        To be held while the state is read.
+        To be held while the state is read or entries are recorded.
     training_sets : dict of int to TrainingSet
         What each round was trained with, by the number of entries that it used.
     """
 
     def __init__(self, log: SessionLog, start: Callable[[], Started]) -> None:
         self.log = log
-        self.lock = RLock()
-        self._writing = RLock()
         self._unconfirmed: list[Entry] = []  # of which it is not known whether they were stored
+        self.lock = RLock()
         self.training_sets: dict[int, TrainingSet] = {}
         entries = list(log)
         if not entries:
             entries = [start()]
             log.append(entries)
         self.started = start_of(entries)
-        self.state = SessionState()
-        trained_after = {entry.n_entries for entry in entries if isinstance(entry, Refined)}
-        for entry in entries:
-            if self.state.n_entries in trained_after:
-                self.training_set()
-            self._apply([entry])
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Keep other threads from writing; begin with entries that seemed not to be stored."""
-        with self._writing:
-            if self._unconfirmed:
-                self._read_unconfirmed()
-            yield
+        self.state = SessionState(self.started.n_rows)
+        self._replay(entries)
 
     def record(self, entries: Sequence[Entry]) -> None:
-        """Store entries and update the state; to be called while `writing`."""
+        """Store entries and update the state."""
         try:
             self.log.append(entries)
         except StoreError:
@@ -72,15 +55,18 @@ class Journal:
             raise
         self._apply(entries)
 
-    def _read_unconfirmed(self) -> None:
-        stored = list(islice(self.log, self.state.n_entries, None))
-        if stored and stored != self._unconfirmed:
+    def catch_up(self) -> None:
+        """Apply entries that were stored although storing them seemed to fail."""
+        if not self._unconfirmed:
+            return
+        found = list(islice(self.log, self.state.n_entries, None))
+        if found and found != self._unconfirmed:
             raise SessionError(
                 "The session is open in another process, which has written to it. Close one of "
                 "them and open the session again."
             )
         self._unconfirmed = []
-        self._apply(stored)
+        self._apply(found)
 
     def now(self) -> datetime:
         """Return the time, later than that of every entry."""
@@ -89,11 +75,21 @@ class Journal:
     def training_set(self) -> TrainingSet:
         """Return what a training that begins now uses, and keep it."""
         training_set = self.state.training_set()
-        self.training_sets[training_set.n_entries] = training_set
+        self.training_sets[self.state.n_entries] = training_set
         return training_set
 
+    def close(self) -> None:
+        """Release the files or connections of the log."""
+        self.log.close()
+
+    def _replay(self, entries: Sequence[Entry]) -> None:
+        trained_after = {entry.n_entries for entry in entries if isinstance(entry, Refined)}
+        for entry in entries:
+            if self.state.n_entries in trained_after:
+                self.training_set()
+            self._apply([entry])
+
     def _apply(self, entries: Sequence[Entry]) -> None:
-        with self.lock:
-            for entry in entries:
-                self.state.apply(entry)
-                self._last_time = entry.when
+        for entry in entries:
+            self.state.apply(entry)
+            self._last_time = entry.when

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 AnySession = TypeVar("AnySession", bound="Session")
 
 
-def open_stored(
+def open_session(
     kind: type[AnySession],
     url: str | Path,
     X: Any = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -12,7 +13,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from imboost.errors import DataError, require
+from imboost.errors import DataError, MissingPackageError
 from imboost.tables.objects import text_reader
 from imboost.tables.read_options import ReadOptions
 
@@ -70,7 +71,8 @@ def open_sqlite(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatch
 
 def open_duckdb(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatchReader:
     """Open a table or the result of a query, with the types of its columns."""
-    require("Reading DuckDB files", "tables", "duckdb")
+    if find_spec("duckdb") is None:
+        raise MissingPackageError("Reading DuckDB files", ["duckdb"], extra="tables")
     import duckdb
 
     try:

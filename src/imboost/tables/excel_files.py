@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from imboost.errors import DataError, UnknownNameError, require
+from imboost.errors import DataError, MissingPackageError, UnknownNameError
 from imboost.tables.header import N_CHECKED, check_header, default_names
 from imboost.tables.objects import text_reader, to_cell
 from imboost.tables.read_options import ReadOptions
@@ -15,7 +16,8 @@ from imboost.tables.read_options import ReadOptions
 
 def open_excel(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatchReader:
     """Open a sheet."""
-    require("Reading Excel files", "tables", "python_calamine")
+    if find_spec("python_calamine") is None:
+        raise MissingPackageError("Reading Excel files", ["python-calamine"], extra="tables")
     rows = _read_rows(path, options.sheet)
     if not rows:
         raise DataError(f"{path} is empty.")
