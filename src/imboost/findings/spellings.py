@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from imboost.facts import FactKind
 from imboost.findings.finding import CheckedTable, Finding
-from imboost.relations.spelling_search import find_variants
+from imboost.relations.spelling import find_variants
 from imboost.tables.cells import is_text
 from imboost.tables.roles import Role
 

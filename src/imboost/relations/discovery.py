@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.relations.code_format import FormatRelation, patterns
-from imboost.relations.dependency_search import find_dependencies
+from imboost.relations.dependency import find_dependencies
 from imboost.relations.evidence import MIN_ROWS, MIN_SUPPORT, Evidence
 from imboost.relations.linear_search import find_sums
-from imboost.relations.order_search import find_orders
-from imboost.relations.product_search import find_products
+from imboost.relations.order import find_orders
+from imboost.relations.product import find_products
 from imboost.relations.relation import Parsed, Relation, n_rows
 from imboost.tables.roles import Role
 from imboost.tables.schema import Schema

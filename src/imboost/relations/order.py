@@ -1,15 +1,28 @@
-"""Orders: one number or time is never above another."""
+"""Orders of numbers and of times."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
 from typing import ClassVar
 
 import numpy as np
 
 from imboost.arrays import Floats, Indices
 from imboost.facts import RuleKind
+from imboost.relations.evidence import Evidence, numeric_matrix, varying
 from imboost.relations.relation import Parsed, Relation, n_rows
+from imboost.relations.rounding import center_and_spread, rounding_unit
+
+MAX_COLUMNS = 100  # columns that are compared, the first ones
+MIN_ORDERED = 0.97  # fraction of the sample in which an order must hold before it is checked
+MIN_NUMBER_SUPPORT = 0.99  # fraction of rows; orders of numbers are more often accidental
+MIN_TIME_SUPPORT = 0.98
+MAX_BY_CHANCE = 0.9  # fraction of rows in which an order holds with one column shuffled
+MAX_VIOLATION_RATIO = 0.05  # violations, relative to those with one column shuffled
+MIN_DISTINCT = 10  # values of a column of numbers that can be ordered
+SLACK_QUANTILE = 0.1  # of the positive differences; smaller violations may be due to chance
+MAX_EQUAL = 0.95  # fraction of rows in which both columns are equal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,3 +81,72 @@ class OrderRelation(Relation):
     def _cells(self, parsed: Parsed) -> tuple[Floats, Floats]:
         low, high = (np.asarray(parsed[name], dtype=np.float64) for name in self.columns)
         return low, high
+
+
+def find_orders(
+    evidence: Evidence, columns: list[str], related: set[frozenset[str]], *, are_times: bool
+) -> list[OrderRelation]:
+    """Return orders that do not follow from others; `related` are pairs that a sum relates."""
+    names = [
+        name
+        for name in varying(evidence.sample, columns)[:MAX_COLUMNS]
+        if are_times or len(np.unique(evidence.sample[name])) >= MIN_DISTINCT
+    ]
+    if len(names) < 2:
+        return []
+    X = numeric_matrix(evidence.sample, names)
+    shuffled = X[evidence.rng.permutation(len(X))]
+    found: dict[tuple[str, str], OrderRelation] = {}
+    for low, high in permutations(range(len(names)), 2):
+        pair = names[low], names[high]
+        if not _is_ordered(X, shuffled, low, high):
+            continue
+        (center, spread), (other, other_spread) = map(center_and_spread, (X[:, low], X[:, high]))
+        relation = OrderRelation(
+            columns=pair,
+            support=0.0,
+            unit=rounding_unit(X[:, low]),
+            centers=(center, other),
+            spreads=(spread, other_spread),
+            is_datetime=are_times,
+            slack=0.0
+            if are_times
+            else _slack(evidence.parsed[pair[1]] - evidence.parsed[pair[0]]),
+        )
+        least = MIN_TIME_SUPPORT if are_times else MIN_NUMBER_SUPPORT
+        checked = evidence.check(relation, min_support=least)
+        if checked is not None:
+            found[pair] = checked
+    return [
+        relation
+        for (low, high), relation in found.items()
+        if frozenset((low, high)) not in related
+        and not any((low, name) in found and (name, high) in found for name in names)
+    ]
+
+
+def _is_ordered(X: Floats, shuffled: Floats, low: int, high: int) -> bool:
+    """Whether an order holds in a sample far more often than by chance."""
+    known = np.isfinite(X[:, low]) & np.isfinite(X[:, high])
+    if not known.any():
+        return False
+    violations = float(np.mean((X[:, low] > X[:, high])[known]))
+    if violations > 1 - MIN_ORDERED or np.mean((X[:, low] == X[:, high])[known]) > MAX_EQUAL:
+        return False
+    pair = shuffled[:, low], X[:, high]
+    known = np.isfinite(pair[0]) & np.isfinite(pair[1])
+    by_chance = float(np.mean((pair[0] > pair[1])[known])) if known.any() else 0.0
+    return by_chance >= 1 - MAX_BY_CHANCE and violations <= MAX_VIOLATION_RATIO * by_chance
+
+
+def _slack(differences: Floats) -> float:
+    """Return the violation that numbers may have by chance, 0 unless most violations are small.
+
+    Two columns that are merely correlated are in reverse order by a little in some rows. In a
+    true order, wrong cells differ by as much as right ones.
+    """
+    above, below = differences[differences > 0], -differences[differences < 0]
+    if not len(above) or not len(below):
+        return 0.0
+    limit = float(np.quantile(above, SLACK_QUANTILE))
+    return limit if np.mean(below <= limit) > 0.5 else 0.0

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
 
-from imboost.arrays import Floats
+from imboost.arrays import Floats, Mask
 from imboost.facts import RuleKind
 from imboost.present.formatting import rounded
+from imboost.relations.evidence import Evidence, numeric_matrix, varying
 from imboost.relations.numeric import NumericRelation
+from imboost.relations.rounding import rounding_unit
+
+MAX_COLUMNS = 80  # columns that are searched, the first ones
+SCREENED_ROWS = 128  # rows of the sample on which candidates are screened
+MIN_SCREENED = 0.85  # fraction of these rows in which a candidate holds
+FIRST_ROWS, MIN_FIRST = 24, 0.6  # rows that are screened first, and the fraction needed there
+MIN_SCREENED_ROWS = 12  # rows in which rounding changes the product by little
+MAX_ROUNDING = 0.05  # relative rounding error of these rows
+MIN_VARIATION = 0.05  # standard deviation of the logarithm of each column
+POWERS = ((1, 1), (1, 2), (2, 1))  # of two factors; ratios are products of another target
+MIN_INFORMATIVE = 0.2  # fraction of rows that a shuffled column must break
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,3 +87,98 @@ class ProductRelation(NumericRelation):
 
 def _power(name: str, power: int) -> str:
     return name if abs(power) == 1 else f"{name}^{abs(power)}"
+
+
+def find_products(
+    evidence: Evidence, numbers: list[str], related: set[frozenset[str]]
+) -> list[ProductRelation]:
+    """Return products of two columns; `related` are pairs that a sum already relates."""
+    names = varying(evidence.sample, numbers)[:MAX_COLUMNS]
+    if len(names) < 3:
+        return []
+    X = numeric_matrix(evidence.sample, names)
+    X = X[np.linspace(0, len(X) - 1, min(len(X), SCREENED_ROWS)).astype(np.int64)]
+    half = np.array([rounding_unit(evidence.sample[name]) / 2 for name in names])
+    with np.errstate(all="ignore"):
+        L = np.log(np.abs(np.where(X == 0, np.nan, X)))  # (rows, columns)
+        E = np.where(X == 0, np.nan, half / np.abs(X) + 1e-6)  # errors of the logarithms
+    kept = [at for at in range(len(names)) if _varies(L[:, at])]
+    found: list[ProductRelation] = []
+    seen: set[frozenset[str]] = set()
+    for b, c in combinations(kept, 2):
+        for p, q in POWERS:
+            product, error = p * L[:, b] + q * L[:, c], p * E[:, b] + q * E[:, c]
+            targets = [a for a in kept if a not in (b, c)]
+            for a in _matches(L[:, targets] - product[:, None], E[:, targets] + error[:, None]):
+                trio = names[targets[a]], names[b], names[c]
+                if frozenset(trio) in seen:
+                    continue
+                if any(frozenset(pair) in related for pair in combinations(trio, 2)):
+                    continue
+                relation = _best_form(evidence, trio, (p, q))
+                if relation is not None:
+                    seen.add(frozenset(trio))
+                    found.append(relation)
+    return found
+
+
+def _varies(logs: Floats) -> bool:
+    known = logs[np.isfinite(logs)]
+    return len(known) >= MIN_SCREENED_ROWS and float(known.std()) > MIN_VARIATION
+
+
+def _matches(differences: Floats, errors: Floats) -> Iterator[int]:
+    """Yield the columns in which the logarithms differ by a constant; first by a few rows."""
+    is_precise = errors < MAX_ROUNDING  # nan is not
+    rates = _constant_rates(differences[:FIRST_ROWS], errors[:FIRST_ROWS], is_precise[:FIRST_ROWS])
+    is_candidate = (is_precise.sum(axis=0) >= MIN_SCREENED_ROWS) & (rates >= MIN_FIRST)
+    at = np.flatnonzero(is_candidate)
+    if len(at):
+        rates = _constant_rates(differences[:, at], errors[:, at], is_precise[:, at])
+        yield from at[rates >= MIN_SCREENED].tolist()
+
+
+def _constant_rates(differences: Floats, errors: Floats, is_precise: Mask) -> Floats:
+    """Return for each column the fraction of precise rows that are near its median."""
+    masked = np.where(is_precise, differences, np.nan)
+    n = is_precise.sum(axis=0)
+    medians = np.take_along_axis(np.sort(masked, axis=0), (np.maximum(n, 1) // 2)[None], axis=0)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(masked - medians) <= 1.1 * errors + 1e-6
+    return np.asarray(near.sum(axis=0) / np.maximum(n, 1))
+
+
+def _best_form(
+    evidence: Evidence, trio: tuple[str, str, str], powers: tuple[int, int]
+) -> ProductRelation | None:
+    """Return the product or ratio whose result alone is rounded, if there is one."""
+    (a, b, c), (p, q) = trio, powers
+    forms = [(trio, (p, q))]
+    if p == 1:
+        forms.append(((b, a, c), (1, -q)))
+    if q == 1:
+        forms.append(((c, a, b), (1, -p)))
+    for is_exact in (True, False):
+        for columns, form in forms:
+            factor = _factor(evidence, columns, form)
+            for digits in (1, 2, 3, 4, 6):
+                relation = ProductRelation.from_columns(
+                    columns,
+                    evidence.sample,
+                    frozenset(),
+                    powers=form,
+                    factor=float(f"{factor:.{digits}g}"),
+                    has_exact_inputs=is_exact,
+                )
+                checked = evidence.check(relation, min_informative=MIN_INFORMATIVE)
+                if checked is not None:
+                    return checked
+    return None
+
+
+def _factor(evidence: Evidence, columns: tuple[str, ...], powers: tuple[int, int]) -> float:
+    """Return the median ratio of the target to the product of the others."""
+    target, first, second = (np.asarray(evidence.sample[name]) for name in columns)
+    with np.errstate(all="ignore"):
+        ratios = target / (first ** powers[0] * second ** powers[1])
+    return float(np.median(ratios[np.isfinite(ratios) & (ratios != 0)]))

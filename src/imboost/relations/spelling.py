@@ -1,7 +1,9 @@
-"""Spellings: a value that is written in another way than usual."""
+"""Spellings: upper and lower case, signs and typing errors of more common values."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,7 +15,20 @@ import pyarrow.compute as pc
 from imboost.arrays import Floats
 from imboost.facts import RuleKind
 from imboost.relations.relation import Parsed, Relation, n_rows
-from imboost.relations.spelling_search import find_variants
+
+MAX_VALUES = 3000  # distinct values up to which typing errors are searched
+MIN_RATIO = 4  # how many times more common the right spelling of a typing error is
+MIN_COMMON = 4  # rows that a right spelling has at least
+MAX_VARIANT_FRACTION = 0.02  # of the rows that a typing error has at most
+MIN_LENGTH = 5  # letters of a word in which one letter may be wrong
+SHORT_LENGTH = 4  # letters of a word whose right spelling must be more common, as follows
+MIN_LENGTH_OF_LETTER = 7  # letters of a word in which a replaced letter is as clear as others
+SHORT_RATIO = 8  # if a letter is missing, added or swapped
+REPLACED_RATIO = 30  # if a letter is replaced
+TINY_RATIO = 20  # if a letter is missing, added or swapped in an even shorter word of a text
+MIN_LENGTH_OF_TWO = 10  # letters of a word in which two letters may be wrong
+MIN_LENGTH_OF_SWAP = 8  # letters of a text in which letters of a short word may be swapped
+MAX_CLOSE_PAIRS = 0.05  # close pairs per common value; more of them mean that close is not wrong
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,3 +85,123 @@ def find_spelling_relations(parsed: Parsed) -> list[SpellingRelation]:
                 )
             )
     return found
+
+
+def find_variants(counts: dict[str, int]) -> dict[str, str]:
+    """Return the values that are other spellings of more common ones, with these.
+
+    Parameters
+    ----------
+    counts : dict of str to int
+        Number of rows of each value.
+
+    >>> find_variants({"north": 50, "NORTH": 1, "nroth": 1, "south": 40})
+    {'NORTH': 'north', 'nroth': 'north'}
+    """
+    return _same_when_normalized(counts) | _typing_errors(counts)
+
+
+def _same_when_normalized(counts: dict[str, int]) -> dict[str, str]:
+    """Return variants that differ in case, accents, spaces and signs alone."""
+    groups: dict[str, list[str]] = {}
+    for value in counts:
+        groups.setdefault(_normalize(value), []).append(value)
+    right = {}
+    for key, values in groups.items():
+        if len(values) < 2 or not key:
+            continue
+        best = max(values, key=lambda value: (counts[value], value))
+        for value in values:
+            # One letter in upper and in lower case may be two codes.
+            if value != best and (len(key) > 2 or counts[best] >= 10 * counts[value]):
+                right[value] = best
+    return right
+
+
+def _typing_errors(counts: dict[str, int]) -> dict[str, str]:
+    """Return rare values that differ from a common one by one or two letters."""
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import cdist
+
+    total = sum(counts.values())
+    common = [value for value, n in counts.items() if n >= MIN_COMMON]
+    rare = [value for value, n in counts.items() if n <= max(MAX_VARIANT_FRACTION * total, 1)]
+    if not common or not rare or len(counts) > MAX_VALUES:
+        return {}
+    folded = {value: _fold(value) for value in counts}
+    distances = cdist(
+        [folded[value] for value in rare],
+        [folded[value] for value in common],
+        scorer=OSA.distance,
+        score_cutoff=2,
+        dtype=np.uint8,
+    )
+    right: dict[str, str] = {}
+    n_close = 0
+    for at, to in np.argwhere((distances > 0) & (distances <= 2)):
+        variant, value = rare[at], common[to]
+        needed = _needed_ratio(folded[variant], folded[value])
+        if counts[value] >= needed * counts[variant]:
+            if variant not in right or counts[right[variant]] < counts[value]:
+                right[variant] = value
+        elif needed < np.inf and counts[variant] >= MIN_COMMON:
+            n_close += 1
+    return {} if n_close > MAX_CLOSE_PAIRS * len(common) else right
+
+
+def _needed_ratio(variant: str, value: str) -> float:
+    """Return how many times more common a value must be if the other is its misspelling.
+
+    It is infinite if the texts are rather different numbers, codes or words.
+
+    >>> _needed_ratio("calfornia", "california"), _needed_ratio("nrth", "north")
+    (4, 8)
+    >>> _needed_ratio("phase 1", "phase 2"), _needed_ratio("group a", "group b")
+    (inf, inf)
+    >>> _needed_ratio("type i", "type ii"), _needed_ratio("class pan", "class pal")
+    (inf, inf)
+    """
+    from rapidfuzz.distance import OSA
+
+    if re.sub(r"\D", "", variant) != re.sub(r"\D", "", value):
+        return np.inf
+    own, others = (re.findall(r"[^\W\d_]+", text) for text in (variant, value))
+    if len(own) != len(others):  # a space that is missing or too many
+        own, others = ["".join(own)], ["".join(others)]
+    pairs = [pair for pair in zip(own, others, strict=True) if pair[0] != pair[1]]
+    if len(pairs) != 1:
+        return np.inf
+    [(word, other)] = pairs
+    length, distance = min(len(word), len(other)), OSA.distance(word, other)
+    if distance == 2:
+        return MIN_RATIO if length >= MIN_LENGTH_OF_TWO else np.inf
+    is_replaced = len(word) == len(other) and sorted(word) != sorted(other)
+    if length >= MIN_LENGTH:
+        return SHORT_RATIO if is_replaced and length < MIN_LENGTH_OF_LETTER else MIN_RATIO
+    if length == SHORT_LENGTH:
+        return REPLACED_RATIO if is_replaced else SHORT_RATIO
+    is_code = is_replaced or len(set(word + other)) == 1 or re.fullmatch("[ivx]+", word + other)
+    is_long = len(value) >= MIN_LENGTH and len(word + other) > SHORT_LENGTH
+    is_swapped = len(word) == len(other) == 2 and len(value) >= MIN_LENGTH_OF_SWAP
+    return np.inf if is_code or not (is_long or is_swapped) else TINY_RATIO
+
+
+def _fold(value: str) -> str:
+    """Return text without accents, in lower case, with single spaces.
+
+    >>> _fold("  São  Paulo")
+    'sao paulo'
+    """
+    letters = unicodedata.normalize("NFKD", value).casefold()
+    return " ".join("".join(one for one in letters if not unicodedata.combining(one)).split())
+
+
+def _normalize(value: str) -> str:
+    """Return text without case, accents, spaces and signs between letters.
+
+    >>> _normalize("North-West") == _normalize("north west")
+    True
+    """
+    folded = _fold(value)
+    # Signs beside digits matter, as in 1.5, 1-5 and -1; so do + and <.
+    return re.sub(r"(?<!\d)[\s_.\-/,']+(?!\d)", "", folded)
