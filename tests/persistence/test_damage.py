@@ -182,6 +182,29 @@ def test_a_structure_that_makes_no_sense_is_refused(folder, wrong):
     refused(folder, "cannot be read: ")
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {
+            "class": "CategoryEncoder",
+            "state": {
+                "categories": {"tuple": ["a", {"float": "nan"}]},
+                "frequency_bins": {"dict": []},
+                "n_frequency_bins": 1,
+            },
+        },
+        {
+            "class": "ReferenceCategories",
+            "state": {"counts": {"dict": [[{"float": "nan"}, 3]]}, "n_rows": 9},
+        },
+    ],
+    ids=lambda wrong: wrong["class"],
+)
+def test_a_category_that_is_not_a_text_is_refused(folder, wrong):
+    rewrite(folder, lambda structure: structure.update(detector=wrong))
+    refused(folder, "cannot be read: a category is not a text")
+
+
 def test_a_structure_that_never_ends_is_refused(folder):
     (folder / "model.json").write_text("[" * 200_000)
     seal(folder)

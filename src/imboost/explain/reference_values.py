@@ -105,6 +105,11 @@ class ReferenceCategories:
     counts: Mapping[str, int]
     n_rows: int
 
+    def __post_init__(self) -> None:
+        """Raise if a category is no text, as in a model folder that was edited."""
+        if not all(isinstance(name, str) for name in self.counts):
+            raise ValueError("a category is not a text")
+
     @classmethod
     def fit(cls, values: pa.ChunkedArray) -> Self:
         """Count parsed values; null is missing.

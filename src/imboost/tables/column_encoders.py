@@ -122,6 +122,11 @@ class CategoryEncoder:
     frequency_bins: Mapping[str, int]  # bins of other categories; 0, the rarest, may be empty
     n_frequency_bins: int
 
+    def __post_init__(self) -> None:
+        """Raise if a category is no text, as in a model folder that was edited."""
+        if not all(isinstance(name, str) for name in (*self.categories, *self.frequency_bins)):
+            raise ValueError("a category is not a text")
+
     @classmethod
     def fit(cls, values: pa.ChunkedArray) -> Self:
         """Count the categories of the training table."""
