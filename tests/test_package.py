@@ -12,7 +12,7 @@ from conftest import make_quick
 from imboost.detectors import DETECTORS
 from imboost.detectors.device import resolve_device
 from imboost.errors import SettingError, UnknownNameError
-from imboost.labels import check_labels, from_sklearn, to_sklearn, unlabelled
+from imboost.labels import check_labels, unlabelled
 from imboost.validation import check_number
 
 DEVICES = ["cpu", "auto", *(["cuda"] if torch.cuda.is_available() else [])]
@@ -96,12 +96,6 @@ def test_labels_pass_through_and_none_means_unlabelled():
     assert check_labels([0, 1, -1], 3).tolist() == [0, 1, -1]
     assert check_labels(None, 2).tolist() == unlabelled(2).tolist() == [-1, -1]
     assert check_labels(np.array([[1.0], [0.0]]), 2).tolist() == [1, 0]
-
-
-def test_conventions_convert_both_ways():
-    ours = np.array([0, 1, 0])
-    assert to_sklearn(ours).tolist() == [1, -1, 1]
-    assert from_sklearn(to_sklearn(ours)).tolist() == ours.tolist()
 
 
 def test_an_unknown_name_without_a_near_one_lists_what_there_is():

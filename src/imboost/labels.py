@@ -1,7 +1,6 @@
-"""The label convention of the package, and converters from and to others.
+"""The label convention of the package, and labels written as text.
 
-A row is an inlier (0), an outlier (1) or not labelled (-1). This is PyOD's convention;
-scikit-learn's outlier detectors use +1 for an inlier and -1 for an outlier instead.
+A row is an inlier (0), an outlier (1) or not labelled (-1). This is PyOD's convention.
 """
 
 from __future__ import annotations
@@ -55,24 +54,6 @@ def check_labels(y: Any, n_rows: int) -> Labels:
             f"got {invalid}. Recode the other values, or set them to -1."
         )
     return values.astype(np.int8)
-
-
-def to_sklearn(labels: NDArray[Any]) -> NDArray[np.int8]:
-    """Convert 0/1 predictions to scikit-learn's +1 (inlier) and -1 (outlier).
-
-    >>> to_sklearn(np.array([0, 1]))
-    array([ 1, -1], dtype=int8)
-    """
-    return np.where(labels == OUTLIER, -1, 1).astype(np.int8)
-
-
-def from_sklearn(labels: NDArray[Any]) -> Labels:
-    """Convert scikit-learn's +1 (inlier) and -1 (outlier) to 0/1.
-
-    >>> from_sklearn(np.array([1, -1]))
-    array([0, 1], dtype=int8)
-    """
-    return np.where(labels == -1, OUTLIER, INLIER).astype(np.int8)
 
 
 _SPELLINGS = {

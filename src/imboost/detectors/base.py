@@ -152,7 +152,13 @@ class BaseDetector(Detector):
         y : array-like of shape (n_rows,)
             All labels known by now: 0, 1 or -1.
         """
-        X = self._check_training_rows(X, "refine")
+        X = self._check_table(X)
+        if len(X) != self._n_rows:
+            raise DataError(
+                f"refine needs the rows given to fit: expected {self._n_rows}, got {len(X)}."
+            )
+        if not self._has_fingerprint(X):
+            raise DataError("refine needs the rows given to fit, in the same order.")
         self.check_settings()
         self._check_can_train()
         labels = check_labels(y, len(X))
@@ -194,16 +200,6 @@ class BaseDetector(Detector):
     def _check_table(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
         return self._validate(X, reset=False, ensure_min_samples=0)
-
-    def _check_training_rows(self, X: Any, method: str) -> NDArray[Any]:
-        table = self._check_table(X)
-        if len(table) != self._n_rows:
-            raise DataError(
-                f"{method} needs the rows given to fit: expected {self._n_rows}, got {len(table)}."
-            )
-        if not self._has_fingerprint(table):
-            raise DataError(f"{method} needs the rows given to fit, in the same order.")
-        return table
 
     def _has_fingerprint(self, X: NDArray[Any]) -> bool:
         rows = self._take_fingerprint_rows(X)

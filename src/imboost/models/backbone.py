@@ -10,7 +10,7 @@ the same batch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -19,8 +19,6 @@ from imboost.errors import SettingError
 from imboost.models.ensemble_layers import with_weights
 from imboost.models.likelihood import CellDensity
 from imboost.tables.layout import Kind, Layout
-
-Module = TypeVar("Module", bound=nn.Module)
 
 
 class Backbone(Protocol):
@@ -112,13 +110,34 @@ def check_only_numeric(backbone: str, layout: Layout | None, n_features: int) ->
     )
 
 
-def expand_fill_values(fill_values: Tensor | None, n_features: int, n_members: int) -> Tensor:
-    """Return the fill values of all members, (members, features, 1); 0.5 if there are none."""
-    filling = torch.full((n_features,), 0.5) if fill_values is None else fill_values.float()
-    return filling.reshape(1, -1, 1).repeat(n_members, 1, 1)
+class SavedBackbone(nn.Module):
+    """What the backbones share: members, missing values, saving and loading."""
 
+    saved_settings: ClassVar[tuple[str, ...]] = ("n_features", "n_members", "n_samples")
+    """Arguments of the constructor that are attributes and part of the state."""
 
-def restore(backbone: Callable[..., Module], state: Mapping[str, Any]) -> Module:
-    """Return a backbone that has been saved, for scoring; see its `state`."""
-    settings = {name: value for name, value in state.items() if name != "weights"}
-    return with_weights(backbone(generator=torch.Generator(), **settings), state["weights"])
+    def __init__(self, n_features: int, n_members: int, n_samples: int) -> None:
+        super().__init__()
+        self.n_features = n_features
+        self.n_members = n_members
+        self.n_samples = n_samples
+
+    def state(self) -> dict[str, Any]:
+        """Return the arguments of the constructor and the weights."""
+        settings = {name: getattr(self, name) for name in self.saved_settings}
+        return {**settings, "weights": self.state_dict()}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """Return a backbone that has been saved, for scoring."""
+        settings: dict[str, Any] = {
+            name: value for name, value in state.items() if name != "weights"
+        }
+        make: Callable[..., Self] = cls  # subclasses have more arguments
+        return with_weights(make(generator=torch.Generator(), **settings), state["weights"])
+
+    def _keep_fill_values(self, fill_values: Tensor | None) -> None:
+        """Keep the values that replace missing ones, (members, features, 1); 0.5 by default."""
+        filling = torch.full((self.n_features,), 0.5)
+        filling = filling if fill_values is None else fill_values.float()
+        self.register_buffer("fill_values", filling.reshape(1, -1, 1).repeat(self.n_members, 1, 1))

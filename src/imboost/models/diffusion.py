@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from imboost.models.backbone import check_only_numeric, expand_fill_values, restore
+from imboost.models.backbone import SavedBackbone, check_only_numeric
 from imboost.models.ensemble_layers import GaussianHead, HiddenLayer
 from imboost.models.likelihood import LOG_TWO_PI, with_floor
 from imboost.models.mlp_vae import JOINT, Widths
@@ -25,7 +24,7 @@ rows; with the mean they score them higher, with the median lower."""
 COLUMN_STD = 0.2  # typical standard deviation of a column scaled to the unit interval
 
 
-class DiffusionModel(nn.Module):
+class DiffusionModel(SavedBackbone):
     r"""An ensemble of diffusion models with few noise levels and learned variances.
 
     Noise is added to the cells of a row, :math:`z_t = x + \sigma_t \epsilon`, at the levels
@@ -79,12 +78,9 @@ class DiffusionModel(nn.Module):
         fill_values: Tensor | None = None,
         decoder_batch_norm: str = JOINT,
     ) -> None:
-        super().__init__()
+        super().__init__(n_features, n_members, n_samples)
         check_only_numeric("diffusion", layout, n_features)
-        self.n_members = n_members
-        self.n_samples = n_samples
-        filling = expand_fill_values(fill_values, n_features, n_members)
-        self.register_buffer("fill_values", filling)
+        self._keep_fill_values(fill_values)
         # Not part of the state, whose entries have a member dimension.
         self.register_buffer("levels", torch.tensor(NOISE_LEVELS), persistent=False)
         width = Widths.for_features(n_features)
@@ -98,26 +94,12 @@ class DiffusionModel(nn.Module):
         )
         self.head = GaussianHead(n_members, width.outer, n_features, generator)
 
-    def state(self) -> dict[str, Any]:
-        """Return the arguments of the constructor and the weights."""
-        return {
-            "n_features": self.fill_values.shape[1],
-            "n_members": self.n_members,
-            "n_samples": self.n_samples,
-            "weights": self.state_dict(),
-        }
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> DiffusionModel:
-        """Return a model that has been saved, for scoring."""
-        return restore(cls, state)
-
     def draw_noise(
         self, n_rows: int, generator: torch.Generator, n_samples: int | None = None
     ) -> Tensor:
         """Draw standard normals of shape (members, features, samples, rows), in opposite pairs."""
         n_samples = n_samples or self.n_samples
-        shape = (self.n_members, self.fill_values.shape[1], math.ceil(n_samples / 2), n_rows)
+        shape = (self.n_members, self.n_features, math.ceil(n_samples / 2), n_rows)
         noise = torch.randn(shape, generator=generator, device=generator.device)
         return torch.cat([noise, -noise], dim=2)[:, :, :n_samples]
 

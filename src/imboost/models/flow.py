@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from imboost.errors import DataError, SettingError
-from imboost.models.backbone import check_only_numeric, restore
+from imboost.models.backbone import SavedBackbone, check_only_numeric
 from imboost.models.likelihood import with_floor
 from imboost.models.mlp_vae import JOINT
 from imboost.tables.layout import Layout
@@ -22,7 +22,7 @@ CENTRE, STRETCH = 0.5, 4.0
 """Maps the unit interval to [-2, 2], where a standard normal has most of its mass."""
 
 
-class NormalisingFlow(nn.Module):
+class NormalisingFlow(SavedBackbone):
     """An ensemble of masked autoregressive flows (zuko's MAF) with a broad Gaussian floor.
 
     Parameters are those of `MLPVAE`. All columns must be numeric. `n_samples`, `logvar_weight`,
@@ -42,10 +42,8 @@ class NormalisingFlow(nn.Module):
         fill_values: Tensor | None = None,
         decoder_batch_norm: str = JOINT,
     ) -> None:
-        super().__init__()
+        super().__init__(n_features, n_members, n_samples)
         check_only_numeric("flow", layout, n_features)
-        self.n_features = n_features
-        self.n_members = n_members
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
             members = [_MemberDensity(n_features) for _ in range(n_members)]
@@ -58,16 +56,6 @@ class NormalisingFlow(nn.Module):
             self.register_buffer(_without_dots(name), value)
         # The skeleton owns no memory: it gets each member's parameters at every call.
         self._skeleton = [copy.deepcopy(members[0]).to("meta")]
-
-    def state(self) -> dict[str, Any]:
-        """Return the arguments of the constructor and the weights."""
-        sizes = {"n_features": self.n_features, "n_members": self.n_members}
-        return {**sizes, "weights": self.state_dict()}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> NormalisingFlow:
-        """Return a model that has been saved, for scoring."""
-        return restore(cls, state)
 
     def draw_noise(
         self, n_rows: int, generator: torch.Generator, n_samples: int | None = None

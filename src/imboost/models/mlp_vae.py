@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from imboost.errors import UnknownNameError
-from imboost.models.backbone import expand_fill_values, restore
+from imboost.models.backbone import SavedBackbone
 from imboost.models.ensemble_layers import GaussianHead, HiddenLayer
 from imboost.models.likelihood import CellDensity, can_branch
 from imboost.tables.layout import Layout
@@ -49,7 +48,7 @@ class Widths:
         return cls(32, 16, latent)
 
 
-class MLPVAE(nn.Module):
+class MLPVAE(SavedBackbone):
     """An ensemble of variational autoencoders with Gaussian latent code and likelihood.
 
     Parameters
@@ -74,6 +73,8 @@ class MLPVAE(nn.Module):
         for each sample by itself, which updates the running averages `n_samples` times.
     """
 
+    saved_settings = (*SavedBackbone.saved_settings, "logvar_weight", "layout")
+
     fill_values: Tensor
 
     def __init__(
@@ -88,16 +89,13 @@ class MLPVAE(nn.Module):
         fill_values: Tensor | None = None,
         decoder_batch_norm: str = JOINT,
     ) -> None:
-        super().__init__()
+        super().__init__(n_features, n_members, n_samples)
         check_decoder_batch_norm(decoder_batch_norm)
         self._joins_samples = decoder_batch_norm == JOINT
-        self.n_members = n_members
-        self.n_samples = n_samples
         self.logvar_weight = logvar_weight
         self.layout = layout
         self.log_density = CellDensity(layout, logvar_weight)
-        filling = expand_fill_values(fill_values, n_features, n_members)
-        self.register_buffer("fill_values", filling)
+        self._keep_fill_values(fill_values)
         width = Widths.for_features(n_features)
         self.n_latent = width.latent
         self.encoder = nn.ModuleList(
@@ -114,22 +112,6 @@ class MLPVAE(nn.Module):
             ]
         )
         self.output_head = GaussianHead(n_members, width.outer, n_features, generator)
-
-    def state(self) -> dict[str, Any]:
-        """Return the arguments of the constructor and the weights."""
-        return {
-            "n_features": self.fill_values.shape[1],
-            "n_members": self.n_members,
-            "n_samples": self.n_samples,
-            "logvar_weight": self.logvar_weight,
-            "layout": self.layout,
-            "weights": self.state_dict(),
-        }
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> MLPVAE:
-        """Return a model that has been saved, for scoring."""
-        return restore(cls, state)
 
     def draw_noise(
         self, n_rows: int, generator: torch.Generator, n_samples: int | None = None
