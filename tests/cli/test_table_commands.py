@@ -549,7 +549,7 @@ def fast(shop):
 
 def test_a_distilled_model_is_written_with_its_agreement(fast, model, data):
     folder, printed = fast
-    assert re.search(r"Agreement on 60 rows kept aside: rank correlation 0\.\d+", printed)
+    assert re.search(r"Agreement on 60 held-out rows: rank correlation 0\.\d+", printed)
     assert f"Model: {folder}" in printed
     assert f"{folder} exists" in refused("export", model, "--fast", "--data", data)
 

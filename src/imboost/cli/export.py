@@ -126,7 +126,7 @@ def _distill(detector: TableDetector, sample: TableSample) -> TableDetector:
     n_used = min(sample.table.num_rows, MAX_ROWS)
     say(f"Read {count(sample.n_rows, 'row')}, used {n_used:,}.")
     agreement = student.detector_.agreement_
-    say(f"Agreement on {agreement.n_rows:,} rows kept aside: {agreement}.")
+    say(f"Agreement on {agreement.n_rows:,} held-out rows: {agreement}.")
     if detector.rules_ is not None and detector.rules_.columns:
         say("The distilled model does not check the rules between columns of the model.")
     return student

@@ -12,7 +12,7 @@ from conftest import make_quick
 from imboost import TableDetector, persistence
 from imboost.datasets.orders import mixed_table
 from imboost.detectors import Distilled
-from imboost.detectors.distilled import Agreement
+from imboost.detectors.distilled import TeacherAgreement
 from imboost.detectors.distilled.distillation import _split_rows
 from imboost.detectors.distilled.drawing import UNSEEN, draw_rows
 from imboost.errors import DataError, DistillationError, SettingError
@@ -174,7 +174,7 @@ def test_a_student_that_loses_the_highest_scores_is_refused():
     teacher = np.linspace(0, 1, 2000)
     student = teacher.copy()
     student[-20:] = teacher[:20]
-    agreement = Agreement.measure(teacher, student, np.full(2000, -1), 0.5)
+    agreement = TeacherAgreement.measure(teacher, student, np.full(2000, -1), 0.5)
     assert agreement.rank_correlation > 0.9
     with pytest.raises(DistillationError, match="keeps 0% of the highest 20 of 2,000 scores"):
         agreement.check()
@@ -182,7 +182,7 @@ def test_a_student_that_loses_the_highest_scores_is_refused():
 
 def test_lost_auc_and_ap_are_those_of_labelled_rows():
     labels = np.array([0, 0, 1, 1, -1])
-    agreement = Agreement.measure(
+    agreement = TeacherAgreement.measure(
         np.array([0.1, 0.2, 0.8, 0.9, 0.5]), np.array([0.1, 0.85, 0.8, 0.9, 0.5]), labels, 0.5
     )
     assert agreement.auc_lost == 0.25
@@ -224,7 +224,7 @@ def test_the_student_of_a_weighted_teacher_counts_the_rows_of_the_large_table(
 def test_a_student_of_few_rows_that_loses_all_highest_scores_is_refused():
     teacher = np.linspace(0, 1, 300)
     student = np.append(teacher[:-10], np.zeros(10))
-    found = Agreement.measure(teacher, student, np.full(300, -1), 0.5)
+    found = TeacherAgreement.measure(teacher, student, np.full(300, -1), 0.5)
     with pytest.raises(DistillationError, match="of the highest 10 of 300 scores"):
         found.check()
 

@@ -20,7 +20,7 @@ MIN_TOP_ROWS = 10  # the share of fewer rows would say nothing
 
 
 @dataclass(frozen=True)
-class Agreement:
+class TeacherAgreement:
     """Scores of a student compared with its teacher's, on rows that it was not trained on.
 
     Parameters
@@ -59,7 +59,7 @@ class Agreement:
     @classmethod
     def measure(
         cls, teacher: Floats, student: Floats, labels: Labels, threshold: float
-    ) -> Agreement:
+    ) -> TeacherAgreement:
         """Compare the scores of the same rows."""
         n_top = min(max(MIN_TOP_ROWS, ceil(TOP_FRACTION * len(teacher))), len(teacher))
         top = [set(np.argsort(-scores, kind="stable")[:n_top]) for scores in (teacher, student)]

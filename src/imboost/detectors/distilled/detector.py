@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from imboost.arrays import Floats
 from imboost.detectors.base import BaseDetector
-from imboost.detectors.distilled.agreement import Agreement
+from imboost.detectors.distilled.agreement import TeacherAgreement
 from imboost.errors import SettingError
 from imboost.labels import Labels
 
@@ -30,7 +30,7 @@ class Distilled(BaseDetector):
     ----------
     teacher_ : str
         Name of the teacher's class.
-    agreement_ : Agreement
+    agreement_ : TeacherAgreement
         Comparison with the teacher's scores, on rows that were held out.
     decision_scores_, labels_, threshold_, decision_, n_features_in_
         As in `Stack`. If the teacher was distilled on another table than its training table,
@@ -56,7 +56,7 @@ class Distilled(BaseDetector):
     scores_are_probabilities = True
 
     teacher_: str = field(init=False)
-    agreement_: Agreement = field(init=False)
+    agreement_: TeacherAgreement = field(init=False)
     _network: Perceptron = field(init=False)
 
     @property

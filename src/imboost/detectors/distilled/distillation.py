@@ -10,7 +10,7 @@ from scipy import special
 
 from imboost.arrays import Floats, Indices
 from imboost.detectors.base import BaseDetector
-from imboost.detectors.distilled.agreement import Agreement
+from imboost.detectors.distilled.agreement import TeacherAgreement
 from imboost.detectors.distilled.detector import Distilled
 from imboost.detectors.distilled.drawing import Cells, Encode, draw_rows, take_rows
 from imboost.errors import DataError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MIN_ROWS = 10
 MAX_ROWS = 25_000  # rows of the table that are used: labelled rows, then others, at random
-HELD_OUT = 5  # one of so many of these rows is kept aside, to compare the student on
+HELD_OUT = 5  # one of so many of these rows is held out, to compare the student on
 N_DRAWN = 40_000  # drawn rows
 MAX_DRAWN_CELLS = 5_000_000  # cells of their input columns; bounds the time of the teacher
 REAL_ROW_WEIGHT = 2.0  # weight of a row of the table in the risk; a drawn row has 1
@@ -82,7 +82,7 @@ def distill(
     if is_training_table:
         student.decision_ = replace(decision, scores=student._score_rows(visible))
     student.query_scores_ = student.decision_scores_
-    student.agreement_ = Agreement.measure(
+    student.agreement_ = TeacherAgreement.measure(
         scores[:n_held_out],
         student._score_rows(visible[held_out]),
         labels[held_out],
@@ -94,9 +94,9 @@ def distill(
 
 
 def _split_rows(labels: Labels, rng: np.random.Generator) -> tuple[Indices, Indices]:
-    """Draw at most `MAX_ROWS` rows, labelled rows first, and keep one in `HELD_OUT` aside.
+    """Draw at most `MAX_ROWS` rows, labelled rows first, and hold out one in `HELD_OUT`.
 
-    Rows kept aside and training rows have the same fractions of outliers and inliers.
+    Held-out and training rows have the same fractions of outliers and inliers.
     """
     rows = rng.permutation(len(labels))
     used = rows[np.argsort(labels[rows] == UNLABELLED, kind="stable")][:MAX_ROWS]
