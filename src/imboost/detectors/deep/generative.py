@@ -104,7 +104,7 @@ class GenerativeDetector(NetworkDetector):
         """Return the contribution of each column to the scores; `expected` is in units of `X`.
 
         A column contributes the loss of its cell (see `cell_losses`) in excess of the median loss
-        among reference rows, the training rows not called outliers. Tolerances are 3 standard
+        among reference rows, the training rows not predicted outliers. Tolerances are 3 standard
         deviations of that excess. The residual is the term of the latent code.
         """
         table = self._check_table(X)
