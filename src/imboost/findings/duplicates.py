@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from imboost.arrays import Floats, Indices, Mask
+from imboost.arrays import Indices, Mask
 from imboost.facts import Fact, FactKind
 from imboost.findings.finding import CheckedTable, Finding
 from imboost.relations.evidence import codes_of
+from imboost.relations.relation import Parsed
+from imboost.relations.repeated_rows import Hashes, hash_columns, information
 from imboost.tables.roles import FOREIGN_KEY_NAME, IDENTIFIER_NAME, Role
 
 MIN_COLUMNS = {1: 4, 2: 6}  # columns needed to call rows with so many differences near duplicates
@@ -25,14 +26,12 @@ EXTRA_BITS = 8  # of information that equal cells have beyond the number of a ro
 MAX_REPEATED_IDS = 0.1  # fraction of rows; more repeated values are no identifiers
 MIN_CODES = 0.9  # fraction of values with a digit and no space in columns of codes
 
-Hashes = NDArray[np.uint64]
 Codes = Indices
 
 
 def find_duplicates(checked: CheckedTable) -> Iterator[Finding]:
     """Find rows that repeat an earlier row in every column."""
-    texts = enumerate(checked.texts.values())
-    first = _first_rows(_row_hashes([_hashes(codes_of(text), at) for at, text in texts]))
+    first = _first_rows(_row_hashes(hash_columns(checked.texts, tuple(checked.texts))))
     rows = np.flatnonzero(first != np.arange(len(first)))
     if len(rows):
         yield Finding(
@@ -52,7 +51,7 @@ def find_near_duplicates(checked: CheckedTable) -> Iterator[Finding]:
     identifiers = [name for name in checked.names(Role.IDENTIFIER) if name in codes]
     found: dict[int, _NearDuplicate] = {}
     for left_out in ([], identifiers) if identifiers else ([],):
-        for near in _near_duplicates(codes, left_out):
+        for near in _near_duplicates(checked.texts, codes, left_out):
             if near.row not in found or near.bits > found[near.row].bits:
                 found[near.row] = near
     most = max(int(MAX_NEAR_FRACTION * checked.n_rows), 1)
@@ -81,15 +80,17 @@ class _NearDuplicate(NamedTuple):
     bits: float  # information of the equal cells
 
 
-def _near_duplicates(codes: dict[str, Codes], identifiers: list[str]) -> Iterator[_NearDuplicate]:
+def _near_duplicates(
+    texts: Parsed, codes: dict[str, Codes], identifiers: list[str]
+) -> Iterator[_NearDuplicate]:
     """Yield rows that equal an earlier one but for identifiers and at most two other columns."""
     names = [name for name in codes if name not in identifiers]
     n, m = len(next(iter(codes.values()), [])), len(names)
     if m < MIN_COLUMNS[1] or n < 2:
         return
-    hashes = {name: _hashes(own, at) for at, (name, own) in enumerate(codes.items())}
+    hashes = dict(zip(codes, hash_columns(texts, tuple(codes)), strict=True))
     parts = np.array([hashes[name] for name in names])
-    bits = np.array([_bits(codes[name]) for name in names])
+    bits = np.array([information(hashes[name]) * (codes[name] >= 0) for name in names])
     whole, all_bits = _row_hashes(list(parts)), bits.sum(axis=0)
     row_hashes = _row_hashes(list(hashes.values()))
     combinations_left_out: list[tuple[int, ...]] = [(), *((at,) for at in range(m))]
@@ -137,24 +138,9 @@ def _are_ids(name: str, text: pa.ChunkedArray) -> bool:
     return bool(pc.mean(is_code).as_py() >= MIN_CODES)
 
 
-def _hashes(codes: Codes, column: int) -> Hashes:
-    """Return a random number for each code of a column, the same for the same code."""
-    rng = np.random.default_rng(column)
-    numbers = rng.integers(0, 2**64, int(codes.max(initial=-1)) + 2, dtype=np.uint64)
-    return numbers[codes]  # -1, a missing cell, is the last one
-
-
 def _row_hashes(columns: list[Hashes]) -> Hashes:
     """Return a number for each row, the same for rows that are equal in all columns."""
     return np.asarray(np.sum(columns, axis=0, dtype=np.uint64))
-
-
-def _bits(codes: Codes) -> Floats:
-    """Return the information of each cell in bits; a missing cell has none."""
-    counts = np.bincount(codes + 1)
-    bits = np.log2(len(codes) / np.maximum(counts, 2))
-    bits[0] = 0.0
-    return np.asarray(bits[codes + 1])
 
 
 def _are_repeated(hashes: Hashes) -> Mask:

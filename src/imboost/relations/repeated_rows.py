@@ -46,8 +46,8 @@ class RepeatedRows:
         if not n_rows(parsed):
             return None
         columns = tuple(parsed)
-        parts = np.array(_hash_columns(parsed, columns))
-        bits = np.array([_information(part) for part in parts])
+        parts = np.array(hash_columns(parsed, columns))
+        bits = np.array([information(part) for part in parts])
         total, limit = parts.sum(axis=0, dtype=np.uint64), MAX_REPEATED * parts.shape[1]
         needed = np.log2(parts.shape[1]) + EXTRA_BITS
         exact = _repeated(total[bits.sum(axis=0) >= needed])
@@ -65,7 +65,7 @@ class RepeatedRows:
     def is_repeated(self, parsed: Parsed) -> Mask:
         """Return which rows equal two training rows, but for at most one cell."""
         found = np.zeros(n_rows(parsed), dtype=bool)
-        parts = _hash_columns(parsed, self.columns)
+        parts = hash_columns(parsed, self.columns)
         total = np.sum(parts, axis=0, dtype=np.uint64)
         found |= np.isin(total, self.exact)
         for part, hashes in zip(parts, self.near, strict=True):
@@ -73,7 +73,7 @@ class RepeatedRows:
         return found
 
 
-def _hash_columns(parsed: Parsed, columns: tuple[str, ...]) -> list[Hashes]:
+def hash_columns(parsed: Parsed, columns: tuple[str, ...]) -> list[Hashes]:
     """Return hashes of the cells, which differ for the same value in different columns."""
     factors = np.random.default_rng(0).integers(2**63, size=len(columns), dtype=np.uint64)
     pairs = zip(columns, 2 * factors + np.uint64(1), strict=True)
@@ -96,7 +96,7 @@ def _hash_cells(values: Any) -> Hashes:
     return np.asarray(pd.util.hash_array(texts, categorize=False)[codes])
 
 
-def _information(hashes: Hashes) -> Floats:
+def information(hashes: Hashes) -> Floats:
     """Return the information of each cell in bits, by the frequency of its value."""
     _, inverse, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     return np.asarray(np.log2(len(hashes) / np.maximum(counts, 2))[inverse])
