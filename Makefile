@@ -2,30 +2,39 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint format check bench clean
+.PHONY: help demo test test-extras lint format check bench clean
 
 help:
 	@echo "make demo    the whole loop on an embedded data set; writes demo-report/index.html"
 	@echo "make test    all tests"
+	@echo "make test-extras  every extra, installed alone from the built wheel"
 	@echo "make lint    format, lint, types, import layers"
 	@echo "make check   lint, then test"
 	@echo "make bench   speed and memory benchmarks; DATA=FOLDER times ADBench's own thyroid"
 	@echo "make format  rewrite the code in the project's format"
 
-$(READY): pyproject.toml bench/pyproject.toml constraints.txt
+$(DEMO): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[report]'
+	touch $@
+
+$(READY): $(DEMO) bench/pyproject.toml
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[flows,export,serve,label,postgres,ray,tables,dev]' --editable bench
 	$(BIN)/python -c 'import torch; v = torch.__version__; assert v.split("+")[0] == "2.13.0", v'
 	touch $@
 
-demo: $(READY)
+demo: $(DEMO)
 	$(BIN)/imboost demo --out demo-report
 
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses 2
+
+test-extras:
+	$(PYTHON) .ci/test_extras.py
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

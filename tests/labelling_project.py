@@ -38,7 +38,7 @@ def make_project(path: Path, url: str | None = None, **settings) -> Project:
         url or str(path.with_suffix(".session.db")),
         make_detector=quick_detector,
         make_workspace=lambda session: Workspace(
-            session, **{"n_questions": N_QUESTIONS, **settings}
+            session, **{"n_questions": N_QUESTIONS, "in_process": True, **settings}
         ),
         audit_share=0.0,
     )

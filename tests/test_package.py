@@ -1,17 +1,19 @@
-import re
 import subprocess
 import sys
-from importlib.metadata import requires, version
+from importlib.metadata import version
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
 import pytest
 import torch
 
 import imboost
 from conftest import make_quick
+from imboost.datasets.orders import mixed_table
 from imboost.detectors import DETECTORS
 from imboost.detectors.device import resolve_device
-from imboost.errors import SettingError, UnknownNameError
+from imboost.errors import MissingPackageError, SettingError, UnknownNameError, require
 from imboost.labels import check_labels, unlabelled
 from imboost.validation import check_number
 
@@ -21,21 +23,38 @@ DEVICES = ["cpu", "auto", *(["cuda"] if torch.cuda.is_available() else [])]
 def modules_after(statement):
     code = f"import sys; {statement}; print(' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return {name.split(".")[0] for name in done.stdout.split()}
+    return {name.split(".")[0] for name in done.stdout.splitlines()[-1].split()}
 
 
 def test_importing_the_package_is_light():
     assert not modules_after("import imboost") & {"torch", "sklearn", "numpy"}
 
 
-@pytest.mark.parametrize("module", ["imboost.detectors", "imboost_bench.run.runner"])
-def test_detectors_and_benchmark_runs_need_torch_numpy_and_scikit_learn_alone(module):
-    brought = {"torch", "numpy", "scikit-learn", "scipy", "threadpoolctl", "narwhals"}
-    needed = {re.match(r"[\w-]+", line)[0] for line in requires("imboost")}
-    others = sorted(name.removesuffix("-cpu") for name in needed - brought)
-    assert {"pyarrow", "typer", "zuko", "pandas"} <= set(others)
-    missing = f"sys.modules.update(dict.fromkeys({others}))"  # importing them fails
-    assert "torch" in modules_after(f"{missing}; import {module}")
+def test_detectors_need_numpy_and_scikit_learn_alone():
+    missing = ["pyarrow", "typer", "zuko", "pandas", "safetensors", "rapidfuzz"]
+    statement = f"sys.modules.update(dict.fromkeys({missing})); import imboost.detectors"
+    assert "torch" not in modules_after(statement)
+
+
+def test_benchmark_runs_need_torch_numpy_and_scikit_learn_alone():
+    missing = ["pyarrow", "typer", "zuko", "pandas", "safetensors", "matplotlib"]
+    statement = f"sys.modules.update(dict.fromkeys({missing})); import imboost_bench.run.runner"
+    assert "sklearn" in modules_after(statement)
+
+
+def test_a_table_with_categories_is_fitted_and_scored_without_torch(tmp_path):
+    pa.csv.write_csv(mixed_table(200).table, tmp_path / "orders.csv")
+    model, scores = tmp_path / "orders.model", tmp_path / "scores.csv"
+    arguments = [
+        ["fit", f"{tmp_path}/orders.csv", "--out", f"{model}"],
+        ["score", f"{model}", f"{tmp_path}/orders.csv", "--out", f"{scores}"],
+    ]
+    statement = (
+        "from imboost.cli.main import app; "
+        f"[app(one, standalone_mode=False) for one in {arguments}]"
+    )
+    assert "torch" not in modules_after(statement)
+    assert scores.exists()
 
 
 def test_sessions_need_no_database_and_no_table_packages():
@@ -96,6 +115,12 @@ def test_labels_pass_through_and_none_means_unlabelled():
     assert check_labels([0, 1, -1], 3).tolist() == [0, 1, -1]
     assert check_labels(None, 2).tolist() == unlabelled(2).tolist() == [-1, -1]
     assert check_labels(np.array([[1.0], [0.0]]), 2).tolist() == [1, 0]
+
+
+def test_a_missing_package_is_named_with_the_extra_that_brings_it():
+    require("Excel files", "tables", "json")
+    with pytest.raises(MissingPackageError, match=r"needs no-such-one: .* 'imboost\[tables\]'"):
+        require("Reading Excel files", "tables", "json", "no_such_one")
 
 
 def test_an_unknown_name_without_a_near_one_lists_what_there_is():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib.util import find_spec
 
 
 class IMBoostError(ValueError):
@@ -33,12 +34,24 @@ class SettingError(IMBoostError):
 
 
 class MissingPackageError(IMBoostError):
-    """Something whose packages are not installed."""
+    """Something whose packages are not installed; see `require`."""
 
     def __init__(self, needing: str, packages: Iterable[str], extra: str) -> None:
         super().__init__(
             f"{needing} needs {' and '.join(packages)}: pip install 'imboost[{extra}]'."
         )
+
+
+def require(needing: str, extra: str, *modules: str) -> None:
+    """Raise unless all modules are installed, which an optional dependency group holds.
+
+    >>> require("A report", "report", "no_such_module")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    imboost.errors.MissingPackageError: ... pip install 'imboost[report]'.
+    """
+    missing = [name.replace("_", "-") for name in modules if find_spec(name) is None]
+    if missing:
+        raise MissingPackageError(needing, missing, extra)
 
 
 class DataError(IMBoostError):
@@ -59,6 +72,10 @@ class PersistenceError(IMBoostError):
 
 class SessionError(IMBoostError):
     """A question or an answer that does not fit the state of a session."""
+
+
+class TrainingError(IMBoostError):
+    """A training that failed in another process, or whose process has ended."""
 
 
 class StoreError(IMBoostError):

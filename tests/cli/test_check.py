@@ -40,7 +40,7 @@ def test_the_exit_code_tells_whether_something_was_found(folder):
     assert (ended.code, ended.errors) == (1, [])
     assert "age is 999 in 1 row" in ended.text
     assert "sentinels" in ended.text
-    assert "2 findings about 2 rows of 200; rows are numbered from 0." in ended.text
+    assert "2 findings about 2 rows of 200" in ended.text
 
 
 def test_a_failure_of_the_program_has_an_exit_code_of_its_own(folder, monkeypatch):
@@ -83,7 +83,7 @@ def test_findings_are_printed_as_json(folder):
     assert (found["table"], found["n_rows"]) == ("wrong.csv", N)
     [finding] = found["findings"]
     assert (finding["kind"], finding["columns"]) == ("sentinels", ["age"])
-    assert finding["rows"] == [{"row": 7, "ids": {"id": "A-0007"}, "value": "999"}]
+    assert finding["rows"] == [{"row": 7, "name": "id A-0007", "value": "999"}]
     assert ended.code == 1
 
 
@@ -94,10 +94,10 @@ def test_findings_are_written_as_csv_json_and_page(folder, tmp_path):
         assert f"Findings: {out}" in ended.text
     lines = list(csv.DictReader(io.StringIO((tmp_path / "findings.csv").read_text())))
     [line] = [line for line in lines if line["kind"] == "sentinels"]
-    assert (line["row"], line["id"], line["value"]) == ("7", "A-0007", "999")
+    assert (line["row"], line["name"], line["value"]) == ("7", "id A-0007", "999")
     assert len(json.loads((tmp_path / "findings.json").read_text())["findings"]) == 2
     page = (tmp_path / "findings.html").read_text()
-    assert "row 7, id A-0007: 999" in page
+    assert "id A-0007: 999" in page
     assert "<b>" not in page.replace("<b>", "", page.count('class="card"'))
     assert outside_addresses(page) == []
 

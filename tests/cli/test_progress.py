@@ -7,9 +7,10 @@ import numpy as np
 from rich.console import Console
 
 from imboost import TableDetector
-from imboost.cli import progress, training_time
-from imboost.cli.training_time import estimate_seconds
+from imboost.cli import progress
 from imboost.labels import unlabelled
+from imboost.scoring import training_time
+from imboost.scoring.training_time import estimate_seconds
 from imboost.tables.schema import Schema
 from program_running import orders, run_well, write
 

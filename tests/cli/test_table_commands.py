@@ -489,6 +489,34 @@ def test_a_row_is_explained_by_its_identifier(tmp_path, data, model):
     assert "No row has the order_id A17. Give a value of order_id, such as A0000000." in line
 
 
+def test_the_names_that_check_prints_are_those_that_explain_takes(tmp_path):
+    table = orders().to_pandas()
+    table["order_id"] = range(1, len(table) + 1)  # row numbers of other rows
+    data, roles = tmp_path / "orders.csv", ("--role", "order_id=identifier")
+    table.to_csv(data, index=False)
+    run_well("fit", data, "--detector", "imboost", *roles)
+    table["amount"] = table["amount"].astype(object)
+    table.loc[20, "amount"] = "many"
+    table.to_csv(data, index=False)
+    found = run_program("check", data, *roles, "--only", "unreadable").text
+    assert "order_id 21" in " ".join(found.split())
+    for name, number in (("order_id 21", 20), ("21", 20), ("row 21", 21)):
+        explained = run_well("explain", tmp_path / "orders.model", data, "--row", name, "--json")
+        assert json.loads(explained.text)["rows"][0]["row"] == number
+
+
+def test_a_repeated_identifier_is_refused_and_its_rows_are_named_by_number(tmp_path, data, model):
+    table = orders().to_pandas()
+    table.loc[30, "order_id"] = table.loc[17, "order_id"]
+    table.to_csv(tmp_path / "orders.csv", index=False)
+    line = refused("explain", model, tmp_path / "orders.csv", "--row", "A0000017")
+    assert "2 rows have the order_id A0000017" in line
+    assert "'row 17' and 'row 30'" in line
+    assert "row 30: score" not in run_well("explain", model, data, "--row", "row 30").text
+    ended = run_program("check", tmp_path / "orders.csv", "--only", "repeated-ids")
+    assert "row 30" in " ".join(ended.text.split())
+
+
 def test_a_row_is_explained_by_its_number_where_there_is_no_identifier(tmp_path):
     data = write(orders().drop_columns(["order_id"]), tmp_path / "orders.csv")
     run_well("fit", data, "--detector", "imboost")

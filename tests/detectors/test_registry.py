@@ -5,7 +5,8 @@ import pytest
 
 from conftest import QUICK, make_quick
 from imboost import TableDetector
-from imboost.detectors import DETECTORS, make_detector
+from imboost.detectors import DETECTORS, Stack, make_detector
+from imboost.detectors.registry import known_detectors
 from imboost.errors import UnknownNameError
 
 
@@ -48,3 +49,31 @@ def test_fit_predict_takes_what_fit_takes(planted, in_table):
 def test_an_unknown_setting_suggests_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'n_trees'"):
         make_detector("trees", n_tree=3)
+
+
+@pytest.fixture
+def entry_point(tmp_path, monkeypatch):
+    """An installed package that names detectors of scikit-learn, one like a detector of ours."""
+    info = tmp_path / "others-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: others\nVersion: 1.0\n")
+    forest = "sklearn.ensemble:IsolationForest"
+    (info / "entry_points.txt").write_text(
+        f"[imboost.detectors]\niforest = {forest}\nstack = {forest}\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+def test_an_entry_point_names_a_detector_of_another_package(entry_point, planted):
+    detector = TableDetector("iforest", random_state=0).fit(planted.X)
+    assert detector.model_name == "IsolationForest"
+    assert make_detector("iforest", n_estimators=7).estimator.n_estimators == 7
+    with pytest.raises(UnknownNameError, match="Did you mean 'n_estimators'"):
+        make_detector("iforest", n_estimator=7)
+    with pytest.raises(UnknownNameError, match="Did you mean 'iforest'"):
+        make_detector("iforrest")
+
+
+def test_an_entry_point_never_replaces_a_detector_of_this_package(entry_point):
+    assert isinstance(make_detector("stack"), Stack)
+    assert isinstance(known_detectors()["stack"](), Stack)

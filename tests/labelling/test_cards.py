@@ -11,7 +11,7 @@ from imboost.labelling.cards import (
     suspects_view,
 )
 from imboost.session import Answer
-from imboost.session.agreement import Agreement
+from imboost.session.agreement import AnnotatorAgreement
 from labelling_project import make_project, start, write_orders
 
 
@@ -43,9 +43,9 @@ def test_rows_about_which_people_disagree_are_listed_as_answered(workspace):
 
 
 def test_the_panel_counts_a_corrected_row_once(workspace):
-    workspace.answer([3], "outlier", who="", resolves=True)
-    workspace.answer([4], "inlier", who="", resolves=True)
-    workspace.answer([3], "inlier", who="", resolves=True)
+    workspace.answer([3], "outlier", who="", from_list=True)
+    workspace.answer([4], "inlier", who="", from_list=True)
+    workspace.answer([3], "inlier", who="", from_list=True)
     panel = panel_view(workspace)
     assert (panel.n_answers, panel.n_outliers, panel.n_inliers) == (2, 0, 2)
     assert "0 outliers in 2 answers" in panel.found_picture
@@ -65,9 +65,9 @@ def test_a_second_opinion_is_asked_without_the_first_answer(workspace):
 @pytest.mark.parametrize(
     ("agreement", "text"),
     [
-        (Agreement(0, float("nan"), float("nan")), ""),
-        (Agreement(1, 1.0, float("nan")), "100% of 1 row"),
-        (Agreement(4, 0.75, 0.5), "75% of 4 rows, kappa 0.50"),
+        (AnnotatorAgreement(0, float("nan"), float("nan")), ""),
+        (AnnotatorAgreement(1, 1.0, float("nan")), "100% of 1 row"),
+        (AnnotatorAgreement(4, 0.75, 0.5), "75% of 4 rows, kappa 0.50"),
     ],
 )
 def test_an_undefined_kappa_is_not_shown(agreement, text):
@@ -75,10 +75,10 @@ def test_an_undefined_kappa_is_not_shown(agreement, text):
 
 
 def test_a_contradicted_answer_is_shown_until_somebody_confirms_it(workspace):
-    workspace.answer([5], "outlier", who="ann", resolves=True)  # as from the list of suspects
+    workspace.answer([5], "outlier", who="ann", from_list=True)
     workspace.snapshot.doubtful.append((5, Answer.OUTLIER, 0.01))
     assert [item.row for item in disagreements_view(workspace).doubtful] == [5]
-    workspace.answer([5], "outlier", who="ann", resolves=True)
+    workspace.resolve(5, "outlier", who="ann")
     assert disagreements_view(workspace).doubtful == []
 
 
@@ -95,7 +95,7 @@ def test_a_card_says_on_which_side_of_the_threshold_its_row_is(workspace):
 
 def test_the_history_marks_answers_that_a_correction_replaced(workspace):
     for answer in ("outlier", "unsure", "inlier"):
-        workspace.answer([3], answer, who="ann", resolves=True)
+        workspace.answer([3], answer, who="ann", from_list=True)
     entries = history_view(workspace).entries
     assert [(entry.answer, entry.is_current) for entry in entries] == [
         ("inlier", True),

@@ -6,11 +6,12 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from answered_orders import label_orders
-from imboost.errors import DataError
+from imboost.errors import DataError, StoreError
 from imboost.labelling import label_studio_import
 from imboost.labelling.label_studio import CONFIG, export_tasks
 from imboost.labelling.label_studio_import import import_answers
 from imboost.session import Answer
+from imboost.session.store import SQLLog
 
 
 @pytest.fixture
@@ -164,9 +165,33 @@ def test_one_wrong_task_keeps_the_whole_file_out(labelled):
     assert len(labelled.session.history) == n_before
 
 
+def test_an_import_that_cannot_be_stored_leaves_no_part(labelled, monkeypatch):
+    def fail(log, entries):
+        raise StoreError("The disk is full.")
+
+    n_before = len(labelled.session.history)
+    tasks = task(labelled, 60), task(labelled, 61, completed_by=4)
+    with monkeypatch.context() as patch:
+        append, n_stored = SQLLog.append, []
+
+        def store_once(log, entries):
+            if n_stored:
+                fail(log, entries)
+            n_stored.append(len(entries))
+            append(log, entries)
+
+        patch.setattr(SQLLog, "append", store_once)
+        assert import_tasks(labelled, *tasks).n_new == n_stored[0] == 2
+        with pytest.raises(StoreError):
+            import_tasks(labelled, task(labelled, 62), task(labelled, 63))
+    assert len(labelled.session.history) == n_before + 2
+    times = [entry.when for entry in labelled.session.history[-2:]]
+    assert times == sorted(set(times))
+
+
 @pytest.mark.parametrize("row", [-1, 120, "1", 1.5, True, None])
 def test_unknown_rows_are_refused(labelled, row):
-    with pytest.raises(DataError, match="Task 1: rows go from 0 to 119, got"):
+    with pytest.raises(DataError, match=r"Task 1: (Row ids go from 0 to 119|A row id must be)"):
         import_tasks(labelled, task(labelled, row))
 
 

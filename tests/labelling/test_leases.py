@@ -29,7 +29,7 @@ def test_two_people_get_different_questions(leases):
 
 def test_a_person_gets_the_same_question_until_it_is_answered(leases):
     assert [leases.take([5, 7], "ann") for _ in range(3)] == [5, 5, 5]
-    leases.release(5)
+    leases.release([5])
     assert leases.take([7], "ann") == 7
 
 

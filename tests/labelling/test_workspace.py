@@ -94,13 +94,13 @@ def test_open_questions_have_reasons(workspace):
 
 
 def test_the_reasons_of_the_first_question_are_computed_first(orders, monkeypatch):
-    explained, explain = [], Explainer.explain
+    explained, prepare = [], Explainer.prepare
 
     def record(explainer, rows):
         explained.extend(rows)
-        return explain(explainer, rows)
+        prepare(explainer, rows)
 
-    monkeypatch.setattr(Explainer, "explain", record)
+    monkeypatch.setattr(Explainer, "prepare", record)
     monkeypatch.setattr("imboost.labelling.workspace.EXPLAINED_AT_ONCE", 1)
     project = make_project(orders[0])
     workspace = start(project)
@@ -169,10 +169,31 @@ def test_second_opinions_go_to_another_person(orders):
     workspace.answer([row], "outlier" if not orders[1].y[row] else "inlier", who="bob")
     assert list(workspace.session.conflicts) == [row]
     assert workspace.session.labels[row] == -1
-    workspace.answer([row], "inlier", who="ann", resolves=True)
+    workspace.resolve(row, "inlier", who="ann")
     assert workspace.session.labels[row] == 0
     assert workspace.session.conflicts == {}
     project.close()
+
+
+def test_answers_from_a_list_do_not_override_those_of_other_people(workspace):
+    row = workspace.take_question("ann")
+    workspace.answer([row], "outlier", who="ann")
+    workspace.answer([row], "inlier", who="bob", from_list=True)
+    assert workspace.session.conflicts == {row: {"ann": Answer.OUTLIER, "bob": Answer.INLIER}}
+    workspace.resolve(row, "outlier", who="eve")
+    assert workspace.session.answers == {row: Answer.OUTLIER}
+    workspace.resolve(row, "inlier", who="bob")  # nobody disagrees any more
+    assert list(workspace.session.conflicts) == [row]
+
+
+def test_a_group_that_is_sent_again_changes_nothing_though_a_row_was_left_out(workspace):
+    row = workspace.take_question("ann")
+    workspace.answer([7], "inlier", who="bob", from_list=True)
+    for _ in range(2):
+        workspace.answer([row, 7, 8], "outlier", who="ann", request="a1")
+    assert len(workspace.session.history) == 3
+    with pytest.raises(SessionError, match="another call"):
+        workspace.answer([9], "outlier", who="ann", request="a1")
 
 
 def test_a_skipped_row_that_is_asked_again_can_be_answered_by_somebody_else(tmp_path):
@@ -228,7 +249,7 @@ def test_a_failed_training_is_shown_and_answers_are_still_stored(workspace, orde
     workspace.wait_until_idle()
     assert "no memory left" in workspace.error
     row = next(row for row in range(200) if row not in workspace.session.answers)
-    workspace.answer([row], "inlier", who="", resolves=True)
+    workspace.answer([row], "inlier", who="", from_list=True)
     assert workspace.session.answers[row] == Answer.INLIER
 
 

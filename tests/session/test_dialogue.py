@@ -9,6 +9,7 @@ import pytest
 from conftest import make_quick
 from imboost import Answer, MemoryLog, Oracle, Session, TableDetector
 from imboost.errors import SessionError, UnknownNameError
+from imboost.labelling.snapshot import Snapshot
 from imboost.labels import INLIER, OUTLIER, UNLABELLED
 from imboost.query import RandomRows
 from imboost.session import Answered, Asked, Refined, questions_per_round, run_rounds
@@ -165,6 +166,21 @@ def test_a_session_continues_exactly_from_its_log(planted, query):
         each.tell(rows[2:], oracle.answer(rows[2:]))
         each.refine()
     assert session.ask(5) == reopened.ask(5)
+
+
+def test_rows_with_equal_scores_share_the_lowest_rank_everywhere():
+    table = pa.table(
+        {"amount": [9.0, 5.0, 5.0, *np.linspace(0, 1, 57)], "size": [0.5] * 3 + [0.1] * 57}
+    )
+    session = Session(TableDetector(make_quick("trees"), random_state=0), table, random_state=0)
+    session.start()
+    scores = session.detector.decision_scores_
+    expected = [int((scores > score).sum()) + 1 for score in scores]
+    assert scores[1] == scores[2]
+    assert session.ranks.tolist() == Snapshot.take(session).ranks.tolist() == expected
+    assert [session.score_and_rank(row)[1] for row in range(60)] == expected
+    session.tell([1, 2], ["outlier", "outlier"])
+    assert [entry.rank for entry in session.history] == expected[1:3]
 
 
 @pytest.mark.parametrize(

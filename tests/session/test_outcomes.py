@@ -1,5 +1,6 @@
 """Audit, estimated outcome, stopping advice and doubtful answers of a session."""
 
+from datetime import UTC, datetime
 from itertools import product
 
 import numpy as np
@@ -13,7 +14,10 @@ from imboost.decide import Decision
 from imboost.errors import IMBoostError
 from imboost.explain import reference_rows
 from imboost.labels import UNLABELLED
-from imboost.session import Asked, run_rounds
+from imboost.session import Answer, Answered, Asked, Refined, run_rounds
+from imboost.session.state import AUDIT, SessionState
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def start(planted, *, audit_share=0.25, log=None, detector="stack", random_state=0):
@@ -85,6 +89,25 @@ def test_without_an_audit_all_questions_are_selected_by_the_strategy(planted):
         Session(make_quick("stack"), planted.X, random_state=0),
     )
     assert one.ask(8) == other.ask(8)
+
+
+def test_the_audit_share_of_a_session_cannot_be_changed(planted):
+    session = start(planted, audit_share=0.25)
+    with pytest.raises(AttributeError):
+        session.audit_share = 0.5
+    assert session.audit_share == 0.25
+
+
+def test_a_row_that_the_strategy_asks_about_again_is_no_audit_any_more():
+    def asked(strategy, number):
+        return Asked(3, number, strategy, 0.5, 1, NOW)
+
+    state = SessionState.of([asked(AUDIT, 0), Answered(3, Answer.SKIP, 0, "", NOW)])
+    assert state.training_set().audited == {3}
+    for entry in (Refined(0, 2, NOW), asked("spread", 1), Answered(3, Answer.INLIER, 1, "", NOW)):
+        state.apply(entry)
+    assert state.training_set().audited == set()
+    assert state.training_set().selected == (3,)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1])
@@ -178,7 +201,7 @@ def test_a_round_is_calibrated_once_with_the_audit(planted, monkeypatch):
     monkeypatch.setattr(Decision, "make", counted)
     session.refine()
     [is_audit] = calls
-    assert is_audit.sum() == len(session._state.audited) == 4
+    assert is_audit.sum() == len(session._state.training_set().audited) == 4
 
 
 def test_reference_values_belong_to_the_threshold_that_the_audit_led_to():

@@ -1,15 +1,19 @@
 """Sessions on tables that are too large for them ask about a candidate pool."""
 
 import io
+import json
 import re
 import sys
 
 import numpy as np
 import pytest
 
-from imboost import Session, TableDetector
+from imboost import Answer, Session, TableDetector
 from imboost.errors import SessionError
+from imboost.labelling.cards import question_view
 from imboost.labelling.exports import scored_table
+from imboost.labelling.label_studio import export_tasks
+from imboost.labelling.label_studio_import import import_answers
 from imboost.labelling.workspace import Workspace
 from imboost.scoring import candidate_pool, training_sample
 from imboost.session.export import history_table
@@ -46,12 +50,12 @@ def answer(session, n=8):
 
 def test_row_ids_are_row_numbers_of_the_complete_table(data):
     session = Session(detector(), data, random_state=0)
-    assert (len(session.labels), session.n_rows) == (len(session.row_numbers), N_ROWS)
+    assert (len(session.labels), session.n_rows) == (len(session.rows.numbers), N_ROWS)
     rows = answer(session)
     assert max(rows) >= len(session.labels)  # so it cannot be a position
     assert set(session.answers) == set(rows)
     assert [entry.row for entry in session.history] == rows
-    positions = session.positions(rows)
+    positions = session.rows.positions(rows)
     assert session.X.take(positions).equals(to_arrow(data).take(rows))
     assert (session.labels[positions] >= 0).all()
     assert all(session.question(row).row == row for row in rows)
@@ -62,9 +66,14 @@ def test_row_ids_are_row_numbers_of_the_complete_table(data):
 
 def test_a_row_outside_the_pool_is_refused(data):
     session = Session(detector(), data, random_state=0)
-    outside = next(row for row in range(N_ROWS) if row not in set(session.row_numbers.tolist()))
+    outside = next(row for row in range(N_ROWS) if row not in set(session.rows.numbers.tolist()))
     with pytest.raises(SessionError, match=f"Row {outside} is not among"):
         session.tell([outside], ["inlier"])
+
+
+def test_weights_are_known_before_the_first_training(data):
+    session = Session(detector(), data, random_state=0)
+    assert session.weights.sum() == pytest.approx(N_ROWS)
 
 
 def test_the_contamination_is_that_of_the_complete_table(data):
@@ -89,7 +98,7 @@ def test_estimates_are_about_the_complete_table(data):
 
 def test_ranks_count_the_rows_of_the_complete_table(data):
     session = Session(detector(), data, random_state=0).start()
-    lowest = session.row_numbers[session.detector.decision_scores_.argmin()]
+    lowest = session.rows.numbers[session.detector.decision_scores_.argmin()]
     score, rank = session.score_and_rank(int(lowest))
     assert score == session.detector.decision_scores_.min()
     assert rank == pytest.approx(N_ROWS, abs=10)
@@ -116,7 +125,7 @@ def test_a_stored_session_continues_without_scoring_the_table_again(data, tmp_pa
 def test_the_history_and_the_scores_of_a_session_name_rows_of_the_complete_table(data, tmp_path):
     url, out = tmp_path / "orders.session.db", tmp_path / "scores.parquet"
     with Session.open(url, data, detector(), random_state=0) as session:
-        rows, numbers = answer(session), session.row_numbers.tolist()
+        rows, numbers = answer(session), session.rows.numbers.tolist()
         session.refine()
     assert f"{N_ROWS:,} rows" in run_well("log", url).text
     run_well("log", url, "--replay", "--out", out)
@@ -133,7 +142,7 @@ def test_sessions_in_one_folder_have_their_own_pools(data, tmp_path):
     pools = {}
     for name in names:
         with Session.open(tmp_path / name) as session:
-            pools[name] = frozenset(session.row_numbers.tolist())
+            pools[name] = frozenset(session.rows.numbers.tolist())
     assert len(set(pools.values())) == 3
 
 
@@ -172,15 +181,24 @@ def test_the_labelling_program_asks_about_the_pool(tmp_path, monkeypatch):
 
 
 def test_downloads_name_the_rows_of_the_complete_table(data, tmp_path):
-    session = Session(detector(), data, random_state=0).use_positions()
-    workspace = Workspace(session, n_questions=4)
+    session = Session(detector(), data, random_state=0)
+    workspace = Workspace(session, n_questions=4, in_process=True)
     workspace.start()
     workspace.wait_until_idle()
     try:
         table = scored_table(workspace)
-        assert table["row"].to_pylist() == session.row_numbers.tolist()
+        assert table["row"].to_pylist() == session.rows.numbers.tolist()
         assert max(table["rank"].to_pylist()) == pytest.approx(N_ROWS, abs=10)
         assert workspace.snapshot.n_called == session.outcome().n_predicted
+        row = session.ask(4)[0]
+        workspace.answer([row], "outlier", who="Ada")
+        card = question_view(workspace, row)
+        assert (card.row, card.rank) == (row, session.score_and_rank(row)[1])
+        [answered] = [task for task in export_tasks(workspace) if task["annotations"]]
+        assert answered["data"]["imboost_row"] == row
+        session.undo("Ada")
+        import_answers(session, json.dumps([answered]).encode())
+        assert session.answers == {row: Answer.OUTLIER}
     finally:
         workspace.stop()
         workspace.wait_until_stopped()

@@ -120,11 +120,30 @@ def test_a_repeated_request_changes_nothing_also_after_reopening(store_url, plan
         session.tell([3, 4], ["outlier", "inlier"], who="Ada", request="a1")
         assert len(session.history) == 3
     with start(store_url, planted) as session:
-        session.tell([3], ["outlier"], who="Ada", request="a1")
+        session.tell([3, 4], ["outlier", "inlier"], who="Ada", request="a1")
         assert session.answers == {3: Answer.INLIER, 4: Answer.INLIER}
         assert session.undo("Ada", request="a3") == [3]
         assert session.undo("Ada", request="a3") == []
         assert session.answers[3] == Answer.OUTLIER
+
+
+@pytest.mark.parametrize(
+    ("rows", "answers", "who"),
+    [
+        ([4], ["outlier"], "Ada"),
+        ([3], ["inlier"], "Ada"),
+        ([3, 4], ["outlier", "outlier"], "Ada"),
+        ([3], ["outlier"], "Bob"),
+    ],
+)
+def test_a_request_id_is_refused_for_anything_else(tmp_path, planted, rows, answers, who):
+    with start(tmp_path / "a.session", planted) as session:
+        session.tell([3], ["outlier"], who="Ada", request="a1")
+        with pytest.raises(SessionError, match="'a1' belongs to another call"):
+            session.tell(rows, answers, who=who, request="a1")
+        with pytest.raises(SessionError, match="'a1' belongs to another call"):
+            session.undo("Ada", request="a1")
+        assert session.answers == {3: Answer.OUTLIER}
 
 
 def fill_disk(session):
@@ -264,6 +283,54 @@ def test_the_file_can_be_read_by_other_programs(tmp_path, planted):
     connection.close()
 
 
+@pytest.mark.parametrize("was_stored", [True, False])
+def test_an_answer_whose_storing_seemed_to_fail_is_neither_lost_nor_doubled(
+    tmp_path, planted, monkeypatch, was_stored
+):
+    session = start(tmp_path / "a.session", planted)
+    append = SQLLog._insert
+
+    def fail(log, connection, rows):
+        if was_stored:
+            append(log, connection, rows)
+            connection.commit()
+        raise sa.exc.OperationalError("INSERT", {}, Exception("the connection is lost"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SQLLog, "_insert", fail)
+        with pytest.raises(StoreError):
+            session.tell([1], ["outlier"], request="a1")
+    assert session.answers == {}
+    session.tell([1], ["outlier"], request="a1")
+    session.tell([2], ["inlier"], request="a2")
+    assert [entry.row for entry in session.history] == [1, 2]
+    session.close()
+    with start(tmp_path / "a.session", planted) as reopened:
+        assert [entry.row for entry in reopened.history] == [1, 2]
+
+
+def test_another_process_that_wrote_after_a_lost_connection_is_noticed(
+    tmp_path, planted, monkeypatch
+):
+    session = start(tmp_path / "a.session", planted)
+    other = start(tmp_path / "a.session", planted)
+
+    def fail(log, connection, rows):
+        raise sa.exc.OperationalError("INSERT", {}, Exception("the connection is lost"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SQLLog, "_insert", fail)
+        with pytest.raises(StoreError):
+            session.tell([1], ["outlier"])
+    other.tell([1], ["inlier"])
+    for _ in range(2):
+        with pytest.raises(SessionError, match="open in another process"):
+            session.tell([1], ["outlier"])
+    assert session.answers == {}
+    session.close()
+    other.close()
+
+
 def test_a_training_whose_end_was_stored_although_it_seemed_to_fail_is_repeated(
     tmp_path, planted, monkeypatch
 ):
@@ -276,8 +343,7 @@ def test_a_training_whose_end_was_stored_although_it_seemed_to_fail_is_repeated(
         try:
             append(log, entries)
         finally:
-            log._n_known -= len(entries)
-            log._unconfirmed = list(entries)
+            log._n_known = None
         raise StoreError("The connection was lost.")
 
     with monkeypatch.context() as patch:

@@ -103,16 +103,17 @@ def check(
         findings = check_table(table, schema=(schema, parsed), only=kinds)
         if detector is not None and "changed" in kinds:
             findings += changed_columns(detector, table, schema)
-    identifiers = [column.name for column in schema if column.role == Role.IDENTIFIER]
+    identifiers = (column.name for column in schema if column.role == Role.IDENTIFIER)
+    identifier = next(identifiers, None)
     if write_roles is not None:
         write_text(write_roles, roles_as_toml(schema))
     if out is not None:
         ending = out.suffix.lower()
-        write_text(out, format_findings(ending, findings, data.name, table, identifiers))
+        write_text(out, format_findings(ending, findings, data.name, table, identifier))
     if json:
-        typer.echo(as_json(findings, data.name, table, identifiers), nl=False)
+        typer.echo(as_json(findings, data.name, table, identifier), nl=False)
     else:
-        _print(findings, table.num_rows)
+        _print(findings, table, identifier)
         for path, name in ((out, "Findings"), (write_roles, "Roles")):
             if path is not None:
                 say(f"{name}: {path}")
@@ -143,22 +144,27 @@ def changed_columns(detector: TableDetector, table: pa.Table, schema: Schema) ->
     return [Finding("changed", fact.columns, (fact,)) for fact in facts]
 
 
-def _print(findings: Sequence[Finding], n_rows: int) -> None:
+def _print(findings: Sequence[Finding], checked: pa.Table, identifier: str | None) -> None:
     """Print findings as a table."""
+    from imboost.tables.row_names import name_rows
+
     if not findings:
-        say(f"Nothing found in {count(n_rows, 'row')}.")
+        say(f"Nothing found in {count(checked.num_rows, 'row')}.")
         return
-    table = PrintedTable(title=f"{count(n_rows, 'row')}", title_justify="left")
+    shown = sorted({row for one in findings for row in one.rows[:MAX_ROWS]})
+    names = name_rows(checked, identifier, shown)
+    table = PrintedTable(title=count(checked.num_rows, "row"), title_justify="left")
     table.add_column("kind", no_wrap=True)
     table.add_column("finding", overflow="fold")
     table.add_column("rows", overflow="fold")
     for one in findings:
-        rows = ", ".join(map(str, one.rows[:MAX_ROWS]))
+        rows = ", ".join(names[row] for row in one.rows[:MAX_ROWS])
         more = f" and {len(one.rows) - MAX_ROWS:,} more" if len(one.rows) > MAX_ROWS else ""
-        table.add_row(one.kind, Text(printable(wording.finding(one.facts))), rows + more)
+        texts = (wording.finding(one.facts), rows + more)
+        table.add_row(one.kind, *(Text(printable(text)) for text in texts))
     Console().print(table, highlight=False)
-    rows_found = {row for one in findings for row in one.rows}
+    n_rows = len({row for one in findings for row in one.rows})
     say(
-        f"{count(len(findings), 'finding')} about {count(len(rows_found), 'row')} of {n_rows:,}; "
-        "rows are numbered from 0."
+        f"{count(len(findings), 'finding')} about {count(n_rows, 'row')} of "
+        f"{checked.num_rows:,}; rows without an identifier are numbered from 0."
     )

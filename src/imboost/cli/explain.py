@@ -32,8 +32,8 @@ def explain(
         list[str] | None,
         typer.Option(
             metavar="ID",
-            help="Identifier of the row, or its number from 0 if the table has no identifier; may "
-            "be repeated. Default: the rows with the highest scores.",
+            help="Name of the row, as 'imboost check' prints it: its identifier, or 'row 17' by "
+            "its number from 0; may be repeated. Default: the rows with the highest scores.",
         ),
     ] = None,
     top: Annotated[

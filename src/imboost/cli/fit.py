@@ -29,9 +29,9 @@ from imboost.cli.options import (
     read_options,
 )
 from imboost.cli.progress import is_shown, stage, timed_stage
-from imboost.cli.training_time import estimate_seconds
 from imboost.errors import DataError, SettingError, UnknownNameError
 from imboost.present.formatting import count, printable
+from imboost.scoring.training_time import estimate_seconds
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -28,7 +28,7 @@ from imboost.cli.options import (
 )
 from imboost.cli.progress import stage
 from imboost.cli.server import AllowedHost, Host, check_server
-from imboost.errors import SettingError
+from imboost.errors import SettingError, require
 from imboost.present.formatting import count
 from imboost.validation import check_number
 
@@ -39,12 +39,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 8765
 DEFAULT_AUDIT_SHARE = 0.1
-PACKAGES = {
-    "fastapi": "fastapi",
-    "itsdangerous": "itsdangerous",
-    "python_multipart": "python-multipart",
-    "uvicorn": "uvicorn",
-}
+PACKAGES = ("fastapi", "itsdangerous", "python_multipart", "uvicorn")
 
 
 def label(
@@ -148,6 +143,7 @@ def label(
     chosen = given_roles(roles, role)
     if model is not None and detector is not None:
         raise SettingError("Give --model or --detector, not both.")
+    require("imboost label", "label", "sqlalchemy", "alembic", "jinja2")
     if not terminal:
         check_server("imboost label", "label", PACKAGES, host, token)
     options = read_options(encoding, header, sheet, sql)

@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from imboost.cli.console import say
@@ -88,6 +88,7 @@ def find_source(
         if session is not None:
             raise SettingError(f"{data} is a session itself: leave out --session.")
         return _stored_source(data, name)
+    from imboost.labelling.project import stored_settings
     from imboost.scoring.candidate_pool import needs_pool
     from imboost.session.opening import path_of_copy
     from imboost.tables.files import TableFiles, path_beside
@@ -101,10 +102,10 @@ def find_source(
     if in_file:
         _check_file(path.absolute())
         url = shown = str(path.absolute())
-        exists = _is_session(path) and bool(_stored_settings(path, name))
+        exists = _is_session(path) and bool(stored_settings(path, name))
     else:
         url, shown = str(session), _without_password(str(session))
-        exists = bool(_stored_settings(url, name))
+        exists = bool(stored_settings(url, name))
     copied = path_of_copy(path if in_file else data, name, ".parquet")
     if exists and copied.is_file():
         return Source(copied, url, shown, exists)
@@ -117,24 +118,15 @@ def find_source(
 
 def _stored_source(path: Path, name: str) -> Source:
     """Return the table with which a session was started."""
-    settings = _stored_settings(path, name)
+    from imboost.labelling.project import stored_settings
+
+    settings = stored_settings(path, name)
     if settings.get("table") is None:
         raise SettingError(
             f"{path} names no table for the session '{name}': give the table, and the session "
             f"with --session {path}."
         )
     return Source(Path(settings["table"]), str(path.absolute()), str(path), exists=True)
-
-
-def _stored_settings(url: str | Path, name: str) -> dict[str, Any]:
-    """Return the settings of a session; empty if there is none of that name."""
-    from imboost.session.store import SQLLog
-
-    log = SQLLog(url, name)
-    try:
-        return log.settings
-    finally:
-        log.close()
 
 
 def _is_session(path: Path) -> bool:

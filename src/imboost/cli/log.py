@@ -11,7 +11,7 @@ import typer
 
 from imboost.cli.console import say
 from imboost.cli.progress import stage
-from imboost.errors import SessionError, SettingError
+from imboost.errors import SessionError, SettingError, require
 from imboost.present.formatting import count, percent
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def log(
     ] = None,
 ) -> None:
     """Summarise the history of a session, export it or replay it."""
+    require("imboost log", "sessions", "sqlalchemy", "alembic")
     from imboost.scoring.writer import check_score_path, write_table
     from imboost.session.export import history_table
     from imboost.session.store import SQLLog
@@ -68,7 +69,7 @@ def log(
 
 def _summarise(store: SQLLog, entries: list[Entry]) -> None:
     """Print what happened in a session."""
-    from imboost.session.agreement import Agreement
+    from imboost.session import AnnotatorAgreement
     from imboost.session.export import history_table
     from imboost.session.state import SessionState, start_of
 
@@ -86,7 +87,7 @@ def _summarise(store: SQLLog, entries: list[Entry]) -> None:
         say(f"By person: {_list(people)}.", f"Rows by answer: {_list(answers) or 'none'}.")
     if state.conflicts:
         say(f"Conflicts: {count(len(state.conflicts), 'row')} without a label until resolved.")
-    agreement = Agreement.of(state.given.values())
+    agreement = AnnotatorAgreement.measure(state.label_pairs)
     if agreement.n_rows:
         kappa = "undefined" if math.isnan(agreement.kappa) else f"{agreement.kappa:.2f}"
         say(
@@ -115,7 +116,7 @@ def _replayed_scores(address: str, name: str, data: Path | None) -> Any:
         with stage("training"):
             detector = session.start().detector
         scores, answers = detector.decision_scores_, session.answers
-        rows = session.row_numbers
+        rows = session.rows.numbers
     return pa.table(
         {
             "row": rows,

@@ -110,5 +110,5 @@ def _table_findings(
         )
     except SettingError:  # no cell fits a role any more, which the page says in its warnings
         schema = Schema.fit_parse(table, missing_values=missing_values, needs_features=False)
-    identifiers = [column.name for column in schema[0] if column.role == Role.IDENTIFIER]
-    return page_findings(check_table(table, schema=schema), table, identifiers)
+    identifiers = (column.name for column in schema[0] if column.role == Role.IDENTIFIER)
+    return page_findings(check_table(table, schema=schema), table, next(identifiers, None))

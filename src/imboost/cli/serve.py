@@ -14,11 +14,7 @@ from imboost.cli.server import AllowedHost, Host, check_server
 from imboost.errors import SettingError
 from imboost.serving.limits import Limits
 
-PACKAGES = {
-    "fastapi": "fastapi",
-    "prometheus_fastapi_instrumentator": "prometheus-fastapi-instrumentator",
-    "uvicorn": "uvicorn",
-}
+PACKAGES = ("fastapi", "jinja2", "prometheus_fastapi_instrumentator", "uvicorn")
 MAX_CONNECTIONS = 256
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib.util import find_spec
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
-from imboost.errors import MissingPackageError, SettingError
+from imboost.errors import SettingError, require
 
 Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")]
 AllowedHost = Annotated[
@@ -22,7 +21,7 @@ AllowedHost = Annotated[
 
 
 def check_server(
-    command: str, extra: str, packages: Mapping[str, str], host: str, token: str | None
+    command: str, extra: str, modules: Iterable[str], host: str, token: str | None
 ) -> None:
     """Raise if a server cannot be run, or could be used from other machines without a token.
 
@@ -30,15 +29,13 @@ def check_server(
     ----------
     command, extra : str
         Name of the command, and the extra with its packages.
-    packages : mapping of str to str
-        Module and name of each package.
+    modules : iterable of str
+        What the command imports.
     host : str
         Address to listen on.
     token : str or None
     """
-    missing = [package for module, package in packages.items() if find_spec(module) is None]
-    if missing:
-        raise MissingPackageError(command, missing, extra=extra)
+    require(command, extra, *modules)
     from imboost.web.hosts import is_loopback
 
     if token is not None and not token.strip():

@@ -16,7 +16,7 @@ from imboost.errors import SettingError
 from imboost.findings.finding import Finding
 from imboost.present import wording
 from imboost.present.pages import render
-from imboost.tables.cells import to_text
+from imboost.tables.row_names import name_rows
 
 MAX_PAGE_ROWS = 50  # rows of a finding that a page lists
 ENDINGS = (".csv", ".json", ".html")
@@ -31,23 +31,23 @@ def check_ending(path: Path) -> None:
 
 
 def format_findings(
-    ending: str, findings: Sequence[Finding], name: str, table: pa.Table, identifiers: list[str]
+    ending: str, findings: Sequence[Finding], name: str, table: pa.Table, identifier: str | None
 ) -> str:
-    """Return findings in a format; `name` is that of the table, `identifiers` are columns."""
+    """Return findings in a format; `name` is that of the table, `identifier` a column of it."""
     if ending == ".json":
-        return as_json(findings, name, table, identifiers)
+        return as_json(findings, name, table, identifier)
     if ending == ".csv":
-        return as_csv(findings, table, identifiers)
-    shown = page_findings(findings, table, identifiers)
+        return as_csv(findings, table, identifier)
+    shown = page_findings(findings, table, identifier)
     context = {"data": name, "n_rows": table.num_rows, "table_findings": shown}
     return render("findings.html.j2", context)
 
 
 def as_json(
-    findings: Sequence[Finding], name: str, table: pa.Table, identifiers: list[str]
+    findings: Sequence[Finding], name: str, table: pa.Table, identifier: str | None
 ) -> str:
     """Return findings as JSON."""
-    ids = _row_ids(table, findings, identifiers)
+    names = _names(table, identifier, findings)
     content = {
         "table": name,
         "n_rows": table.num_rows,
@@ -57,7 +57,11 @@ def as_json(
                 "columns": list(one.columns),
                 "message": wording.finding(one.facts),
                 "rows": [
-                    {"row": fact.row, "ids": ids[fact.row], "value": wording.in_row(fact)}
+                    {
+                        "row": fact.row,
+                        "name": names[fact.row],
+                        "value": wording.in_row(fact, names),
+                    }
                     for fact in one.facts
                     if fact.row is not None
                 ],
@@ -68,29 +72,28 @@ def as_json(
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def as_csv(findings: Sequence[Finding], table: pa.Table, identifiers: list[str]) -> str:
+def as_csv(findings: Sequence[Finding], table: pa.Table, identifier: str | None) -> str:
     """Return findings as CSV, one line for each row of each finding."""
-    ids = _row_ids(table, findings, identifiers)
+    names = _names(table, identifier, findings)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["finding", "kind", "columns", "message", "row", "id", "value"])
+    writer.writerow(["finding", "kind", "columns", "message", "row", "name", "value"])
     for number, one in enumerate(findings, start=1):
         start = [number, one.kind, ", ".join(one.columns), wording.finding(one.facts)]
         for fact in one.facts:
             if fact.row is None:
                 writer.writerow([*start, "", "", ""])
             else:
-                ends = " ".join(ids[fact.row].values()), wording.in_row(fact)
-                writer.writerow([*start, fact.row, *ends])
+                writer.writerow([*start, fact.row, names[fact.row], wording.in_row(fact, names)])
     return out.getvalue()
 
 
 def page_findings(
-    findings: Sequence[Finding], table: pa.Table, identifiers: list[str]
+    findings: Sequence[Finding], table: pa.Table, identifier: str | None
 ) -> list[dict[str, Any]]:
-    """Return what the template `findings_section.html.j2` shows of each finding."""
+    """Return what a page shows of each finding."""
     shown = [dataclasses.replace(one, facts=one.facts[:MAX_PAGE_ROWS]) for one in findings]
-    ids = _row_ids(table, shown, identifiers)
+    names = _names(table, identifier, shown)
     return [
         {
             "kind": one.kind,
@@ -98,7 +101,7 @@ def page_findings(
             "message": wording.finding(one.facts),
             "n_rows": len(one.rows),
             "rows": [
-                {"name": _row_name(fact.row, ids[fact.row]), "value": wording.in_row(fact)}
+                {"name": names[fact.row], "value": wording.in_row(fact, names)}
                 for fact in some.facts
                 if fact.row is not None
             ],
@@ -107,19 +110,8 @@ def page_findings(
     ]
 
 
-def _row_ids(
-    table: pa.Table, findings: Sequence[Finding], identifiers: list[str]
-) -> dict[int, dict[str, str]]:
-    """Return the identifiers of the rows in findings, by row and column."""
-    rows = sorted({row for one in findings for row in one.rows})
-    ids: dict[int, dict[str, str]] = {row: {} for row in rows}
-    for name in identifiers:
-        texts = to_text(table.column(name).take(pa.array(rows, pa.int64()))).to_pylist()
-        for row, text in zip(rows, texts, strict=True):
-            if text is not None:
-                ids[row][name] = text
-    return ids
-
-
-def _row_name(row: int, ids: dict[str, str]) -> str:
-    return ", ".join([f"row {row}", *(f"{name} {text}" for name, text in ids.items())])
+def _names(table: pa.Table, identifier: str | None, findings: Sequence[Finding]) -> dict[int, str]:
+    """Return the names of all rows in findings, and of the rows that they repeat."""
+    facts = [fact for one in findings for fact in one.facts]
+    rows = {row for fact in facts for row in (fact.row, fact.other_row) if row is not None}
+    return name_rows(table, identifier, sorted(rows))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from secrets import token_urlsafe
 
 import numpy as np
@@ -26,11 +25,12 @@ from imboost.labelling.views import (
     SuspectsView,
 )
 from imboost.labelling.workspace import Workspace
+from imboost.labels import OUTLIER, UNLABELLED
 from imboost.present import wording
 from imboost.present.formatting import count, percent
 from imboost.present.pictures import draw_found
 from imboost.session import Answer
-from imboost.session.agreement import Agreement
+from imboost.session.agreement import AnnotatorAgreement
 from imboost.session.state import AUDIT
 
 N_SIMILAR = 3
@@ -56,21 +56,22 @@ def question_view(
     """
     snapshot, columns, session = workspace.snapshot, workspace.columns, workspace.session
     explainer = workspace.explainer
-    explanation = explainer.explain([row])[0] if explain else explainer.get(row)
-    reasons, others = _cells(workspace, row, explanation)
+    explanation = explainer.explain(row) if explain else explainer.get(row)
+    at = session.rows.position(row)
+    reasons, others = _cells(workspace, at, explanation)
     shown = [cell.column for cell in reasons if not cell.is_row]
     is_open = row in session.open_questions
-    score = float(snapshot.scores[row])
+    score = float(snapshot.scores[at])
     people = {} if is_asked else session.answers_about(row)
     notes = [entry.note for entry in people.values() if entry.note]
     return QuestionView(
         row=row,
-        name=columns.row_name(row),
+        name=columns.row_name(at),
         request=token_urlsafe(12),
         score=score,
-        rank=int(snapshot.ranks[row]),
+        rank=int(snapshot.ranks[at]),
         n_rows=session.n_rows,
-        probability=float(snapshot.probabilities[row]),
+        probability=float(snapshot.probabilities[at]),
         is_outlier=score > snapshot.threshold,
         origin=_origin(workspace, row, is_open, is_asked),
         reasons=reasons,
@@ -78,8 +79,8 @@ def question_view(
         score_picture=snapshot.picture.draw(
             "Scores of all rows, with this row marked", threshold=snapshot.threshold, mark=score
         ),
-        similar=_similar(workspace, row),
-        group=_group(workspace, row, shown, explanation) if explanation else None,
+        similar=_similar(workspace, at),
+        group=_group(workspace, at, shown, explanation) if explanation else None,
         answers=[(who, entry.answer) for who, entry in people.items()],
         note=notes[-1] if notes else "",
         is_open=is_open,
@@ -102,11 +103,11 @@ def _origin(workspace: Workspace, row: int, is_open: bool, is_asked: bool) -> st
 
 
 def _cells(
-    workspace: Workspace, row: int, explanation: Explanation | None
+    workspace: Workspace, at: int, explanation: Explanation | None
 ) -> tuple[list[CellView], list[CellView]]:
     """Return the cells that make a row unusual, and all others in the order of the table."""
-    cells = workspace.columns.cells(row)
-    reasons = {} if explanation is None else _reasons(workspace, row, explanation, cells)
+    cells = workspace.columns.cells(at)
+    reasons = {} if explanation is None else _reasons(workspace, at, explanation, cells)
     others = [
         CellView(column=name, value=value) for name, value in cells.items() if name not in reasons
     ]
@@ -114,7 +115,7 @@ def _cells(
 
 
 def _reasons(
-    workspace: Workspace, row: int, explanation: Explanation, cells: dict[str, str]
+    workspace: Workspace, at: int, explanation: Explanation, cells: dict[str, str]
 ) -> dict[str, CellView]:
     """Return the cells that make a row unusual by their column, the strongest first."""
     largest = max((reason.contribution for reason in explanation.reasons), default=0.0)
@@ -137,7 +138,7 @@ def _reasons(
             position=wording.position(reason),
             strength=max(reason.contribution, 0.0) / largest if largest > 0 else 0.0,
             picture=workspace.columns.used[reason.column].draw(
-                row, wording.cell(reason.expected), label
+                at, wording.cell(reason.expected), label
             ),
         )
     return views
@@ -158,50 +159,45 @@ def _rounded(text: str) -> str:
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
 
 
-def _similar(workspace: Workspace, row: int) -> list[SimilarRow]:
-    """Return the answered rows nearest to a row."""
-    answered = {
-        other: answer
-        for other, answer in workspace.session.answers.items()
-        if answer in (Answer.INLIER, Answer.OUTLIER) and other != row
-    }
-    rows = np.fromiter(answered, dtype=np.int64)
-    if len(rows) == 0:
-        return []
-    points = workspace.points
-    distances = np.square(points[rows] - points[row]).sum(axis=1)
-    columns = workspace.columns
+def _similar(workspace: Workspace, at: int) -> list[SimilarRow]:
+    """Return the answered rows nearest to the row at a position."""
+    session, columns, points = workspace.session, workspace.columns, workspace.points
+    known = session.labels
+    known[at] = UNLABELLED
+    labelled = np.flatnonzero(known != UNLABELLED)
+    distances = np.square(points[labelled] - points[at]).sum(axis=1)
+    nearest = labelled[np.argsort(distances, kind="stable")[:N_SIMILAR]].tolist()
     return [
         SimilarRow(
-            row=int(other),
-            name=columns.row_name(int(other)),
-            answer=answered[int(other)],
+            row=row,
+            name=columns.row_name(other),
+            answer=Answer.OUTLIER if known[other] == OUTLIER else Answer.INLIER,
             differences=[
-                (name, columns.cell(int(other), name))
-                for name in columns.largest_differences(row, int(other))
+                (name, columns.cell(other, name))
+                for name in columns.largest_differences(at, other)
             ],
         )
-        for other in rows[np.argsort(distances, kind="stable")[:N_SIMILAR]]
+        for row, other in zip(session.rows.ids(nearest), nearest, strict=True)
     ]
 
 
 def _group(
-    workspace: Workspace, row: int, shown: list[str], explanation: Explanation
+    workspace: Workspace, at: int, shown: list[str], explanation: Explanation
 ) -> Group | None:
     """Return unanswered rows like a row."""
     snapshot, columns = workspace.snapshot, workspace.columns
-    reason, rows = find_group(
-        columns, row, shown, snapshot.scores, snapshot.suspects, _rules(explanation)
+    reason, found = find_group(
+        columns, at, shown, snapshot.scores, snapshot.suspects, _rules(explanation)
     )
-    answered = _answered_rows(workspace)
-    rows = [other for other in rows if other not in answered]
-    if not rows:
+    session = workspace.session
+    positions = [other for other in found if not session.answers_about(*session.rows.ids([other]))]
+    if not positions:
         return None
     names = shown[:4] or columns.names[:4]
-    scores = snapshot.scores[rows].tolist()
-    values = _row_values(columns, rows, names)
-    found = zip(rows, columns.row_names(rows), scores, values, strict=True)
-    return Group(reason=reason, columns=names, rows=[GroupRow(*one) for one in found])
+    rows, scores = session.rows.ids(positions), snapshot.scores[positions].tolist()
+    values = _row_values(columns, positions, names)
+    shown_rows = zip(rows, columns.row_names(positions), scores, values, strict=True)
+    return Group(reason=reason, columns=names, rows=[GroupRow(*one) for one in shown_rows])
 
 
 def _rules(explanation: Explanation) -> set[str]:
@@ -220,17 +216,12 @@ def _row_values(columns: Columns, rows: list[int], names: list[str]) -> list[lis
 def panel_view(workspace: Workspace) -> PanelView:
     """Return the side panel."""
     session, snapshot = workspace.session, workspace.snapshot
-    answers = session.answers
-    counts = Counter(answers.values())
-    decided = [
-        answers[row] == Answer.OUTLIER
-        for row in dict.fromkeys(entry.row for entry in session.history)
-        if answers.get(row) in (Answer.INLIER, Answer.OUTLIER)
-    ]
+    progress = session.progress()
+    counts, decided = progress.counts, progress.is_outlier
     found = f"{count(sum(decided), 'outlier')} in {count(len(decided), 'answer')}"
     return PanelView(
         round=snapshot.round,
-        n_open=len(session.open_questions),
+        n_open=progress.n_open,
         n_answers=counts.total(),
         n_outliers=counts[Answer.OUTLIER],
         n_inliers=counts[Answer.INLIER],
@@ -248,13 +239,13 @@ def panel_view(workspace: Workspace) -> PanelView:
         should_stop=snapshot.should_stop,
         training=workspace.training,
         until_training=max(workspace.n_questions - workspace.n_new_answers, 0),
-        n_disagreements=len(_doubtful(workspace)) + len(session.conflicts),
-        agreement=_write_agreement(session.agreement()),
+        n_disagreements=len(workspace.doubtful()) + progress.n_conflicts,
+        agreement=_write_agreement(progress.agreement),
         error=workspace.error,
     )
 
 
-def _write_agreement(agreement: Agreement) -> str:
+def _write_agreement(agreement: AnnotatorAgreement) -> str:
     """Write how often two people agree; nothing if no row has two answers."""
     if agreement.n_rows == 0:
         return ""
@@ -280,7 +271,8 @@ def suspects_view(
         keep = columns.contain(value, [column] if column in columns.names else columns.names)
     if answered in ("answered", "unanswered"):
         has_answer = np.zeros(len(keep), dtype=bool)
-        has_answer[list(_answered_rows(workspace))] = True
+        answered_rows = [*answers, *workspace.session.conflicts]
+        has_answer[workspace.session.rows.positions(answered_rows)] = True
         keep &= has_answer if answered == "answered" else ~has_answer
     rows = np.flatnonzero(keep)
     sort = sort if sort in columns.names else "score"
@@ -298,15 +290,19 @@ def suspects_view(
             SuspectRow(
                 row=row,
                 name=row_name,
-                rank=int(snapshot.ranks[row]),
-                score=float(snapshot.scores[row]),
-                probability=float(snapshot.probabilities[row]),
-                is_outlier=bool(snapshot.scores[row] > snapshot.threshold),
+                rank=int(snapshot.ranks[at]),
+                score=float(snapshot.scores[at]),
+                probability=float(snapshot.probabilities[at]),
+                is_outlier=bool(snapshot.scores[at] > snapshot.threshold),
                 answer=str(answers.get(row, "")),
                 values=values,
             )
-            for row, row_name, values in zip(
-                shown, columns.row_names(shown), _row_values(columns, shown, names), strict=True
+            for row, at, row_name, values in zip(
+                workspace.session.rows.ids(shown),
+                shown,
+                columns.row_names(shown),
+                _row_values(columns, shown, names),
+                strict=True,
             )
         ],
         columns=names,
@@ -324,7 +320,7 @@ def suspects_view(
 
 def history_view(workspace: Workspace, page: int = 1) -> HistoryView:
     """Return a page of the history, newest first."""
-    session, columns = workspace.session, workspace.columns
+    session = workspace.session
     entries = list(session.history)
     n_pages = max(1, math.ceil(len(entries) / PAGE_ROWS))
     page = min(max(page, 1), n_pages)
@@ -334,7 +330,7 @@ def history_view(workspace: Workspace, page: int = 1) -> HistoryView:
             HistoryEntry(
                 number=number,
                 row=entry.row,
-                name=columns.row_name(entry.row),
+                name=workspace.row_name(entry.row),
                 answer=str(entry.answer),
                 who=entry.who,
                 time=entry.when.astimezone().strftime("%Y-%m-%d %H:%M:%S"),
@@ -353,43 +349,19 @@ def history_view(workspace: Workspace, page: int = 1) -> HistoryView:
 
 def disagreements_view(workspace: Workspace) -> DisagreementsView:
     """Return answers that the model contradicts, and rows about which people disagree."""
-    session, columns = workspace.session, workspace.columns
     return DisagreementsView(
         doubtful=[
-            Disagreement(row, columns.row_name(row), _answers_of(workspace, row), probability)
-            for row, probability in _doubtful(workspace)
+            Disagreement(row, workspace.row_name(row), _answers_of(workspace, row), probability)
+            for row, probability in workspace.doubtful()
         ],
         conflicts=[
-            Disagreement(row, columns.row_name(row), _answers_of(workspace, row), None)
-            for row in session.conflicts
+            Disagreement(row, workspace.row_name(row), _answers_of(workspace, row), None)
+            for row in workspace.session.conflicts
         ],
     )
-
-
-def _answered_rows(workspace: Workspace) -> set[int]:
-    """Return the rows with an answer, also those about which people disagree."""
-    return {*workspace.session.answers, *workspace.session.conflicts}
 
 
 def _answers_of(workspace: Workspace, row: int) -> list[tuple[str, Answer]]:
     """Return each person's answer about a row."""
     people = workspace.session.answers_about(row)
     return [(who, entry.answer) for who, entry in people.items()]
-
-
-def _doubtful(workspace: Workspace) -> list[tuple[int, float]]:
-    """Return answers that the model contradicts and nobody has confirmed since.
-
-    An answer from the list of suspects resolves, but a row's first answer confirms nothing.
-    """
-    session = workspace.session
-    n_answers = Counter(entry.row for entry in session.history)
-    return [
-        (row, probability)
-        for row, answer, probability in workspace.snapshot.doubtful
-        if session.answers.get(row) == answer
-        and not (
-            n_answers[row] > 1
-            and any(entry.resolves for entry in session.answers_about(row).values())
-        )
-    ]

@@ -15,6 +15,7 @@ from imboost.arrays import Floats, Indices, Mask
 from imboost.present.formatting import shorten
 from imboost.present.pictures import Frequencies, Histogram
 from imboost.tables.cells import to_text
+from imboost.tables.row_names import row_name
 
 FENCE = 1.5  # interquartile ranges beyond the quartiles: Tukey's fences
 EXCESS = 0.25  # numbers as extreme as this fraction of another one's excess are like it
@@ -223,17 +224,17 @@ class Columns:
         return found
 
     def row_name(self, row: int) -> str:
-        """Return the identifiers of a row, or its number."""
+        """Return the name of a row, see `row_names`."""
         return self.row_names([row])[0]
 
     def row_names(self, rows: list[int]) -> list[str]:
-        """Return the identifiers of rows, or their numbers."""
-        if not self._identifiers:
-            return [f"Row {self._numbers[row]:,}" for row in rows]
-        cells = [
-            [f"{name} {text}" for text in self.texts(rows, name)] for name in self._identifiers
+        """Return the names of rows: the identifier, or the number of a row without one."""
+        identifier = next(iter(self._identifiers), None)
+        values = [""] * len(rows) if identifier is None else self.texts(rows, identifier)
+        return [
+            row_name(int(self._numbers[row]), identifier, value or None)
+            for row, value in zip(rows, values, strict=True)
         ]
-        return [", ".join(parts) for parts in zip(*cells, strict=True)]
 
 
 def _fit(values: Any) -> NumberColumn | CategoryColumn:

@@ -31,13 +31,14 @@ def scored_table(workspace: Workspace) -> pa.Table:
     """
     snapshot, table = workspace.snapshot, workspace.session.X
     answers = {row: answer.value for row, answer in workspace.session.answers.items()}
+    rows = workspace.session.rows.numbers.tolist()
     found = {
-        "row": workspace.session.row_numbers,
+        "row": workspace.session.rows.numbers,
         "score": snapshot.scores,
         "rank": snapshot.ranks,
         "probability": snapshot.probabilities,
         "is_outlier": snapshot.scores > snapshot.threshold,
-        "answer": pa.array([answers.get(row) for row in range(table.num_rows)], pa.string()),
+        "answer": pa.array(list(map(answers.get, rows)), pa.string()),
     }
     for name, values in found.items():
         table = table.append_column(
@@ -87,7 +88,7 @@ def report_page(workspace: Workspace, name: str) -> str:
     """Return the page that `imboost report` writes, with the scores of the present model."""
     snapshot, table = workspace.snapshot, workspace.session.X
     n_rows = table.num_rows
-    numbers = workspace.session.row_numbers
+    numbers = workspace.session.rows.numbers
     top = np.argsort(-snapshot.scores, kind="stable")[:N_TOP].tolist()
     rng = np.random.default_rng(SAMPLING_SEED)
     sample = rng.choice(n_rows, min(N_SAMPLED, n_rows), replace=False).tolist()

@@ -43,11 +43,12 @@ def export_tasks(workspace: Workspace) -> Iterator[dict[str, Any]]:
         given.setdefault(entry.row, []).append(entry)
     table = fingerprint(session.X)
     for row in sorted({*given, *session.open_questions}):
-        probability = float(snapshot.probabilities[row])
-        is_outlier = bool(snapshot.scores[row] > snapshot.threshold)
+        at = session.rows.position(row)
+        probability = float(snapshot.probabilities[at])
+        is_outlier = bool(snapshot.scores[at] > snapshot.threshold)
         decision = Answer.OUTLIER if is_outlier else Answer.INLIER
         yield {
-            "data": {CELLS: workspace.columns.cells(row), ROW: row, TABLE: table},
+            "data": {CELLS: workspace.columns.cells(at), ROW: row, TABLE: table},
             "predictions": [
                 {
                     "model_version": f"round {snapshot.round}",

@@ -12,32 +12,31 @@ from typing import Any
 from imboost.errors import DataError, SessionError
 from imboost.labelling.label_studio import CHOICES, NOTE, ROW, TABLE, last_answers
 from imboost.present.formatting import count
-from imboost.session import Answer, Answered, Session
+from imboost.session import Answer, Call, Session
+from imboost.session.rows import RowIds
 from imboost.session.table import fingerprint
 
 MAX_BYTES = 20_000_000  # of a file
 MAX_SECONDS = 1e9  # more is no time that a person took
 MAX_NAME_LENGTH = 60  # characters of a person's name
 MAX_NOTE_LENGTH = 2000  # characters of a note
-REQUEST_PREFIX = "label-studio-"
+PREFIX = "label-studio-"
 NEVER = datetime.min.replace(tzinfo=UTC)
 AS_JSON = "export it from Label Studio as JSON"
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """An answer about a row, as Label Studio stores it.
+    """An answer about a row, as Label Studio stores it, and when it was given.
 
-    `request` identifies the annotation and its content: a changed one is another request.
+    The request of the call identifies the annotation and its content: a changed one is another
+    request.
     """
 
     row: int
     answer: Answer
-    who: str
-    seconds: float | None
-    note: str
-    when: datetime | None
-    request: str
+    when: datetime
+    call: Call
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Imported:
 
 
 def import_answers(session: Session, content: bytes) -> Imported:
-    """Tell a session the answers of a file; the whole file is checked first.
+    """Tell a session the answers of a file: all of them, or none if this raises.
 
     An answer that was imported before, or that is older than another one of the same person about
     the same row, is left out: to import a file twice changes nothing.
@@ -63,43 +62,25 @@ def import_answers(session: Session, content: bytes) -> Imported:
     DataError
         If the file is too large, is not Label Studio's JSON, or belongs to another table.
     """
-    annotations = sorted(read_annotations(content, session), key=lambda one: one.when or NEVER)
-    known = {entry.request for entry in session.history}
-    last = {person: _Last.of(entry) for person, entry in last_answers(session).items()}
-    n_new = 0
-    for annotation in annotations:
-        person = (annotation.row, annotation.who)
-        if annotation.request in known or (person in last and last[person].replaces(annotation)):
-            continue
-        session.tell(
-            [annotation.row],
-            [annotation.answer],
-            who=annotation.who,
-            seconds=annotation.seconds,
-            note=annotation.note,
-            request=annotation.request,
-        )
-        last[person] = _Last(annotation.answer, NEVER)
-        n_new += 1
-    return Imported(n_new, len(annotations) - n_new)
-
-
-@dataclass(frozen=True)
-class _Last:
-    """A person's last answer about a row, and when it was given without Label Studio."""
-
-    answer: Answer
-    when: datetime
-
-    @classmethod
-    def of(cls, entry: Answered) -> _Last:
-        is_imported = entry.request.startswith(REQUEST_PREFIX)
-        return cls(entry.answer, NEVER if is_imported else entry.when)
-
-    def replaces(self, annotation: Annotation) -> bool:
-        """Whether the annotation says the same, or is older."""
-        is_older = annotation.when is not None and annotation.when <= self.when
-        return self.answer is annotation.answer or is_older
+    annotations = sorted(read_annotations(content, session), key=lambda one: one.when)
+    with session.writing():
+        known = {entry.request for entry in session.history}
+        last = {
+            person: (entry.answer, NEVER if entry.request.startswith(PREFIX) else entry.when)
+            for person, entry in last_answers(session).items()
+        }
+        calls = []
+        for annotation in annotations:
+            person = (annotation.row, annotation.call.who)
+            answer, when = last.get(person, (None, NEVER))
+            is_older = NEVER < annotation.when <= when
+            if annotation.call.request in known or annotation.answer is answer or is_older:
+                continue
+            calls.append(annotation.call)
+            known.add(annotation.call.request)
+            last[person] = (annotation.answer, NEVER)
+        session.tell_all(calls)
+    return Imported(len(calls), len(annotations) - len(calls))
 
 
 def read_annotations(content: bytes, session: Session) -> Iterator[Annotation]:
@@ -110,10 +91,10 @@ def read_annotations(content: bytes, session: Session) -> Iterator[Annotation]:
     DataError
         Names the first task that is wrong.
     """
-    n_rows, table = len(session.labels), fingerprint(session.X)
+    table = fingerprint(session.X)
     for number, task in enumerate(_parse(content), 1):
         try:
-            row = _check_data(task, table, n_rows)
+            row = _check_data(task, table, session.rows)
             for one in _list(task, "annotations"):
                 annotation = _read(row, one)
                 if annotation is not None:
@@ -136,7 +117,7 @@ def _parse(content: bytes) -> list[Any]:
     return tasks
 
 
-def _check_data(task: Any, table: str, n_rows: int) -> int:
+def _check_data(task: Any, table: str, rows: RowIds) -> int:
     """Return the row of a task."""
     data = task.get("data") if isinstance(task, dict) else None
     if not isinstance(data, dict):
@@ -145,10 +126,8 @@ def _check_data(task: Any, table: str, n_rows: int) -> int:
         raise DataError(f"its data lack '{ROW}' or '{TABLE}': it was not exported by IMBoost.")
     if data[TABLE] != table:
         raise DataError("it belongs to another table.")
-    row = data[ROW]
-    if isinstance(row, bool) or not isinstance(row, int) or not 0 <= row < n_rows:
-        raise DataError(f"rows go from 0 to {n_rows - 1}, got {_short(row)}.")
-    return row
+    rows.position(data[ROW])
+    return int(data[ROW])
 
 
 def _read(row: int, annotation: Any) -> Annotation | None:
@@ -165,15 +144,15 @@ def _read(row: int, annotation: Any) -> Annotation | None:
     when = annotation.get("updated_at") or annotation.get("created_at")
     parts = [row, who, answer, annotation.get("id"), when]
     digest = sha256(json.dumps(parts, default=str).encode()).hexdigest()
-    return Annotation(
-        row=row,
-        answer=answer,
+    call = Call(
+        rows=[row],
+        answers=[answer],
         who=who,
         seconds=_read_seconds(annotation.get("lead_time")),
         note=_read_note(results),
-        when=_read_time(when),
-        request=f"{REQUEST_PREFIX}{digest[:32]}",
+        request=f"{PREFIX}{digest[:32]}",
     )
+    return Annotation(row, answer, _read_time(when), call)
 
 
 def _read_answer(results: list[dict[str, Any]]) -> Answer | None:
@@ -218,11 +197,11 @@ def _read_seconds(value: Any) -> float | None:
     return float(value) if 0 <= value < MAX_SECONDS else None
 
 
-def _read_time(value: Any) -> datetime | None:
+def _read_time(value: Any) -> datetime:
     try:
         when = datetime.fromisoformat(value)
     except (TypeError, ValueError):
-        return None
+        return NEVER
     return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from threading import RLock
 from time import monotonic
 
 
@@ -25,10 +26,16 @@ class Leases:
         A question comes back to everybody after this time without an answer.
     clock : callable
         Returns the time in seconds.
+
+    Attributes
+    ----------
+    lock : RLock
+        To be held by who reads the open questions and then takes one of them.
     """
 
     seconds: float = 600.0
     clock: Callable[[], float] = monotonic
+    lock: RLock = field(default_factory=RLock)
     _leases: dict[int, Lease] = field(default_factory=dict)
     _passed: dict[str, list[int]] = field(default_factory=dict)
 
@@ -51,21 +58,23 @@ class Leases:
 
     def pass_over(self, row: int, who: str) -> None:
         """Give a question back; the person sees it again after all others."""
-        if not self.is_held_by_other(row, who):
-            self.release(row)
-        self._forget_pass(row, who)
-        self._passed.setdefault(who, []).append(row)
+        with self.lock:
+            if not self.is_held_by_other(row, who):
+                self.release([row])
+            self._forget_pass(row, who)
+            self._passed.setdefault(who, []).append(row)
 
     def lease(self, row: int, who: str) -> None:
         """Show a particular question to a person, in place of the one on screen."""
-        for other in [other for other, lease in self._leases.items() if lease.who == who]:
-            self.release(other)
+        self.release([other for other, lease in self._leases.items() if lease.who == who])
         self._leases[row] = Lease(who, self.clock())
         self._forget_pass(row, who)
 
-    def release(self, row: int) -> None:
-        """Free a question, for instance because it has an answer."""
-        self._leases.pop(row, None)
+    def release(self, rows: Iterable[int]) -> None:
+        """Free questions, for instance because they have an answer."""
+        with self.lock:
+            for row in rows:
+                self._leases.pop(row, None)
 
     def seconds_held(self, row: int, who: str) -> float | None:
         """Return how long a person has had a question; None if somebody else has it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
-from typing import Literal
+from typing import Any, Literal
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.labelling.setup import TableSetup
@@ -35,8 +35,6 @@ class Project:
         Returns a new detector for roles of columns.
     make_workspace : callable
         Returns the workspace of a session.
-    query : str, optional
-        The query strategy; the detector's own by default.
     audit_share : float
         See `Session`.
     random_state : int
@@ -51,7 +49,6 @@ class Project:
         name: str = "default",
         make_detector: Callable[[Mapping[str, str]], TableDetector],
         make_workspace: Callable[[Session], Workspace] = Workspace,
-        query: str | None = None,
         audit_share: float = 0.1,
         random_state: int = 0,
     ) -> None:
@@ -59,8 +56,7 @@ class Project:
         self.setup: TableSetup | None = None
         self.workspace: Workspace | None = None
         self._make_detector, self._make_workspace = make_detector, make_workspace
-        self._query, self._audit_share = query, audit_share
-        self._random_state = random_state
+        self._audit_share, self._random_state = audit_share, random_state
         self._starting = Lock()
 
     @property
@@ -72,18 +68,10 @@ class Project:
 
     def open(self) -> None:
         """Read the table, and continue its session if there is one."""
-        if self._exists():
+        if stored_settings(self.url, self.name):
             self._work(Session.open(self.url, self.path, name=self.name))
         else:
             self.setup = TableSetup(TableFiles.find(self.path).read())
-
-    def _exists(self) -> bool:
-        """Whether the store holds the session."""
-        log = SQLLog(self.url, self.name)
-        try:
-            return bool(log.settings)
-        finally:
-            log.close()
 
     def start(self) -> None:
         """Start a new session with the roles of the setup; does nothing if it is started."""
@@ -97,7 +85,6 @@ class Project:
                     self._make_detector(self.setup.roles),
                     name=self.name,
                     path=self.path,
-                    query=self._query,
                     audit_share=self._audit_share,
                     random_state=self._random_state,
                 )
@@ -109,5 +96,14 @@ class Project:
             self.workspace.stop()
 
     def _work(self, session: Session) -> None:
-        self.workspace = self._make_workspace(session.use_positions())
+        self.workspace = self._make_workspace(session)
         self.workspace.start()
+
+
+def stored_settings(url: str | Path, name: str) -> dict[str, Any]:
+    """Return the settings of a session in a store; empty if there is none of that name."""
+    log = SQLLog(url, name)
+    try:
+        return log.settings
+    finally:
+        log.close()

@@ -134,7 +134,7 @@ def record_answer(
         who=person(request),
         note=note.strip()[:MAX_NOTE_LENGTH],
         request=request_id[:64],
-        resolves=back == SUSPECTS,
+        from_list=back == SUSPECTS,
     )
     if back or not workspace.is_ready:
         return redirect(back if back in BACK_PATHS else "/")
@@ -194,15 +194,13 @@ def answer_selected(
 ) -> Response:
     """Store an answer about all selected rows of the list."""
     if rows:
-        workspace.answer(rows, Answer.parse(answer), who=person(request), resolves=True)
+        workspace.answer(rows, Answer.parse(answer), who=person(request), from_list=True)
     return redirect(f"/suspects?{request.url.query}")
 
 
 @router.get("/rows/{row}")
 def show_row(request: Request, workspace: OfWorkspace, row: int, back: str = SUSPECTS) -> Response:
     """Show any row, with the reasons of its score."""
-    if not 0 <= row < len(workspace.snapshot.scores):
-        raise SessionError(f"There is no row {row}.")
     view = question_view(workspace, row, explain=True)
     return show_page(request, "row", question=view, back=back if back in BACK_PATHS else SUSPECTS)
 
@@ -222,7 +220,7 @@ def correct(
     page: Annotated[int, Form()] = 1,
 ) -> Response:
     """Correct an answer."""
-    workspace.answer([row], answer, who=person(request), resolves=True)
+    workspace.answer([row], answer, who=person(request), from_list=True)
     return redirect(f"/history?{urlencode({'page': page})}")
 
 
@@ -235,7 +233,7 @@ def show_disagreements(request: Request, workspace: OfWorkspace) -> Response:
 @router.post("/disagreements")
 def resolve(request: Request, workspace: OfWorkspace, row: Row, answer: Text) -> Response:
     """Decide a row about which people disagree."""
-    workspace.answer([row], answer, who=person(request), resolves=True)
+    workspace.resolve(row, answer, who=person(request))
     return redirect("/disagreements")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
@@ -68,14 +67,13 @@ class Snapshot:
         """Compute everything from the session's present model."""
         detector = cast("TableDetector", session.detector)
         scores = detector.decision_scores_
-        ranks = _rank(scores, session.weights)
         outcome = session.outcome()
         is_estimable = has_both_classes(detector.decision_.labels)
         return cls(
             detector=detector,
             round=session.round,
             scores=scores,
-            ranks=ranks,
+            ranks=session.ranks,
             probabilities=detector.decision_.probability(scores),
             threshold=detector.threshold_,
             suspects=find_suspects(scores, detector.threshold_),
@@ -89,15 +87,6 @@ class Snapshot:
         )
 
 
-def _rank(scores: Floats, weights: Floats | None) -> Indices:
-    """Return the rank of every row; with weights, among the rows that they stand for."""
-    order = np.argsort(-scores, kind="stable")
-    ranks = np.empty(len(scores), dtype=np.int64)
-    sizes = np.ones(len(scores)) if weights is None else weights[order]
-    ranks[order] = np.cumsum(sizes) - sizes + 1
-    return ranks
-
-
 def _write(estimate: Estimate, write: Callable[[float], str]) -> str:
     """Write an estimate with its interval; nothing if there is none."""
     if np.isnan(estimate.value):
@@ -109,26 +98,32 @@ class Explainer:
     """Explanations of rows by one snapshot, each computed once."""
 
     def __init__(self, snapshot: Snapshot, session: Session) -> None:
-        self._snapshot = snapshot
-        self._table = session.X
-        self._found: dict[int, Explanation] = {}
-        self._lock = threading.Lock()
+        self._snapshot, self._session = snapshot, session
+        self._known: dict[int, Explanation] = {}
 
     def get(self, row: int) -> Explanation | None:
         """Return the explanation of a row if it has been computed."""
-        return self._found.get(row)
+        return self._known.get(row)
 
-    def explain(self, rows: list[int]) -> list[Explanation]:
-        """Return the explanations of rows, computing those that are not known yet."""
-        with self._lock:
-            missing = [row for row in rows if row not in self._found]
-            if missing:
-                self._found.update(zip(missing, self._compute(missing), strict=True))
-        return [self._found[row] for row in rows]
+    def explain(self, row: int) -> Explanation:
+        """Return the explanation of a row, computed in this thread if it is not known yet."""
+        if row not in self._known:
+            table = self._session.X
+            self._add([row], lambda at: self._snapshot.detector.explain(table.take(at)))
+        return self._known[row]
 
-    def _compute(self, rows: list[int]) -> list[Explanation]:
+    def prepare(self, rows: list[int]) -> None:
+        """Let the session's trainer, whose model must be that of the snapshot, explain rows."""
+        if rows:
+            self._add(rows, self._session.trainer.explain)
+
+    def _add(self, rows: list[int], explain: Callable[[list[int]], list[Explanation]]) -> None:
+        positions = self._session.rows.positions(rows)
         try:
-            return self._snapshot.detector.explain(self._table.take(rows))
+            explanations = explain(positions)
         except SettingError:  # the detector cannot attribute its scores to columns
-            scores = self._snapshot.scores[rows].tolist()
-            return [Explanation(score, 0.0, score, is_exact=False, reasons=[]) for score in scores]
+            scores = self._snapshot.scores[positions].tolist()
+            explanations = [
+                Explanation(score, 0.0, score, is_exact=False, reasons=[]) for score in scores
+            ]
+        self._known.update(zip(rows, explanations, strict=True))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
+import logging
 import threading
 import time
 from collections.abc import Sequence
@@ -13,30 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imboost.detectors.table_detector import TableDetector
-from imboost.errors import IMBoostError, SessionError
+from imboost.errors import IMBoostError, SessionError, TrainingError
 from imboost.labelling.columns import Columns
 from imboost.labelling.leases import Leases
 from imboost.labelling.snapshot import Explainer, Snapshot
 from imboost.labelling.views import TrainingView
 from imboost.present.formatting import count
 from imboost.session import Answer, Session
+from imboost.session.trainer import LocalTrainer
+from imboost.session.worker import WorkerTrainer
 from imboost.tables.roles import Role
 
 EXPLAINED_AT_ONCE = 5  # questions: the first ones are ready before the last ones
-SAMPLE_ROWS = 2000  # rows of the training that estimates how long the first training takes
-TRAINING_NICENESS = 10  # of the training thread; 0 is normal, 19 the lowest priority
 MAX_FRACTION = 0.95  # progress bars stop here until the training is finished
 
 Value = TypeVar("Value")
 
 
 class Workspace:
-    """A session, its trainer and the questions that are open.
+    """A session, the training of its model and the questions that are open.
 
-    A thread trains the model and selects questions; all other methods return at once and may be
-    called from any thread. The thread trains once `n_questions` decided answers are new. Before
-    that, it selects a few more questions with the present model, so that people can go on. It
-    also trains when no row is left to ask about, so that the last answers count.
+    A thread has the model trained, in another process, and selects questions; all other methods
+    return at once and may be called from any thread. The model is trained once `n_questions`
+    decided answers are new. Before that, the thread selects a few more questions with the present
+    model, so that people can go on. It also trains when no row is left to ask about, so that the
+    last answers count. After an error, it waits for `retry` before it trains again.
 
     Parameters
     ----------
@@ -48,6 +48,13 @@ class Workspace:
         Fraction of the answered rows that are shown to a second person.
     lease_seconds : float
         Time after which an unanswered question is shown to somebody else.
+    in_process : bool
+        Whether to train in this process, for tests.
+
+    Attributes
+    ----------
+    error : str
+        Why the last training failed; empty if it did not.
     """
 
     def __init__(
@@ -57,13 +64,15 @@ class Workspace:
         n_questions: int = 10,
         second_opinions: float = 0.0,
         lease_seconds: float = 600.0,
+        in_process: bool = False,
     ) -> None:
+        if not in_process and isinstance(session.trainer, LocalTrainer):
+            session.trainer = WorkerTrainer(session.trainer)
         self.session = session
         self.n_questions = n_questions
         self.error = ""
         self.leases = Leases(lease_seconds)
         self._second_opinions = second_opinions
-        self._lock = threading.RLock()
         self._wake = threading.Event()
         self._is_stopped = False
         self._is_waiting = False  # the thread has nothing to do
@@ -79,8 +88,14 @@ class Workspace:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread after the training in progress."""
+        """End the thread and a training in progress; a reopened session repeats it."""
         self._is_stopped = True
+        self._wake.set()
+        self.session.trainer.close()
+
+    def retry(self) -> None:
+        """Train again after an error."""
+        self.error = ""
         self._wake.set()
 
     def wait_until_stopped(self, timeout: float | None = None) -> bool:
@@ -132,24 +147,39 @@ class Workspace:
             return 0
         return int((self.session.labels != self.snapshot.detector.decision_.labels).sum())
 
+    def row_name(self, row: int) -> str:
+        """Return the identifiers of a row, or its number."""
+        return self.columns.row_name(self.session.rows.position(row))
+
+    def doubtful(self) -> list[tuple[int, float]]:
+        """Return answers that the model contradicts and nobody has confirmed since.
+
+        Each is a row and its out-of-fold probability of being an outlier.
+        """
+        answers = self.session.answers
+        return [
+            (row, probability)
+            for row, answer, probability in self.snapshot.doubtful
+            if answers.get(row) == answer
+            and not any(entry.resolves for entry in self.session.history_of(row)[1:])
+        ]
+
     def take_question(self, who: str) -> int | None:
         """Return the question to show to a person, or None if there is none.
 
         Questions of the newest model come first, among them those with the highest scores.
         """
-        with self._lock:
-            questions = self._ordered_questions()
-            row = self.leases.take(questions, who)
+        with self.leases.lock:
+            row = self.leases.take(self._ordered_questions(), who)
             if row is None:
                 row = self.leases.take(self._second_opinion_rows(who), who)
-            if self._is_running_short():
-                self._wake.set()
-            return row
+        if self._is_running_short():
+            self._wake.set()
+        return row
 
     def pass_over(self, row: int, who: str) -> None:
         """Show the next question instead of this one."""
-        with self._lock:
-            self.leases.pass_over(row, who)
+        self.leases.pass_over(row, who)
 
     def answer(
         self,
@@ -159,40 +189,57 @@ class Workspace:
         who: str,
         note: str = "",
         request: str = "",
-        resolves: bool = False,
+        from_list: bool = False,
     ) -> None:
         """Store an answer about rows; the first of them is the question that was shown.
 
-        The others are its group. Those that have been answered since it was shown are left out,
-        unless `resolves` is set.
+        The others are its group. Those that have been answered since it was shown are left out.
+        Other people's answers about the same rows stay: if they differ, the row has no label
+        until somebody resolves it.
+
+        Parameters
+        ----------
+        rows : sequence of int
+        answer : Answer or str
+        who, note, request : str
+            As in `Session.tell`.
+        from_list : bool
+            Whether the person chose all rows from a list, where they need not be questions.
 
         Raises
         ------
         SessionError
             If another person has answered the question in the meantime, or is about to.
         """
-        with self._lock:
-            first = rows[0]
-            if not resolves and not self.session.has_request(request):
+        session, first = self.session, rows[0]
+        with session.writing():
+            if known := session.rows_of_request(request):
+                rows = [first, *(row for row in rows[1:] if row in known)]
+            elif not from_list:
                 self._check_free(first, who)
-                rows = [first, *(row for row in rows[1:] if not self.session.answers_about(row))]
+                rows = [first, *(row for row in rows[1:] if not session.history_of(row))]
             seconds = self.leases.seconds_held(first, who)
-            self.session.tell(
-                rows,
-                [answer] * len(rows),
-                who=who,
-                seconds=seconds,
-                note=note,
-                request=request,
-                resolves=resolves,
-            )
-            for row in rows:
-                self.leases.release(row)
+            answers = [answer] * len(rows)
+            session.tell(rows, answers, who=who, seconds=seconds, note=note, request=request)
+        self.leases.release(rows)
+        self._wake.set()
+
+    def resolve(self, row: int, answer: Answer | str, *, who: str) -> None:
+        """Store an answer of a person who saw the answers of all people about a row.
+
+        It overrides them if people disagree about the row or the model contradicts them;
+        otherwise it counts like any other.
+        """
+        doubtful = [other for other, _ in self.doubtful()]
+        with self.session.writing():
+            resolves = row in self.session.conflicts or row in doubtful
+            self.session.tell([row], [answer], who=who, resolves=resolves)
+        self.leases.release([row])
         self._wake.set()
 
     def undo(self, who: str) -> list[int]:
         """Withdraw the last answer of a person, or that about a group, and show it again."""
-        with self._lock:
+        with self.session.writing(), self.leases.lock:
             rows = self.session.undo(who=who)
             if rows[0] in self.session.open_questions:
                 self.leases.lease(rows[0], who)
@@ -206,16 +253,13 @@ class Workspace:
 
     def _ordered_questions(self) -> list[int]:
         """Return the open questions, the one to show next first."""
-        return sorted(self.session.open_questions, key=self._priority, reverse=True)
-
-    def _priority(self, row: int) -> tuple[int, float]:
-        question = self.session.question(row)
-        return (question.round, question.score) if question else (0, 0.0)
+        questions = self.session.questions
+        questions.sort(key=lambda one: (one.round, one.score), reverse=True)
+        return [question.row for question in questions]
 
     def _is_running_short(self) -> bool:
         """Whether people would soon have to wait for questions that nobody has."""
-        with self._lock:
-            return self.leases.n_free(self.session.open_questions) < self.n_questions // 2
+        return self.leases.n_free(self.session.open_questions) < self.n_questions // 2
 
     def _is_busy(self) -> bool:
         is_waiting = self._is_waiting and not self._wake.is_set()
@@ -224,7 +268,7 @@ class Workspace:
     def _is_training_due(self) -> bool:
         n_new, session = self.n_new_answers, self.session
         is_end = not session.open_questions and not session.n_left
-        return n_new >= self.n_questions or (n_new > 0 and is_end)
+        return not self.error and (n_new >= self.n_questions or (n_new > 0 and is_end))
 
     def _check_free(self, row: int, who: str) -> None:
         others = [name for name in self.session.answers_about(row) if name != who]
@@ -248,65 +292,57 @@ class Workspace:
         ]
 
     def _run(self) -> None:
-        _lower_priority()
-        try:
-            self._train_first()
-            while not self._is_stopped:
-                if self._is_training_due():
-                    self._fill(self.n_questions)  # something to do while the model is trained
-                    self._train(f"training with {count(self._n_labelled(), 'answer')}")
-                    self._fill(len(self.session.open_questions) + self.n_questions)
-                elif self._is_running_short():
-                    self._fill(len(self.session.open_questions) + self.n_questions)
-                self._is_waiting = True
-                self._wake.wait(timeout=1.0)
-                self._is_waiting = False
-                self._wake.clear()
-        except (IMBoostError, OSError, ValueError, MemoryError) as error:
-            self.error = f"Training stopped: {error}"
-            self._training = None
+        while not self._is_stopped:
+            try:
+                self._work()
+            except Exception as error:
+                if self._is_stopped:
+                    return
+                if not isinstance(error, IMBoostError):
+                    logging.getLogger(__name__).exception("The training failed.")
+                self.error = f"The training failed: {error or type(error).__name__}"
+            finally:
+                self._training = None
+            self._is_waiting = True
+            self._wake.wait(timeout=1.0)
+            self._is_waiting = False
+            self._wake.clear()
+
+    def _work(self) -> None:
+        """Do what is due: the first training, a training with answers, or more questions."""
+        if self._model is None:
+            if not self.error:
+                self._train_first()
+        elif self._is_training_due():
+            self._fill(self.n_questions)  # something to do while the model is trained
+            self._train()
+            self._fill(len(self.session.open_questions) + self.n_questions)
+        elif self._is_running_short():
+            self._fill(len(self.session.open_questions) + self.n_questions)
 
     def _train_first(self) -> None:
-        table = self.session.X
+        session = self.session
         self._training = ("reading the columns", time.monotonic(), None)
-        seconds = self._estimate_seconds()
-        self._training = (
-            f"training on {count(table.num_rows, 'row')}",
-            time.monotonic(),
-            seconds,
-        )
-        self.session.start()
-        detector = cast("TableDetector", self.session.detector)
+        seconds = session.trainer.estimate_seconds()
+        text = f"training on {count(len(session.rows), 'row')}"
+        self._training = (text, time.monotonic(), seconds)
+        session.start()
+        table, detector = session.X, cast("TableDetector", session.detector)
         identifiers = [c.name for c in detector.schema_ if c.role == Role.IDENTIFIER]
         parsed = detector.schema_.parse(table)
         broken = detector.rules_.broken(parsed) if detector.rules_ else {}
-        self._columns = Columns(table, parsed, identifiers, broken, self.session.row_numbers)
+        self._columns = Columns(table, parsed, identifiers, broken, session.rows.numbers)
         self._points = detector.embed(table).astype(np.float32)
         self._fill(self.n_questions)
-        self._training = None
 
-    def _estimate_seconds(self) -> float | None:
-        """Estimate the time of the first training by one on a sample of the rows."""
-        n_rows = self.session.X.num_rows
-        if n_rows <= 2 * SAMPLE_ROWS:
-            return None
+    def _train(self) -> None:
         start = time.monotonic()
-        sample = np.linspace(0, n_rows - 1, SAMPLE_ROWS).astype(np.int64)
-        trial = self.session.detector.copy()
-        try:
-            trial.fit(self.session.X.take(sample))
-        except IMBoostError:  # the sample may lack what the table has
-            return None
-        return float((time.monotonic() - start) * n_rows / SAMPLE_ROWS)
-
-    def _train(self, text: str) -> None:
-        start = time.monotonic()
+        n_labelled = int((self.session.labels >= 0).sum())
+        text = f"training with {count(n_labelled, 'answer')}"
         self._training = (text, start, self._last_seconds)
-        try:
-            self.session.refine()
-            self._publish()
-        finally:
-            self._training = None
+        self.session.refine()
+        self._publish()
+        self._training = None
         self._last_seconds = time.monotonic() - start
 
     def _fill(self, n: int) -> None:
@@ -317,29 +353,28 @@ class Workspace:
             self._publish()
         rows = [row for row in self._ordered_questions() if self.explainer.get(row) is None]
         for start in range(0, len(rows), EXPLAINED_AT_ONCE):
-            self.explainer.explain(rows[start : start + EXPLAINED_AT_ONCE])
+            self._explain(self.explainer, rows[start : start + EXPLAINED_AT_ONCE])
 
     def _publish(self) -> None:
         """Show the session's model from now on, with the reasons of the open questions."""
         snapshot = Snapshot.take(self.session)
         explainer = Explainer(snapshot, self.session)
-        explainer.explain(self._ordered_questions()[:EXPLAINED_AT_ONCE])
+        self._explain(explainer, self._ordered_questions()[:EXPLAINED_AT_ONCE])
         self._model = (snapshot, explainer)
 
-    def _n_labelled(self) -> int:
-        return int((self.session.labels >= 0).sum())
+    @staticmethod
+    def _explain(explainer: Explainer, rows: list[int]) -> None:
+        try:
+            explainer.prepare(rows)
+        except TrainingError:  # a new process has no model before it has trained
+            for row in rows:
+                explainer.explain(row)
 
     @staticmethod
     def _require(value: Value | None) -> Value:
         if value is None:
             raise SessionError("The model is being trained; try again in a moment.")
         return value
-
-
-def _lower_priority() -> None:
-    """Let the threads that answer people run before this one and those that it starts."""
-    if sys.platform == "linux":  # where a thread has a priority of its own
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), TRAINING_NICENESS)
 
 
 def _hash_fraction(row: int) -> float:

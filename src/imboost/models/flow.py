@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
-from imboost.errors import DataError, SettingError
+from imboost.errors import DataError, require
 from imboost.models.backbone import SavedBackbone, check_only_numeric
 from imboost.models.likelihood import with_floor
 from imboost.models.mlp_vae import JOINT
@@ -93,12 +93,8 @@ class _MemberDensity(nn.Module):
 
     def __init__(self, n_features: int) -> None:
         super().__init__()
-        try:
-            import zuko  # an optional dependency, and slow to import
-        except ModuleNotFoundError:
-            raise SettingError(
-                "The flow backbone needs zuko; install it with pip install 'imboost[flows]'."
-            ) from None
+        require("The flow backbone", "flows", "zuko")
+        import zuko  # slow
 
         self.flow = zuko.flows.MAF(
             n_features, transforms=N_TRANSFORMS, hidden_features=HIDDEN_FEATURES

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import warnings
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from imboost.arrays import Floats
 from imboost.detectors import BaseDetector
 from imboost.detectors.table_detector import TableDetector
-from imboost.errors import MissingPackageError, PersistenceError, SettingError
+from imboost.errors import PersistenceError, SettingError, require
 from imboost.onnx.inputs import onnx_inputs, rows_like_training
 from imboost.onnx.scorer import MatrixScorer, TableScorer, matrix_scorer
 from imboost.stats.score_errors import TOLERANCE, relative_errors
@@ -51,9 +50,7 @@ def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> Non
     MissingPackageError
         If onnx, onnxruntime or onnxscript is not installed.
     """
-    missing = [name for name in ("onnx", "onnxruntime", "onnxscript") if find_spec(name) is None]
-    if missing:
-        raise MissingPackageError("The export to ONNX", missing, extra="export")
+    require("The export to ONNX", "export", "onnx", "onnxruntime", "onnxscript")
     check_is_fitted(detector)
     from onnx import helper
 

@@ -12,6 +12,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from imboost.errors import require
 from imboost.present.formatting import count, duration, number, percent, shorten, signed
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def render(template: str, context: Mapping[str, Any], package: str = "imboost.pr
 @cache
 def environment(package: str = "imboost.present") -> Environment:
     """Return the environment of the templates of a package."""
+    require("An HTML page", "report", "jinja2")
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 
     from imboost.present import wording

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -251,15 +251,16 @@ def finding(facts: Sequence[Fact]) -> str:
     return f"{name}: {column_change(one)}."
 
 
-def in_row(fact: Fact) -> str:
-    """Say what is wrong in one row of a finding."""
+def in_row(fact: Fact, names: Mapping[int, str] | None = None) -> str:
+    """Say what is wrong in one row of a finding, given the names of rows by their position."""
     if fact.rule is not None:
         return rule(fact.rule)
     if fact.kind is FactKind.SPELLING:
         return f"{fact.text} for {cell(fact.expected)}"
     if fact.other_row is not None:
         others = f" except for {', '.join(fact.columns)}" if fact.columns else ""
-        return f"equals row {fact.other_row}{others}"
+        other = (names or {}).get(fact.other_row, f"row {fact.other_row}")
+        return f"equals {other}{others}"
     return fact.text or ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -82,18 +83,24 @@ def hash_columns(parsed: Parsed, columns: tuple[str, ...]) -> list[Hashes]:
 
 def _hash_cells(values: Any) -> Hashes:
     """Return a hash of each cell, the same for numbers that differ by rounding errors."""
-    import pandas as pd
-
     if isinstance(values, np.ndarray):
         mantissa, exponent = np.frexp(values)
         rounded = np.ldexp(np.round(mantissa * MANTISSA) / MANTISSA, exponent)
         whole = np.round(values)  # whole numbers and seconds stay distinct, whatever their size
         is_whole = np.abs(values - whole) <= np.abs(values) / MANTISSA
-        return np.asarray(pd.util.hash_array(np.where(is_whole, whole, rounded)))
+        return _mix(np.where(is_whole, whole, rounded).view(np.uint64))
     encoded = pa.chunked_array(values).combine_chunks().dictionary_encode()
-    texts = np.array([*encoded.dictionary.to_pylist(), ""], dtype=object)
-    codes = encoded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
-    return np.asarray(pd.util.hash_array(texts, categorize=False)[codes])
+    texts = [text.encode() for text in encoded.dictionary.to_pylist()]
+    digests = b"".join(blake2b(text, digest_size=8).digest() for text in [*texts, b""])
+    codes = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    return np.asarray(np.frombuffer(digests, "<u8")[codes])
+
+
+def _mix(numbers: Hashes) -> Hashes:
+    """Return hashes of numbers, by the last step of the generator splitmix64."""
+    mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
 def information(hashes: Hashes) -> Floats:

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from imboost.errors import DataError, MissingPackageError
+from imboost.errors import DataError, require
 from imboost.tables.header import NUMBER
 from imboost.tables.objects import to_cell
 
@@ -121,5 +120,4 @@ def _to_excel(value: Any, is_numeric: bool) -> Any:
 
 def check_package() -> None:
     """Raise if the package that writes Excel files is missing."""
-    if find_spec("xlsxwriter") is None:
-        raise MissingPackageError("Writing Excel files", ["xlsxwriter"], extra="tables")
+    require("Writing Excel files", "tables", "xlsxwriter")

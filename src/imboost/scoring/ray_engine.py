@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -23,7 +22,7 @@ import pyarrow as pa
 
 from imboost.arrays import Floats, Indices
 from imboost.detectors.table_detector import TableDetector
-from imboost.errors import DataError, IMBoostError, MissingPackageError, SettingError
+from imboost.errors import DataError, IMBoostError, SettingError, require
 from imboost.parallel import n_cores, use_one_core
 from imboost.persistence.model_folder import CHECKSUMS, read_files, write_files
 from imboost.scoring.parquet_parts import ParquetTable, Part, to_location
@@ -54,8 +53,7 @@ def ray_cluster(address: str | None = None) -> Iterator[Any]:
         Address of the head node, such as "10.0.0.1:6379", or "auto" on a node of the cluster. By
         default the environment variable RAY_ADDRESS. A connection that exists is used and kept.
     """
-    if find_spec("ray") is None:
-        raise MissingPackageError("The engine ray", ["ray"], extra="ray")
+    require("The engine ray", "ray", "ray")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # read when Ray is imported
     import ray
 

@@ -13,8 +13,9 @@ from imboost.explain import Explanation
 from imboost.facts import Fact
 from imboost.present.formatting import cut, shorten
 from imboost.scoring.pipeline import predict_table
-from imboost.scoring.row_selection import UNNAMED, SelectedRows
+from imboost.scoring.row_selection import SelectedRows
 from imboost.tables.cells import as_text, is_supported, mask_missing, to_text
+from imboost.tables.row_names import UNNAMED
 
 MAX_LENGTH = 120  # characters of a cell
 LONG = 30  # characters: longer cells are broken into lines

@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 from imboost.arrays import Floats, Indices
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError
+from imboost.present.formatting import count
 from imboost.scoring.pipeline import ScoredBatch, scan
 from imboost.tables.cells import to_text
 from imboost.tables.files import TableFiles
 from imboost.tables.roles import Role
-
-UNNAMED = "identifier"  # shown for a column without a name, such as the index pandas writes
+from imboost.tables.row_names import UNNAMED, parse_row_name, row_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +30,11 @@ class SelectedRows:
 
     def names(self, identifier: str | None) -> list[str]:
         """Return the identifier of every row, or its number if it has none."""
-        if identifier is None or identifier not in self.table.column_names:
-            return [f"row {number}" for number in self.numbers]
-        values = to_text(self.table.column(identifier)).to_pylist()
-        return [
-            f"row {number}" if value is None else f"{identifier or UNNAMED} {value}"
-            for number, value in zip(self.numbers, values, strict=True)
-        ]
+        values: list[str | None] = [None] * len(self.numbers)
+        if identifier in self.table.column_names:
+            values = to_text(self.table.column(identifier)).to_pylist()
+        pairs = zip(self.numbers, values, strict=True)
+        return [row_name(number, identifier, value) for number, value in pairs]
 
 
 class TopRows:
@@ -112,52 +110,48 @@ class TopRows:
 
 
 def find_rows(files: TableFiles, identifier: str | None, wanted: Sequence[str]) -> SelectedRows:
-    """Return the first row with each of the wanted identifiers or row numbers."""
-    names = [_row_number(text) if identifier is None else text.strip() for text in wanted]
-    found: dict[str, tuple[int, pa.Table]] = {}
+    """Return the rows with these names; raise if a name belongs to no row, or to several."""
+    keys = [parse_row_name(text, identifier) for text in wanted]
+    values = pa.array([key for key in dict.fromkeys(keys) if isinstance(key, str)], pa.string())
+    found: dict[int | str, list[tuple[int, pa.Table]]] = {key: [] for key in keys}
     example, n_read = "", 0
     for first_row, table, _ in scan(files.batches()):
-        missing = [name for name in dict.fromkeys(names) if name not in found]
-        if not missing:
-            break
         n_read = first_row + table.num_rows
-        keys = _keys_of(first_row, table, identifier).combine_chunks()
-        example = example or next((f", such as {key}" for key in keys.to_pylist() if key), "")
-        at = pc.index_in(pa.array(missing), value_set=keys).to_pylist()
-        for name, offset in zip(missing, at, strict=True):
-            if offset is not None:
-                found[name] = (first_row + offset, table.slice(offset, 1))
-    missing_names = ", ".join(name for name in names if name not in found)
-    if missing_names and identifier is None:
-        raise DataError(f"There is no row {missing_names}; rows are numbered from 0.")
-    if missing_names:
-        column = identifier or UNNAMED
-        raise DataError(
-            f"No row has the {column} {missing_names}. Give a value of {column}{example}."
-        )
-    rows = [found[name] for name in names]
-    joined = pa.concat_tables([table for _, table in rows], promote_options="permissive")
-    return SelectedRows(joined, [number for number, _ in rows], n_read)
+        for key in found:
+            if isinstance(key, int) and first_row <= key < n_read:
+                found[key].append((key, table.slice(key - first_row, 1)))
+        if len(values):
+            column = _identifiers(table, identifier)
+            example = example or next(filter(None, column.to_pylist()), "")
+            for at in np.flatnonzero(
+                pc.is_in(column, value_set=values).to_numpy(zero_copy_only=False)
+            ).tolist():
+                found[column[at].as_py()].append((first_row + at, table.slice(at, 1)))
+        elif all(found.values()):
+            break
+    for key, rows in found.items():
+        if not rows and isinstance(key, int):
+            raise DataError(f"There is no row {key}; rows are numbered from 0.")
+        if not rows:
+            name, such_as = identifier or UNNAMED, f", such as {example}" * bool(example)
+            raise DataError(f"No row has the {name} {key}. Give a value of {name}{such_as}.")
+        if len(rows) > 1:
+            raise DataError(
+                f"{count(len(rows), 'row')} have the {identifier or UNNAMED} {key}: name one of "
+                f"them by its number, such as 'row {rows[0][0]}' and 'row {rows[1][0]}'."
+            )
+    selected = [found[key][0] for key in keys]
+    joined = pa.concat_tables([table for _, table in selected], promote_options="permissive")
+    return SelectedRows(joined, [number for number, _ in selected], n_read)
 
 
-def _keys_of(first_row: int, table: pa.Table, identifier: str | None) -> pa.ChunkedArray:
-    """Return the identifiers of rows, or their numbers as text."""
-    if identifier is None:
-        numbers = pa.chunked_array([np.arange(first_row, first_row + table.num_rows)])
-        return pc.cast(numbers, pa.string())
+def _identifiers(table: pa.Table, identifier: str | None) -> pa.Array:
+    """Return the identifiers of rows as text."""
     if identifier not in table.column_names:
         raise DataError(
             f"The table lacks the identifier column '{identifier}', needed to find a row."
         )
-    return to_text(table.column(identifier))
-
-
-def _row_number(text: str) -> str:
-    if not text.strip().isdecimal():
-        raise DataError(
-            f"The table has no identifier column: give a row number, counted from 0; got '{text}'."
-        )
-    return str(int(text))
+    return to_text(table.column(identifier)).combine_chunks()
 
 
 def identifier_columns(detector: TableDetector) -> list[str]:

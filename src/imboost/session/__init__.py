@@ -1,6 +1,6 @@
 """Active-learning sessions: ask about rows, tell the answers, refine the model."""
 
-from imboost.session.agreement import Agreement
+from imboost.session.agreement import AnnotatorAgreement
 from imboost.session.answers import Answer
 from imboost.session.log import (
     Answered,
@@ -14,13 +14,14 @@ from imboost.session.log import (
 )
 from imboost.session.oracle import Oracle, run_rounds
 from imboost.session.selection import questions_per_round
-from imboost.session.session import Session
+from imboost.session.session import Call, Session
 
 __all__ = [
-    "Agreement",
+    "AnnotatorAgreement",
     "Answer",
     "Answered",
     "Asked",
+    "Call",
     "Entry",
     "MemoryLog",
     "Oracle",

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
-from sklearn.metrics import cohen_kappa_score
-
-from imboost.labels import INLIER, OUTLIER, UNLABELLED
+from imboost.labels import UNLABELLED
 from imboost.session.log import Answered
 
 
 @dataclass(frozen=True)
-class Agreement:
+class AnnotatorAgreement:
     """Agreement of two people on the rows that both of them decided.
 
     Parameters
     ----------
     n_rows : int
-        Rows that two people called an inlier or an outlier.
+        Rows that two people answered with inlier or outlier.
     fraction : float
         Fraction of these rows with equal answers; nan without rows.
     kappa : float
@@ -33,30 +29,36 @@ class Agreement:
     kappa: float
 
     @classmethod
-    def of(cls, rows: Iterable[Sequence[Answered]]) -> Agreement:
+    def measure(cls, label_pairs: Mapping[tuple[int, int], int]) -> AnnotatorAgreement:
         """Measure the agreement.
-
-        Each person's last answer about a row counts, except those that resolved a conflict,
-        which were given with the others in view. If more than two people decided a row, the
-        first two of them count.
 
         Parameters
         ----------
-        rows : iterable of sequences of Answered
-            The answers about each row, oldest first, without those withdrawn.
+        label_pairs : mapping of (int, int) to int
+            Number of rows by the labels of the first two people, see `first_two_labels`.
+
+        Examples
+        --------
+        >>> AnnotatorAgreement.measure({(0, 0): 2, (1, 1): 1, (0, 1): 1})
+        AnnotatorAgreement(n_rows=4, fraction=0.75, kappa=0.5)
         """
-        pairs = [labels for answers in rows if len(labels := _first_two_labels(answers)) == 2]
-        if not pairs:
+        n_rows = sum(label_pairs.values())
+        if not n_rows:
             return cls(0, float("nan"), float("nan"))
-        first, second = zip(*pairs, strict=True)
-        fraction = sum(one == other for one, other in pairs) / len(pairs)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about kappa being undefined, which nan says
-            kappa = cohen_kappa_score(first, second, labels=[INLIER, OUTLIER])
-        return cls(len(pairs), fraction, float(kappa))
+        fraction = sum(n for (one, other), n in label_pairs.items() if one == other) / n_rows
+        first = sum(n for (one, _), n in label_pairs.items() if one) / n_rows
+        second = sum(n for (_, other), n in label_pairs.items() if other) / n_rows
+        chance = first * second + (1 - first) * (1 - second)
+        kappa = (fraction - chance) / (1 - chance) if chance < 1 else float("nan")
+        return cls(n_rows, fraction, kappa)
 
 
-def _first_two_labels(answers: Sequence[Answered]) -> list[int]:
-    """Return the labels of a row by the first two people who decided it."""
-    own = {entry.who: entry.answer.label for entry in answers if not entry.resolves}
-    return list(islice((label for label in own.values() if label != UNLABELLED), 2))
+def first_two_labels(answers: Sequence[Answered]) -> tuple[int, int] | None:
+    """Return the labels of a row by the first two people who decided it; None if fewer did.
+
+    Each person's last answer counts, except those that resolved a conflict, which were given
+    with the others in view.
+    """
+    last = {entry.who: entry.answer.label for entry in answers if not entry.resolves}
+    labels = [label for label in last.values() if label != UNLABELLED]
+    return (labels[0], labels[1]) if len(labels) > 1 else None

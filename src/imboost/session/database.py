@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from pathlib import Path
 from sqlite3 import OperationalError
 from threading import Lock
@@ -18,7 +17,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from imboost.errors import MissingPackageError, SettingError, StoreError
+from imboost.errors import SettingError, StoreError, require
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_SECONDS = 10  # how long SQLite waits for another process that writes
@@ -105,8 +104,7 @@ def parse_url(url: str | Path) -> sa.URL:
     except sa.exc.ArgumentError:
         raise SettingError("The address of a session store cannot be read.") from None
     if parsed.get_backend_name() == "postgresql":
-        if find_spec("psycopg") is None:
-            raise MissingPackageError("A session store in PostgreSQL", ["psycopg"], "postgres")
+        require("A session store in PostgreSQL", "postgres", "psycopg")
         return parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername != "sqlite" or not parsed.database:
         raise SettingError(

@@ -48,8 +48,8 @@ def history_table(session_log: Iterable[Entry]) -> pa.Table:
     {'row': 2, 'answer': 'inlier', 'kind': 'correction'}
     """
     lines: list[dict[str, Any]] = []
-    entries = list(session_log)
-    state = SessionState(start_of(entries).n_rows)
+    entries, state = list(session_log), SessionState()
+    start_of(entries)
     for number, entry in enumerate(entries):
         if isinstance(entry, Answered | Withdrawn):
             values = {**vars(entry), "number": number, "time": entry.when}
@@ -66,4 +66,4 @@ def _kind(entry: Answered | Withdrawn, state: SessionState) -> str:
     if entry.resolves:
         return "resolution"
     given = state.given.get(entry.row, [])
-    return "correction" if any(own.who == entry.who for own in given) else "answer"
+    return "correction" if any(one.who == entry.who for one in given) else "answer"

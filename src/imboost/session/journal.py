@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from threading import RLock
@@ -14,6 +15,9 @@ from imboost.session.state import SessionState, TrainingSet, start_of
 
 class Journal:
     """Stores entries, then updates the state by them; nothing changes if storing fails.
+
+    Who writes holds `writing`, also while the log stores the entries. Who reads the state holds
+    `lock`, and waits for no storage.
 
     Parameters
     ----------
@@ -28,26 +32,39 @@ class Journal:
         The first entry.
     state : SessionState
     lock : RLock
-        To be held while the state is read or entries are recorded.
+        To be held while the state is read.
     training_sets : dict of int to TrainingSet
         What each round was trained with, by the number of entries that it used.
     """
 
     def __init__(self, log: SessionLog, start: Callable[[], Started]) -> None:
         self.log = log
-        self._unconfirmed: list[Entry] = []  # of which it is not known whether they were stored
         self.lock = RLock()
+        self._writing = RLock()
+        self._unconfirmed: list[Entry] = []  # of which it is not known whether they were stored
         self.training_sets: dict[int, TrainingSet] = {}
         entries = list(log)
         if not entries:
             entries = [start()]
             log.append(entries)
         self.started = start_of(entries)
-        self.state = SessionState(self.started.n_rows)
-        self._replay(entries)
+        self.state = SessionState()
+        trained_after = {entry.n_entries for entry in entries if isinstance(entry, Refined)}
+        for entry in entries:
+            if self.state.n_entries in trained_after:
+                self.training_set()
+            self._apply([entry])
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other threads from writing; begin with entries that seemed not to be stored."""
+        with self._writing:
+            if self._unconfirmed:
+                self._read_unconfirmed()
+            yield
 
     def record(self, entries: Sequence[Entry]) -> None:
-        """Store entries and update the state."""
+        """Store entries and update the state; to be called while `writing`."""
         try:
             self.log.append(entries)
         except StoreError:
@@ -55,18 +72,15 @@ class Journal:
             raise
         self._apply(entries)
 
-    def catch_up(self) -> None:
-        """Apply entries that were stored although storing them seemed to fail."""
-        if not self._unconfirmed:
-            return
-        found = list(islice(self.log, self.state.n_entries, None))
-        if found and found != self._unconfirmed:
+    def _read_unconfirmed(self) -> None:
+        stored = list(islice(self.log, self.state.n_entries, None))
+        if stored and stored != self._unconfirmed:
             raise SessionError(
                 "The session is open in another process, which has written to it. Close one of "
                 "them and open the session again."
             )
         self._unconfirmed = []
-        self._apply(found)
+        self._apply(stored)
 
     def now(self) -> datetime:
         """Return the time, later than that of every entry."""
@@ -75,21 +89,11 @@ class Journal:
     def training_set(self) -> TrainingSet:
         """Return what a training that begins now uses, and keep it."""
         training_set = self.state.training_set()
-        self.training_sets[self.state.n_entries] = training_set
+        self.training_sets[training_set.n_entries] = training_set
         return training_set
 
-    def close(self) -> None:
-        """Release the files or connections of the log."""
-        self.log.close()
-
-    def _replay(self, entries: Sequence[Entry]) -> None:
-        trained_after = {entry.n_entries for entry in entries if isinstance(entry, Refined)}
-        for entry in entries:
-            if self.state.n_entries in trained_after:
-                self.training_set()
-            self._apply([entry])
-
     def _apply(self, entries: Sequence[Entry]) -> None:
-        for entry in entries:
-            self.state.apply(entry)
-            self._last_time = entry.when
+        with self.lock:
+            for entry in entries:
+                self.state.apply(entry)
+                self._last_time = entry.when

@@ -89,7 +89,7 @@ def show(session: Session, rows: int | Sequence[int] | None = None) -> ShownRows
         chosen = [int(row) for row in np.atleast_1d(np.asarray(rows))]
     if not chosen:
         return ShownRows("No question is open: ask() selects new ones.", [])
-    session.positions(chosen)  # raises if a row does not exist
+    session.rows.positions(chosen)  # raises if a row does not exist
     session.start()
     shown = chosen[:MAX_ROWS]
     heading = count(len(chosen), "row" if is_given else "open question")
@@ -132,7 +132,7 @@ def _heading(session: Session, n_rows: int) -> str:
 
 def _describe(session: Session, rows: list[int]) -> list[ShownRow]:
     detector = session.detector
-    positions = session.positions(rows)
+    positions = session.rows.positions(rows)
     scores = detector.decision_scores_[positions]
     probabilities = detector.decision_.probability(scores)
     cells = _cells(session.X, positions)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 AnySession = TypeVar("AnySession", bound="Session")
 
 
-def open_session(
+def open_stored(
     kind: type[AnySession],
     url: str | Path,
     X: Any = None,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from imboost.arrays import Floats, Indices
+from imboost.arrays import Indices
 from imboost.detectors.detector import Detector
 from imboost.query import (
     AdaptiveStrategy,
@@ -17,8 +18,6 @@ from imboost.query import (
 )
 from imboost.session.state import AUDIT, TrainingSet
 from imboost.validation import check_number
-
-Rows = Indices
 
 
 class RowSelection:
@@ -48,29 +47,29 @@ class RowSelection:
         self.name = query if isinstance(query, str) else type(query).__name__
         self.audit_share = audit_share
         self.seed = self.n_updates = 0
+        self._is_embedded = False
         self._trained_rows: set[int] = set()
 
-    @property
-    def needs_embedding(self) -> bool:
-        """Whether the strategy uses distances between rows."""
-        return isinstance(self.strategy, EmbeddingStrategy)
-
-    def set_embedding(self, points: Floats) -> None:
-        """Pass the rows as points to a strategy that uses distances."""
-        if isinstance(self.strategy, EmbeddingStrategy):
-            self.strategy.set_embedding(points)
-
     def select(
-        self, candidates: Rows, detector: Detector, n: int, *, n_rounds: int, n_asked: int
+        self,
+        candidates: Indices,
+        detector: Detector,
+        X: Any,
+        n: int,
+        *,
+        n_rounds: int,
+        n_asked: int,
     ) -> list[tuple[int, str]]:
-        """Return up to `n` rows to ask about, each with the strategy's name or "audit".
+        """Return the positions of up to `n` rows, each with the strategy's name or "audit".
 
         Parameters
         ----------
         candidates : array of int
-            Rows that can be asked about.
+            Positions of rows that can be asked about.
         detector : Detector
             The present model.
+        X : table or array
+            The rows that it was trained on.
         n : int
         n_rounds, n_asked : int
             Number of trainings and of questions so far, from which the randomness follows.
@@ -82,12 +81,15 @@ class RowSelection:
         others = np.setdiff1d(candidates, audit, assume_unique=True)
         n_others = min(n - len(audit), len(others))
         scores = detector.query_scores_
+        if isinstance(self.strategy, EmbeddingStrategy) and not self._is_embedded:
+            self.strategy.set_embedding(detector.embed(X))
+            self._is_embedded = True
         selected = self.strategy.select(scores, others, n_others, rng) if n_others else audit[:0]
         return [(int(row), self.name) for row in selected] + [(int(row), AUDIT) for row in audit]
 
     def draw_audit(
-        self, detector: Detector, candidates: Rows, n: int, rng: np.random.Generator
-    ) -> Rows:
+        self, detector: Detector, candidates: Indices, n: int, rng: np.random.Generator
+    ) -> Indices:
         """Draw the audit rows among `n` questions, half of them from above the threshold."""
         n = min(int(self.audit_share * n + rng.random()), len(candidates))
         is_above = detector.decision_scores_[candidates] > detector.threshold_
@@ -99,19 +101,19 @@ class RowSelection:
         n_above = min(max(n_above, n - len(below)), len(above))
         return np.concatenate([above[:n_above], below[: n - n_above]])
 
-    def update(self, training_set: TrainingSet, n_rows: int) -> None:
+    def update(self, training_set: TrainingSet) -> None:
         """Pass the labels of a finished round to a strategy with state.
 
         The labels of the round are those of rows that the strategy selected and that no earlier
         round was trained with.
         """
         self.n_updates += 1
-        if not isinstance(self.strategy, AdaptiveStrategy):
-            return
-        labels = training_set.label_array(n_rows)
-        new = [row for row in training_set.selected.tolist() if row not in self._trained_rows]
-        self._trained_rows.update(training_set.rows.tolist())
-        self.strategy.update(labels[new], training_set.labels)
+        if isinstance(self.strategy, AdaptiveStrategy):
+            labels = training_set.labels
+            new = [labels[row] for row in training_set.selected if row not in self._trained_rows]
+            known = [labels[row] for row in sorted(labels)]
+            self.strategy.update(np.array(new, np.int8), np.array(known, np.int8))
+            self._trained_rows.update(labels)
 
 
 def questions_per_round(n_rows: int) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import RLock
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -17,25 +18,47 @@ from imboost.arrays import Floats, Indices
 from imboost.decide import Outcome
 from imboost.detectors.adapter import as_detector
 from imboost.detectors.detector import Detector
-from imboost.errors import SessionError
+from imboost.errors import SessionError, require
 from imboost.labels import Labels, unlabelled
 from imboost.present.wording import advice_text
 from imboost.query import QueryStrategy
-from imboost.session.agreement import Agreement
+from imboost.session.agreement import AnnotatorAgreement
 from imboost.session.answers import Answer
 from imboost.session.consensus import last_answers
 from imboost.session.journal import Journal
 from imboost.session.log import Answered, Asked, MemoryLog, Refined, SessionLog, Started, Withdrawn
-from imboost.session.pool_log import PoolLog, RowIds
+from imboost.session.rows import RowIds
 from imboost.session.selection import RowSelection, draw_seed, questions_per_round
-from imboost.session.state import SessionState, TrainingSet
+from imboost.session.state import Progress, SessionState, TrainingSet
 from imboost.session.table import check_table, fingerprint, read_table, shape_of
+from imboost.session.trainer import LocalTrainer, Model, Trainer
 from imboost.validation import check_number
 
 if TYPE_CHECKING:
     from imboost.session.notebook import ShownRows
 
-RowEntry = TypeVar("RowEntry", Asked, Answered)
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """The answers of a person in one call; see `Session.tell`."""
+
+    rows: Sequence[int]
+    answers: Sequence[Answer | str | int]
+    who: str = ""
+    seconds: float | None = None
+    note: str = ""
+    request: str = ""
+    resolves: bool = False
+
+    def check(self) -> None:
+        """Raise if something is wrong that does not depend on the session."""
+        if isinstance(self.answers, str) or not isinstance(self.rows, Sequence | np.ndarray):
+            raise SessionError("tell takes a list of rows and a list of answers.")
+        if len(self.rows) != len(self.answers):
+            raise SessionError(f"Got {len(self.rows)} rows but {len(self.answers)} answers.")
+        if self.seconds is not None:
+            check_number("seconds", self.seconds, minimum=0.0)
+        _check_texts(who=self.who, note=self.note, request=self.request)
 
 
 class Session:
@@ -55,9 +78,9 @@ class Session:
         adapted; it cannot `refine`, see `imboost.detectors.AdaptedDetector`.
     X : array-like of shape (n_rows, n_features)
         The table; for a `TableDetector` a data frame, an Arrow table or a path. A row's id is
-        its position. If the path leads to more than 500,000 rows, the session asks about a
-        candidate pool (`imboost.scoring.candidate_pool`): a row's id is then its number in the
-        complete table, and the threshold and `outcome` are about that table.
+        its number in the table. If the path leads to more than 500,000 rows, the session asks
+        about a candidate pool (`imboost.scoring.candidate_pool`): `X` is then this pool, and row
+        numbers, the threshold and `outcome` are about the complete table.
     query : str or QueryStrategy, optional
         Selects the rows to ask about; the detector's default if not given. A strategy object is
         copied; one with state is updated again from the log.
@@ -69,6 +92,17 @@ class Session:
         rows differ from selected ones, and make the intervals of `outcome` narrower.
     random_state : int, RandomState or None
         Source of the strategy's randomness.
+
+    Attributes
+    ----------
+    X : array or table
+        The rows that the detector is trained on; arrays such as `labels` and scores have a value
+        for each of them.
+    rows : RowIds
+        `rows.positions(ids)` are positions of rows in these arrays, `rows.ids(positions)` ids.
+    pool : TableSample or None
+    trainer : Trainer
+        Trains the model, in the calling thread unless it is replaced before the first training.
 
     Examples
     --------
@@ -92,12 +126,15 @@ class Session:
         audit_share: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.audit_share = audit_share
         detector = as_detector(detector)
         self._selection = RowSelection(query or detector.default_query, audit_share)
         self.pool, self.X = read_table(X, detector, random_state)
-        self.detector: Detector = clone(detector)
-        shape = shape_of(self.X)
+        n_rows, n_features = shape_of(self.X)
+        if self.pool is None:
+            self.rows = RowIds(np.arange(n_rows), n_rows)
+        else:
+            self.rows = RowIds(self.pool.rows, self.pool.n_rows)
+        shape = (self.rows.n_table_rows, n_features)
         found = fingerprint(self.X)
 
         def start() -> Started:
@@ -107,20 +144,17 @@ class Session:
                 *shape, found, detector_seed, draw_seed(random_state), datetime.now(UTC)
             )
 
-        self._log: SessionLog = MemoryLog() if log is None else log
-        self._ids = None if self.pool is None else RowIds(self.pool.rows)
-        stored = self._log
-        if self.pool is not None and self._ids is not None:
-            stored = PoolLog(self._log, self._ids, self.pool.n_rows)
-        self._journal = Journal(stored, start)
+        self.log: SessionLog = MemoryLog() if log is None else log
+        self._journal = Journal(self.log, start)
         started = self._journal.started
         check_table(started, shape, found)
-        self._unfitted = self.detector.set_params(random_state=started.detector_seed)
+        self._unfitted: Detector = clone(detector).set_params(random_state=started.detector_seed)
+        self.trainer: Trainer = LocalTrainer(self._unfitted, self.X, self.rows, self.pool)
+        self._model: Model | None = None
         self._selection.seed = started.strategy_seed
         self._update_selection()
-        self._n_trained: int | None = None  # trainings of the model; None before its fit
-        self._training_lock = RLock()
-        self._selection_lock = RLock()
+        self._training_lock = Lock()
+        self._selection_lock = Lock()
 
     @classmethod
     def open(
@@ -164,9 +198,10 @@ class Session:
         StoreError
             If the store cannot be opened.
         """
-        from imboost.session.opening import open_session  # needs SQLAlchemy
+        require("A stored session", "sessions", "sqlalchemy", "alembic")
+        from imboost.session.opening import open_stored
 
-        return open_session(
+        return open_stored(
             cls,
             url,
             X,
@@ -179,8 +214,9 @@ class Session:
         )
 
     def close(self) -> None:
-        """Release the files or connections of the log."""
-        self._journal.close()
+        """End a training in progress; release the files or connections of the log."""
+        self.trainer.close()
+        self.log.close()
 
     def __enter__(self) -> Self:
         return self
@@ -193,35 +229,31 @@ class Session:
         return self._journal.state
 
     @property
-    def _n_rows(self) -> int:
-        return len(self._state.labels)
+    def detector(self) -> Detector:
+        """The present model; the detector without a fit before the first training."""
+        return self._unfitted if self._model is None else self._model.detector
 
     @property
-    def log(self) -> SessionLog:
-        """The log of questions and answers."""
-        return self._log
+    def audit_share(self) -> float:
+        """Fraction of the questions that are an audit; a session keeps it."""
+        return self._selection.audit_share
 
     @property
     def n_rows(self) -> int:
         """Number of rows of the complete table."""
-        return self._n_rows if self.pool is None else self.pool.n_rows
-
-    @property
-    def row_numbers(self) -> Indices:
-        """The number of each row of `X` in the complete table: its id."""
-        return np.arange(self._n_rows) if self.pool is None else self.pool.rows
+        return self.rows.n_table_rows
 
     @property
     def weights(self) -> Floats | None:
         """How many rows of the complete table each row of a pool stands for; None without pool."""
-        if self.pool is None:
-            return None
-        return self.detector.decision_.weights
+        if self._model is not None:
+            return self._model.detector.decision_.weights
+        return None if self.pool is None else self.pool.weights(unlabelled(len(self.rows)))
 
-    def use_positions(self) -> Self:
-        """Let row ids be positions in `X`, for programs that index arrays by them."""
-        self._ids = None
-        return self
+    @property
+    def ranks(self) -> Indices:
+        """The rank of every row of `X` in the complete table; 1 is the highest score."""
+        return self._trained().ranks
 
     @property
     def round(self) -> int:
@@ -232,20 +264,21 @@ class Session:
     def labels(self) -> Labels:
         """Label of every row of `X`: 0, 1, or -1 if no answer decides it or people disagree."""
         with self._journal.lock:
-            return self._state.labels.copy()
+            labels = dict(self._state.labels)
+        return self.rows.labels(labels)
 
     @property
     def answers(self) -> dict[int, Answer]:
         """The answer that counts, of each answered row without a conflict."""
         with self._journal.lock:
-            return {self._id(row): one.answer for row, one in self._state.answers.items()}
+            return {row: entry.answer for row, entry in self._state.answers.items()}
 
     @property
     def history(self) -> list[Answered]:
         """All answers, also corrected ones, oldest first; those withdrawn are left out."""
         with self._journal.lock:
             given = [entry for entries in self._state.given.values() for entry in entries]
-        return [self._with_id(entry) for entry in sorted(given, key=lambda entry: entry.when)]
+        return sorted(given, key=lambda entry: entry.when)
 
     @property
     def conflicts(self) -> dict[int, dict[str, Answer]]:
@@ -253,70 +286,78 @@ class Session:
         with self._journal.lock:
             rows = {row: last_answers(self._state.given[row]) for row in self._state.conflicts}
         return {
-            self._id(row): {who: entry.answer for who, entry in answers.items()}
+            row: {who: entry.answer for who, entry in answers.items()}
             for row, answers in rows.items()
         }
 
     @property
     def counts(self) -> Counter[Answer]:
         """Number of rows with each answer."""
-        return Counter(self.answers.values())
+        return self.progress().counts
+
+    def progress(self) -> Progress:
+        """Return how far the session is: numbers of answers and questions, and agreement."""
+        with self._journal.lock:
+            return self._state.progress()
 
     def question(self, row: int) -> Asked | None:
         """Return the last question about a row."""
-        with self._journal.lock:
-            asked = self._state.asked.get(self._position(row))
-        return None if asked is None else self._with_id(asked)
+        return self._state.asked.get(row)
+
+    def history_of(self, row: int) -> list[Answered]:
+        """Return all answers about a row, oldest first; those withdrawn are left out."""
+        return list(self._state.given.get(row, []))
 
     def answers_about(self, row: int) -> dict[str, Answered]:
         """Return the last answer of each person about a row."""
-        with self._journal.lock:
-            last = last_answers(self._state.given.get(self._position(row), []))
-        return {who: self._with_id(entry) for who, entry in last.items()}
+        return last_answers(self.history_of(row))
 
-    def has_request(self, request: str) -> bool:
-        """Whether a call with this id is in the log."""
-        with self._journal.lock:
-            return request in self._state.requests
+    def rows_of_request(self, request: str) -> set[int]:
+        """Return the rows of a call with this id that is in the log."""
+        return {row for row, _ in self._state.requests.get(request, {})}
+
+    @property
+    def questions(self) -> list[Asked]:
+        """The questions that have no answer yet."""
+        return list(self._state.open.values())
 
     @property
     def open_questions(self) -> list[int]:
         """Rows that were asked and have no answer yet."""
-        with self._journal.lock:
-            return [self._id(row) for row in self._state.open]
+        return [question.row for question in self.questions]
 
     @property
     def n_left(self) -> int:
         """Number of rows that can still be asked about in this round, besides open questions."""
         with self._journal.lock:
-            return len(self._state.candidates())
+            return len(self.rows) - len(self._state.taken())
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Keep other threads from writing, for programs that check something before they tell."""
+        return self._journal.writing()
 
     def start(self) -> Self:
         """Train the model up to the end of the log: without answers, then with them.
 
         Does nothing if the model is up to date; it is not if the session is new or reopened.
         """
-        if self._is_up_to_date():
-            return self
-        with self._training_lock:
-            if self._is_up_to_date():
-                return self
-            with self._journal.lock:
-                trainings = list(self._state.trainings)
-            labels = unlabelled(self._n_rows)
-            weights = None if self.pool is None else self.pool.weights(labels)
-            detector = self._unfitted.copy().fit(self.X, weights=weights)
-            if self._selection.needs_embedding:
-                self._selection.set_embedding(detector.embed(self.X))
-            for entry in trainings if detector.refine_depends_on_history else trainings[-1:]:
-                self._train(detector, self._journal.training_sets[entry.n_entries])
-            with self._journal.lock:
-                self.detector, self._n_trained = detector, len(trainings)
+        self._trained()
         return self
 
-    def _is_up_to_date(self) -> bool:
+    def _trained(self) -> Model:
+        """Return the model up to the end of the log."""
+        if (model := self._model) is None or model.n_trainings != len(self._state.trainings):
+            with self._training_lock:
+                rounds = self._rounds()
+                if (model := self._model) is None or model.n_trainings != len(rounds):
+                    self._model = model = Model(self.trainer.train(rounds), len(rounds))
+        return model
+
+    def _rounds(self) -> list[TrainingSet]:
+        """Return what each round was trained with."""
         with self._journal.lock:
-            return self._n_trained == len(self._state.trainings)
+            trainings = list(self._state.trainings)
+        return [self._journal.training_sets[entry.n_entries] for entry in trainings]
 
     def ask(self, n: int | None = None) -> list[int]:
         """Return rows to ask about; the same ones again until each has an answer.
@@ -336,47 +377,42 @@ class Session:
     def top_up(self, n: int | None = None) -> list[int]:
         """Ask about more rows until `n` questions are open; return all open questions.
 
-        Parameters
-        ----------
-        n : int, optional
-            Number of rows; by default 1% of the table, 6 for a small one.
-
-        Raises
-        ------
-        SessionError
-            If no question is open and no row is left to ask about.
+        See `ask` for the parameter and errors.
         """
-        n = questions_per_round(self._n_rows) if n is None else n
+        n = questions_per_round(len(self.rows)) if n is None else n
         check_number("n", n, minimum=1, whole=True)
-        self._catch_up()
+        with self.writing():
+            pass  # a training may have been stored although that seemed to fail
         self.start()
         with self._selection_lock:
             self._ask(n)
             if not self.open_questions and self.n_left:  # all were answered meanwhile
                 self._ask(n)
-        with self._journal.lock:
-            if not self._state.open:
-                raise SessionError("No row is left to ask about: each has an answer.")
-            return self.open_questions
+        if not (questions := self.open_questions):
+            raise SessionError("No row is left to ask about: each has an answer.")
+        return questions
 
     def _ask(self, n: int) -> None:
-        """Select rows without holding the lock of the journal, so that answers need not wait."""
+        """Select rows without keeping others from writing, so that answers need not wait."""
+        self._update_selection()
+        is_free = np.ones(len(self.rows), dtype=bool)
         with self._journal.lock:
-            n_more = n - len(self._state.open)
-            candidates, detector = self._state.candidates(), self.detector
+            n_more, model = n - len(self._state.open), self._model
+            is_free[self.rows.positions(self._state.taken())] = False
             progress = {"n_rounds": self.round, "n_asked": self._state.n_asked}
-        if n_more <= 0:
+        if model is None or n_more <= 0:
             return
-        selected = self._selection.select(candidates, detector, n_more, **progress)
-        facts = self._scores_and_ranks([row for row, _ in selected])
-        with self._journal.lock:
-            free = set(self._state.candidates().tolist())  # others may have answered meanwhile
-            now = self._journal.now()
+        selected = self._selection.select(
+            np.flatnonzero(is_free), model.detector, self.X, n_more, **progress
+        )
+        rows = self.rows.ids([at for at, _ in selected])
+        with self.writing():
+            taken, now = self._state.taken(), self._journal.now()
             self._journal.record(
                 [
-                    Asked(row, self.round, strategy, *facts[row], now)
-                    for row, strategy in selected
-                    if row in free
+                    Asked(row, self.round, strategy, *model.score_and_rank(at), now)
+                    for row, (at, strategy) in zip(rows, selected, strict=True)
+                    if row not in taken  # others may have answered meanwhile
                 ]
             )
 
@@ -411,45 +447,66 @@ class Session:
         note : str
             A remark.
         request : str
-            An id of this call. A call with an id that is in the log changes nothing.
+            An id of this call. The same call with an id that is in the log changes nothing; one
+            about other rows or with other answers is refused.
         resolves : bool
             Whether these answers override all answers about their rows so far. Later answers
             count on top of them.
         """
-        if isinstance(answers, str) or not isinstance(rows, Sequence | np.ndarray):
-            raise SessionError("tell takes a list of rows and a list of answers.")
-        ids = [self._check_row(row) for row in rows]
-        parsed = [Answer.parse(answer) for answer in answers]
-        if len(ids) != len(parsed):
-            raise SessionError(f"Got {len(ids)} rows but {len(parsed)} answers.")
-        if len(set(ids)) != len(ids):
-            raise SessionError("A row may have only one answer in a call.")
-        if seconds is not None:
-            check_number("seconds", seconds, minimum=0.0)
-        _check_texts(who=who, note=note, request=request)
-        with self._journal.lock:
-            self._catch_up()
-            if request and request in self._state.requests:
-                return
-            now = self._journal.now()
-            given = zip(ids, parsed, self._facts(ids), strict=True)
-            self._journal.record(
-                [
-                    Answered(
-                        row,
-                        answer,
-                        self.round,
-                        who,
-                        now,
-                        **facts,
-                        seconds=None if seconds is None else float(seconds),
-                        note=note,
-                        request=request,
-                        resolves=bool(resolves),
+        self.tell_all(
+            [
+                Call(
+                    rows=rows,
+                    answers=answers,
+                    who=who,
+                    seconds=seconds,
+                    note=note,
+                    request=request,
+                    resolves=resolves,
+                )
+            ]
+        )
+
+    def tell_all(self, calls: Sequence[Call]) -> None:
+        """Record the answers of several calls, each as `tell` does: all of them or none."""
+        parsed = [(call, *self._parse(call)) for call in calls]
+        with self.writing():
+            now, entries = self._journal.now(), list[Answered]()
+            for call, answers, positions in parsed:
+                given = {(row, call.who): answer for row, answer in answers.items()}
+                if self._is_repeated(call.request, given):
+                    continue
+                for (row, answer), position in zip(answers.items(), positions, strict=True):
+                    asked = self._state.asked.get(row)
+                    score, rank = self._score_and_rank(position)
+                    entries.append(
+                        Answered(
+                            row,
+                            answer,
+                            self.round,
+                            call.who,
+                            now,
+                            score,
+                            rank,
+                            strategy=asked.strategy if asked else "",
+                            seconds=None if call.seconds is None else float(call.seconds),
+                            note=call.note,
+                            request=call.request,
+                            resolves=bool(call.resolves),
+                        )
                     )
-                    for row, answer, facts in given
-                ]
-            )
+                now += timedelta(microseconds=1)
+            self._journal.record(entries)
+
+    def _parse(self, call: Call) -> tuple[dict[int, Answer], list[int]]:
+        """Return the answer about each row of a call, and the positions of the rows."""
+        call.check()
+        positions = self.rows.positions(call.rows)
+        parsed = [Answer.parse(answer) for answer in call.answers]
+        answers = dict(zip(self.rows.ids(positions), parsed, strict=True))
+        if len(answers) != len(parsed):
+            raise SessionError("A row may have only one answer in a call.")
+        return answers, positions
 
     def undo(self, who: str = "", *, request: str = "") -> list[int]:
         """Withdraw the answers of a person's last `tell`; return their rows.
@@ -470,9 +527,9 @@ class Session:
             If there is no answer to withdraw.
         """
         _check_texts(who=who, request=request)
-        with self._journal.lock:
-            self._catch_up()
-            if request and request in self._state.requests:
+        with self.writing():
+            withdrawn = dict.fromkeys((row, who) for row in self.rows_of_request(request))
+            if self._is_repeated(request, withdrawn):
                 return []
             last = self._state.last_call(who)
             if not last:
@@ -481,7 +538,17 @@ class Session:
             self._journal.record(
                 [Withdrawn(entry.row, self.round, who, now, request) for entry in last]
             )
-        return [self._id(entry.row) for entry in last]
+        return [entry.row for entry in last]
+
+    def _is_repeated(self, request: str, given: Mapping[tuple[int, str], Answer | None]) -> bool:
+        """Whether a call with this id is in the log; raise if it was about something else."""
+        stored = self._state.requests.get(request) if request else None
+        if stored is not None and stored != given:
+            raise SessionError(
+                f"The request id '{request}' belongs to another call: its rows, answers or person "
+                "were different. Nothing was stored."
+            )
+        return stored is not None
 
     def refine(self) -> Self:
         """Train with all answers so far and begin the next round.
@@ -489,24 +556,19 @@ class Session:
         The model is replaced when the training is finished; if it fails, nothing changes.
         """
         with self._training_lock:
-            self._catch_up()
-            detector = self.start().detector.copy()
-            with self._journal.lock:
-                n_entries = self._state.n_entries  # later answers count next time
-                training_set = self._journal.training_set()
-            self._train(detector, training_set)
-            with self._selection_lock, self._journal.lock:  # no selection by the old model
-                self._catch_up()
+            with self.writing(), self._journal.lock:
+                rounds = [*self._rounds(), self._journal.training_set()]  # later answers wait
+            model = Model(self.trainer.train(rounds), len(rounds))
+            with self._selection_lock, self.writing():  # no selection by the old model
+                n_entries = rounds[-1].n_entries
                 self._journal.record([Refined(self.round, n_entries, self._journal.now())])
                 self._update_selection()
-                self.detector, self._n_trained = detector, len(self._state.trainings)
+                self._model = model
         return self
 
-    def agreement(self) -> Agreement:
+    def agreement(self) -> AnnotatorAgreement:
         """Measure how well people agree on the rows that two of them answered."""
-        with self._journal.lock:
-            given = [list(entries) for entries in self._state.given.values()]
-        return Agreement.of(given)
+        return self.progress().agreement
 
     def outcome(self) -> Outcome:
         """Estimate precision and recall at the current threshold, as of the last `refine`."""
@@ -530,8 +592,8 @@ class Session:
         error = np.abs(np.nan_to_num(proba - labels))
         doubtful = np.flatnonzero((error > 0.5) & (labels == current))
         order = doubtful[np.argsort(-error[doubtful], kind="stable")][:limit]
-        found = ((self._id(int(row)), float(proba[row])) for row in order)
-        return [(row, answers[row], probability) for row, probability in found]
+        rows = self.rows.ids(order)
+        return [(row, answers[row], float(proba[at])) for row, at in zip(rows, order, strict=True)]
 
     def show(self, rows: int | Sequence[int] | None = None) -> ShownRows:
         """Return the open questions, or given rows, as a table that a notebook shows.
@@ -547,72 +609,17 @@ class Session:
 
         return session_html(self)
 
-    def _train(self, detector: Detector, training_set: TrainingSet) -> None:
-        labels = training_set.label_array(self._n_rows)
-        is_audit = training_set.audit_mask(self._n_rows)
-        weights = None if self.pool is None else self.pool.weights(labels)
-        detector.refine(self.X, labels, is_audit=is_audit, weights=weights)
-
-    def _facts(self, rows: Sequence[int]) -> list[dict[str, Any]]:
-        """Return what is stored about rows with an answer: score, rank and strategy."""
-        ranked = {} if self._n_trained is None else self._scores_and_ranks(rows)
-        facts = []
-        for row in rows:
-            score, rank = ranked.get(row, (None, None))
-            asked = self._state.asked.get(row)
-            strategy = asked.strategy if asked else ""
-            facts.append({"score": score, "rank": rank, "strategy": strategy})
-        return facts
-
     def score_and_rank(self, row: int) -> tuple[float, int]:
         """Return the score of a row by the present model, and its rank; 1 is the highest."""
-        position = self._check_row(row)
-        return self._scores_and_ranks([position])[position]
+        return self._trained().score_and_rank(self.rows.position(row))
 
-    def positions(self, rows: Sequence[int]) -> list[int]:
-        """Return the positions of rows in `X`; raise if one does not exist."""
-        return [self._check_row(row) for row in rows]
-
-    def _scores_and_ranks(self, rows: Sequence[int]) -> dict[int, tuple[float, int]]:
-        """Return the score of each row and its rank; the highest score has rank 1."""
-        scores = self.detector.decision_scores_
-        own = scores[np.asarray(rows, dtype=np.int64)]
-        levels, level_of_row = np.unique(own, return_inverse=True)
-        n_lower = np.searchsorted(levels, scores)  # levels below each score of the table
-        weights = np.ones(len(scores)) if self.weights is None else self.weights
-        counts = np.bincount(n_lower, weights, minlength=len(levels) + 1)
-        n_above = np.round(weights.sum() - np.cumsum(counts)).astype(np.int64)
-        ranks = n_above[level_of_row] + 1
-        return dict(zip(rows, zip(own.tolist(), ranks.tolist(), strict=True), strict=True))
-
-    def _id(self, position: int) -> int:
-        return position if self._ids is None else self._ids.id(position)
-
-    def _position(self, row: int) -> int:
-        return row if self._ids is None else self._ids.position(row)
-
-    def _with_id(self, entry: RowEntry) -> RowEntry:
-        return entry if self._ids is None else replace(entry, row=self._ids.id(entry.row))
-
-    def _catch_up(self) -> None:
-        """Read entries that were stored although storing them seemed to fail."""
-        with self._journal.lock:
-            self._journal.catch_up()
-            self._update_selection()
+    def _score_and_rank(self, position: int) -> tuple[float, int] | tuple[None, None]:
+        return (None, None) if self._model is None else self._model.score_and_rank(position)
 
     def _update_selection(self) -> None:
         """Pass the labels of finished rounds to the strategy."""
-        for entry in self._state.trainings[self._selection.n_updates :]:
-            self._selection.update(self._journal.training_sets[entry.n_entries], self._n_rows)
-
-    def _check_row(self, row: int) -> int:
-        if isinstance(row, bool) or not isinstance(row, int | np.integer):
-            raise SessionError(f"A row id must be a whole number, got {row!r}.")
-        if self._ids is not None:
-            return self._ids.position(int(row))
-        if not 0 <= row < self._n_rows:
-            raise SessionError(f"Row ids go from 0 to {self._n_rows - 1}, got {row}.")
-        return int(row)
+        for training_set in self._rounds()[self._selection.n_updates :]:
+            self._selection.update(training_set)
 
 
 def _check_texts(**texts: str) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from imboost.arrays import Indices, Mask
 from imboost.errors import SessionError
-from imboost.labels import UNLABELLED, Labels, unlabelled
+from imboost.labels import OUTLIER, UNLABELLED
+from imboost.session.agreement import AnnotatorAgreement, first_two_labels
 from imboost.session.answers import Answer
 from imboost.session.consensus import consensus
 from imboost.session.log import Answered, Asked, Entry, Refined, Started, Withdrawn
@@ -17,44 +16,52 @@ from imboost.session.log import Answered, Asked, Entry, Refined, Started, Withdr
 AUDIT = "audit"  # logged in place of a strategy's name for rows drawn at random
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class TrainingSet:
     """What a round is trained with: the state of a session after some of its entries.
 
     Parameters
     ----------
-    rows, labels : array
-        The labelled rows, and the label of each.
-    audited : array
+    n_entries : int
+        Number of these entries.
+    labels : dict of int to int
+        The label of each labelled row.
+    audited : frozenset of int
         Rows that were asked about as an audit.
-    selected : array
+    selected : tuple of int
         Labelled rows that the strategy selected, in the order in which they were asked about.
     """
 
-    rows: Indices
-    labels: Labels
-    audited: Indices
-    selected: Indices
+    n_entries: int
+    labels: Mapping[int, int]
+    audited: frozenset[int]
+    selected: tuple[int, ...]
 
-    def label_array(self, n_rows: int) -> Labels:
-        """Return the label of every row."""
-        labels = unlabelled(n_rows)
-        labels[self.rows] = self.labels
-        return labels
 
-    def audit_mask(self, n_rows: int) -> Mask:
-        """Return whether each row is part of the audit."""
-        is_audit = np.zeros(n_rows, dtype=bool)
-        is_audit[self.audited] = True
-        return is_audit
+@dataclass(frozen=True)
+class Progress:
+    """How far a session is.
+
+    Parameters
+    ----------
+    counts : Counter of Answer
+        Number of rows with each answer.
+    is_outlier : list of bool
+        For each row with a label, in the order of answering, whether it is an outlier.
+    n_open, n_conflicts : int
+        Number of open questions, and of rows about which people disagree.
+    agreement : AnnotatorAgreement
+    """
+
+    counts: Counter[Answer]
+    is_outlier: list[bool]
+    n_open: int
+    n_conflicts: int
+    agreement: AnnotatorAgreement
 
 
 class SessionState:
     """Questions, answers and rounds, updated by one entry of the log at a time.
-
-    Parameters
-    ----------
-    n_rows : int
 
     Attributes
     ----------
@@ -66,8 +73,6 @@ class SessionState:
         Questions that have no answer.
     asked : dict of int to Asked
         The last question about each row.
-    audited : set of int
-        Rows whose last question was part of an audit.
     answers : dict of int to Answered
         The answer that counts, of each row about which people do not disagree.
     given : dict of int to list of Answered
@@ -75,28 +80,30 @@ class SessionState:
     by_person : dict of str to list of Answered
         All answers of each person, oldest first, without those withdrawn.
     trainings : list of Refined
-    requests : set of str
-        Ids of the calls that were stored.
-    labels : array of shape (n_rows,)
-        0, 1 or -1.
+    requests : dict of str to dict
+        What each call with an id stored: the answer by row and person, None for a withdrawal.
+    labels : dict of int to int
+        The label of each labelled row: 0 or 1.
+    label_pairs : Counter of tuple
+        Number of rows by the labels of the first two people who decided them.
     """
 
-    def __init__(self, n_rows: int) -> None:
+    def __init__(self) -> None:
         self.round = self.n_entries = self.n_asked = 0
         self.open: dict[int, Asked] = {}
         self.asked: dict[int, Asked] = {}
-        self.audited: set[int] = set()
         self.answers: dict[int, Answered] = {}
         self.given: dict[int, list[Answered]] = {}
         self.by_person: dict[str, list[Answered]] = {}
         self.trainings: list[Refined] = []
-        self.requests: set[str] = set()
-        self.labels = unlabelled(n_rows)
+        self.requests: dict[str, dict[tuple[int, str], Answer | None]] = {}
+        self.labels: dict[int, int] = {}
+        self.label_pairs: Counter[tuple[int, int]] = Counter()
 
     @classmethod
-    def of(cls, entries: Sequence[Entry]) -> SessionState:
+    def of(cls, entries: Iterable[Entry]) -> SessionState:
         """Return the state after all entries of a log."""
-        state = cls(start_of(entries).n_rows)
+        state = cls()
         for entry in entries:
             state.apply(entry)
         return state
@@ -106,75 +113,85 @@ class SessionState:
         self.n_entries += 1
         match entry:
             case Asked():
-                self._ask(entry)
+                self.open[entry.row] = self.asked[entry.row] = entry
+                self.n_asked += 1
             case Answered():
-                self.given.setdefault(entry.row, []).append(entry)
-                self.by_person.setdefault(entry.who, []).append(entry)
                 self.open.pop(entry.row, None)
-                self._settle(entry.row)
+                before = self.given.get(entry.row, [])
+                self._set_answers(entry.row, [*before, entry])
+                self.by_person.setdefault(entry.who, []).append(entry)
             case Withdrawn():
                 self._withdraw(entry)
             case Refined():
                 self.trainings.append(entry)
                 self.round = entry.round + 1
-            case Started():
-                pass
         if isinstance(entry, Answered | Withdrawn) and entry.request:
-            self.requests.add(entry.request)
+            answer = entry.answer if isinstance(entry, Answered) else None
+            self.requests.setdefault(entry.request, {})[entry.row, entry.who] = answer
 
     @property
     def conflicts(self) -> list[int]:
         """Rows about which people disagree."""
         return [row for row in self.given if row not in self.answers]
 
+    def progress(self) -> Progress:
+        """Return how far the session is."""
+        return Progress(
+            Counter(entry.answer for entry in self.answers.values()),
+            [label == OUTLIER for label in self.labels.values()],
+            len(self.open),
+            len(self.given) - len(self.answers),
+            AnnotatorAgreement.measure(self.label_pairs),
+        )
+
     def last_call(self, who: str) -> list[Answered]:
         """Return the answers of a person's last call that has not been withdrawn."""
-        own = self.by_person.get(who, [])
-        return [entry for entry in own if entry.when == own[-1].when]
+        given = self.by_person.get(who, [])
+        return [entry for entry in given if entry.when == given[-1].when]
 
-    def candidates(self) -> Indices:
-        """Return rows without question or answer, and rows skipped in an earlier round."""
-        is_free = np.ones(len(self.labels), dtype=bool)
-        is_free[list(self.given)] = False
-        for row, entry in self.answers.items():
-            is_free[row] = entry.answer is Answer.SKIP and entry.round < self.round
-        is_free[list(self.open)] = False
-        return np.flatnonzero(is_free)
+    def taken(self) -> set[int]:
+        """Return rows not to be asked about: open questions and answers other than old skips."""
+        skipped = {
+            row
+            for row, entry in self.answers.items()
+            if entry.answer is Answer.SKIP and entry.round < self.round
+        }
+        return (self.given.keys() - skipped) | self.open.keys()
 
     def training_set(self) -> TrainingSet:
         """Return what a training that begins now uses."""
-        rows = np.flatnonzero(self.labels != UNLABELLED)
-        audited = np.array(sorted(self.audited), dtype=np.int64)
-        asked = np.array(list(self.asked), dtype=np.int64)
-        is_selected = (self.labels[asked] != UNLABELLED) & ~np.isin(asked, audited)
-        return TrainingSet(rows, self.labels[rows], audited, asked[is_selected])
-
-    def _ask(self, entry: Asked) -> None:
-        self.open[entry.row] = self.asked[entry.row] = entry
-        self.n_asked += 1
-        (self.audited.add if entry.strategy == AUDIT else self.audited.discard)(entry.row)
+        audited = frozenset(row for row, asked in self.asked.items() if asked.strategy == AUDIT)
+        selected = tuple(row for row in self.asked if row in self.labels and row not in audited)
+        return TrainingSet(self.n_entries, dict(self.labels), audited, selected)
 
     def _withdraw(self, entry: Withdrawn) -> None:
         """Remove a person's last answer; without any other, the row is the next question."""
         given = self.given[entry.row]
-        last = [own for own in given if own.who == entry.who][-1]
-        given.remove(last)
+        last = [one for one in given if one.who == entry.who][-1]
         self.by_person[entry.who].remove(last)
-        if not given:
-            del self.given[entry.row]
-            if entry.row in self.asked:
-                self.open = {entry.row: self.asked[entry.row], **self.open}
-        self._settle(entry.row)
+        left = [one for one in given if one is not last]
+        self._set_answers(entry.row, left)
+        if not left and entry.row in self.asked:
+            self.open = {entry.row: self.asked[entry.row], **self.open}
 
-    def _settle(self, row: int) -> None:
-        """Update the row's label by the answers about it."""
-        given = self.given.get(row)
-        found = consensus(given) if given else None
-        if found is None:
+    def _set_answers(self, row: int, given: list[Answered]) -> None:
+        """Update what follows from the answers about a row."""
+        for answers, change in ((self.given.get(row, []), -1), (given, 1)):
+            if (pair := first_two_labels(answers)) is not None:
+                self.label_pairs[pair] += change
+        counts = consensus(given) if given else None
+        if given:
+            self.given[row] = given
+        else:
+            self.given.pop(row, None)
+        if counts is None:
             self.answers.pop(row, None)
         else:
-            self.answers[row] = found
-        self.labels[row] = UNLABELLED if found is None else found.answer.label
+            self.answers[row] = counts
+        if counts is None or counts.answer.label == UNLABELLED:
+            self.labels.pop(row, None)
+        else:
+            self.labels[row] = counts.answer.label
 
 
 def start_of(entries: Sequence[Entry]) -> Started:

@@ -54,8 +54,7 @@ class SQLLog:
     def __init__(self, url: str | Path, name: str = "default") -> None:
         self.name = name
         self._engine = connect(url)
-        self._n_known: int | None = None  # entries that the user of this log knows
-        self._unconfirmed: list[Entry] = []
+        self._n_known: int | None = None  # entries that the user of this log has read or stored
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -106,9 +105,9 @@ class SQLLog:
                 session_id = found.id if found else self._create_session(connection, "{}")
                 for number, row in enumerate(rows, self._n_known):
                     row |= {"session_id": session_id, "number": number}
-                connection.execute(sa.insert(ENTRIES), rows)
+                self._insert(connection, rows)
         except StoreError:
-            self._unconfirmed = list(entries)
+            self._n_known = None  # a lost connection does not tell
             raise
         self._n_known += len(entries)
 
@@ -118,11 +117,8 @@ class SQLLog:
         with clear_errors(self._engine), self._engine.connect() as connection:
             rows = connection.execute(query.order_by(ENTRIES.c.number)).mappings().all()
         entries = [_to_entry(row) for row in rows]
-        if self._n_known is None or (
-            self._unconfirmed and entries[self._n_known :] == self._unconfirmed
-        ):
+        if self._n_known is None:
             self._n_known = len(entries)
-        self._unconfirmed = []
         return iter(entries)
 
     def close(self) -> None:
@@ -146,6 +142,9 @@ class SQLLog:
         values = {"name": self.name, "created": datetime.now(UTC), "settings": settings}
         new = sa.insert(SESSIONS).values(values).returning(SESSIONS.c.id)
         return int(connection.execute(new).scalar_one())
+
+    def _insert(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> None:
+        connection.execute(sa.insert(ENTRIES), rows)
 
     def _count(self, connection: sa.Connection, session_id: int) -> int:
         query = sa.select(sa.func.count()).where(ENTRIES.c.session_id == session_id)

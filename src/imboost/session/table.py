@@ -68,8 +68,8 @@ def check_table(started: Started, shape: tuple[int, int], found: str) -> None:
     """Raise if a session was started with another table."""
     if (started.n_rows, started.n_features) != shape:
         raise SessionError(
-            f"The session belongs to a table of {started.n_rows} rows and {started.n_features} "
-            f"columns, this one has {shape[0]} and {shape[1]}."
+            f"The session belongs to a table of {started.n_rows:,} rows and {started.n_features} "
+            f"columns, this one has {shape[0]:,} and {shape[1]}."
         )
     if started.fingerprint != found:
         raise SessionError(

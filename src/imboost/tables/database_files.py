@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -13,7 +12,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from imboost.errors import DataError, MissingPackageError
+from imboost.errors import DataError, require
 from imboost.tables.objects import text_reader
 from imboost.tables.read_options import ReadOptions
 
@@ -71,8 +70,7 @@ def open_sqlite(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatch
 
 def open_duckdb(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatchReader:
     """Open a table or the result of a query, with the types of its columns."""
-    if find_spec("duckdb") is None:
-        raise MissingPackageError("Reading DuckDB files", ["duckdb"], extra="tables")
+    require("Reading DuckDB files", "tables", "duckdb")
     import duckdb
 
     try:

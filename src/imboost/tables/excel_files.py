@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from imboost.errors import DataError, MissingPackageError, UnknownNameError
+from imboost.errors import DataError, UnknownNameError, require
 from imboost.tables.header import N_CHECKED, check_header, default_names
 from imboost.tables.objects import text_reader, to_cell
 from imboost.tables.read_options import ReadOptions
@@ -16,8 +15,7 @@ from imboost.tables.read_options import ReadOptions
 
 def open_excel(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatchReader:
     """Open a sheet."""
-    if find_spec("python_calamine") is None:
-        raise MissingPackageError("Reading Excel files", ["python-calamine"], extra="tables")
+    require("Reading Excel files", "tables", "python_calamine")
     rows = _read_rows(path, options.sheet)
     if not rows:
         raise DataError(f"{path} is empty.")

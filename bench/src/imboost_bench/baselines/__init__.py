@@ -1,5 +1,6 @@
 """Detectors and query strategies that only serve comparison, by name."""
 
-from imboost_bench.baselines.registry import DETECTORS, STRATEGIES, make_detector, make_strategy
+from imboost.detectors import make_detector
+from imboost_bench.baselines.registry import DETECTORS, STRATEGIES, make_strategy
 
 __all__ = ["DETECTORS", "STRATEGIES", "make_detector", "make_strategy"]

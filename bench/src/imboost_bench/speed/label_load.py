@@ -34,7 +34,6 @@ from imboost.datasets.orders import mixed_table
 from imboost.labelling.pages import NAME_COOKIE
 
 ROW = re.compile(r'id="card"[^>]*data-row="(\d+)"')
-CSRF = re.compile(r'name="csrf" value="([^"]+)"')
 REQUEST = re.compile(r'name="request" value="([^"]+)"')
 START_SECONDS = 120
 
@@ -90,8 +89,7 @@ def start_session(client: httpx.Client) -> None:
     """Accept the columns as they are and wait for the first question."""
     page = client.get("/columns", follow_redirects=True)
     if page.url.path == "/columns":
-        (token,) = set(CSRF.findall(page.text))
-        client.post("/columns", data={"csrf": token, "action": "start"})
+        client.post("/columns", data={"action": "start"})
     while not ROW.search(client.get("/").text):
         time.sleep(0.2)
 
@@ -129,7 +127,6 @@ class Person:
                         "row": row[1],
                         "answer": answer,
                         "request": request[1],
-                        "csrf": CSRF.search(page)[1],  # type: ignore[index]
                     },
                     headers={"HX-Request": "true"},
                 )
@@ -201,16 +198,12 @@ def measure_kills(options: argparse.Namespace, folder: Path) -> None:
             while not is_over.is_set():
                 try:
                     with httpx.Client(base_url=server.address, timeout=10) as client:
-                        token = CSRF.search(client.get("/", follow_redirects=True).text)
-                        if token is None:
-                            continue
                         response = client.post(
                             "/answer",
                             data={
                                 "row": row,
                                 "answer": "outlier" if made.y[row] else "inlier",
                                 "request": f"row-{row}",
-                                "csrf": token[1],
                             },
                         )
                 except httpx.TransportError:

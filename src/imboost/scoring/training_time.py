@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from imboost.detectors.table_detector import TableDetector
+    from imboost.detectors.detector import Detector
     from imboost.labels import Labels
     from imboost.tables.schema import Schema
 
@@ -19,7 +19,10 @@ EXPONENTS = (0.3, 1.2)  # limits of the power of the number of rows by which the
 
 
 def estimate_seconds(
-    detector: TableDetector, table: pa.Table, labels: Labels, schema: Schema
+    detector: Detector,
+    table: pa.Table,
+    labels: Labels | None = None,
+    schema: Schema | None = None,
 ) -> float | None:
     """Return the expected seconds of a training; None if they cannot be estimated.
 
@@ -38,13 +41,18 @@ def estimate_seconds(
 
 
 def _time_sample(
-    detector: TableDetector, table: pa.Table, labels: Labels, schema: Schema, n_rows: int
+    detector: Detector,
+    table: pa.Table,
+    labels: Labels | None,
+    schema: Schema | None,
+    n_rows: int,
 ) -> float:
     import numpy as np
     from sklearn.base import clone
 
     rows = np.linspace(0, table.num_rows - 1, n_rows).astype(np.int64)
     sample = table.take(rows)
+    parsed = {} if schema is None else {"schema": (schema, schema.parse(sample))}
     start = perf_counter()
-    clone(detector).fit(sample, labels[rows], schema=(schema, schema.parse(sample)))
+    clone(detector).fit(sample, None if labels is None else labels[rows], **parsed)
     return perf_counter() - start
