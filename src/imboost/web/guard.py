@@ -71,9 +71,7 @@ class Guard:
             )
         if method not in SAFE_METHODS and is_cross_site(headers):
             raise HTTPException(403, "The request was sent by a page of another site.")
-        self._check_size(
-            int(headers.get("Content-Length", 0))
-        )  # the server checked that it is int
+        self._check_size(int(headers.get("Content-Length", 0)))
 
     def _limited(self, receive: Receive) -> Receive:
         """Return a `receive` that raises where the body becomes too large."""
