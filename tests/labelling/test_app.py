@@ -144,6 +144,27 @@ def test_a_role_that_no_cell_fits_is_refused_on_the_page(project, stack):
     assert project.workspace is None
 
 
+def test_a_first_training_that_failed_can_be_started_again(project, stack, monkeypatch):
+    with monkeypatch.context() as patch:
+
+        def fail(_):
+            raise MemoryError
+
+        patch.setattr(Session, "start", fail)
+        project.open()
+        project.start()
+        project.workspace.wait_until_idle()
+        assert project.workspace.error
+        visitor = Visitor(stack, project)
+        assert project.workspace.error in visitor.get().text
+        assert 'action="/retry"' in visitor.page.text
+    visitor.post("/retry")
+    project.workspace.wait_until_idle()
+    visitor.get()
+    visitor.answer("inlier")
+    assert len(project.workspace.session.history) == 1
+
+
 def test_answers_undo_and_next_work_without_javascript(visitor, project):
     session = project.workspace.session
     row = visitor.answer("outlier", note="far too high")

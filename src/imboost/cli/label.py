@@ -201,20 +201,8 @@ def label(
     finally:
         project.close()
         say(f"{count(_n_answers(project), 'answer')} stored in {source.shown}.")
-        _wait_for_training(project)
-
-
-def _wait_for_training(project: Project) -> None:
-    """Let the training in progress end: native code aborts if the program ends before it."""
-    workspace = project.workspace
-    if workspace is None or workspace.wait_until_stopped(timeout=1.0):
-        return
-    say("Waiting for the training to end. Press Ctrl+C again to leave at once.")
-    try:
-        workspace.wait_until_stopped()
-    except KeyboardInterrupt:
-        sys.stdout.flush()
-        os._exit(0)  # all answers are stored
+        if project.workspace is not None:  # native code aborts if the program ends before it
+            project.workspace.wait_until_stopped()
 
 
 def _detector_maker(

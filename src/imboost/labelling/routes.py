@@ -91,6 +91,14 @@ def show_progress(request: Request, project: OfProject) -> Response:
     )
 
 
+@router.post("/retry")
+def retry(project: OfProject) -> Response:
+    """Train again after a training that failed."""
+    if project.workspace is not None:
+        project.workspace.retry()
+    return redirect("/")
+
+
 @router.post("/name")
 def set_name(name: Text = "") -> Response:
     """Remember the name of a person in a cookie."""

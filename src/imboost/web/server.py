@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import socket
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +16,6 @@ MAX_CONNECTIONS = 256
 MAX_HEAD_BYTES = 32 * 1024  # of a request's line and headers
 IDLE_SECONDS = 15  # that a connection stays open between two requests
 SHUTDOWN_SECONDS = 10  # to end running requests when the server stops
-SWITCH_SECONDS = 0.0005  # training in the background lets a request run after this time
 
 
 def run_server(
@@ -59,7 +57,6 @@ def run_server(
         _log_requests(access_log, verbose=verbose)
         if on_ready is not None:
             on_ready(address_of(listener))
-        sys.setswitchinterval(SWITCH_SECONDS)
         with suppress(KeyboardInterrupt):  # the way to stop it, which uvicorn raises again
             server.run(sockets=[listener])
 
