@@ -501,8 +501,8 @@ def test_the_names_that_check_prints_are_those_that_explain_takes(tmp_path):
     found = run_program("check", data, *roles, "--only", "unreadable").text
     assert "order_id 21" in " ".join(found.split())
     for name, number in (("order_id 21", 20), ("21", 20), ("row 21", 21)):
-        explained = run_well("explain", tmp_path / "orders.model", data, "--row", name, "--json")
-        assert json.loads(explained.text)["rows"][0]["row"] == number
+        ended = run_program("explain", tmp_path / "orders.model", data, "--row", name, "--json")
+        assert json.loads(ended.text)["rows"][0]["row"] == number
 
 
 def test_a_repeated_identifier_is_refused_and_its_rows_are_named_by_number(tmp_path, data, model):
