@@ -4,13 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
+LOWEST := .venv-lowest
 
-.PHONY: help demo test test-extras lint format check bench clean
+.PHONY: help demo test test-extras test-lowest lint format check bench clean
 
 help:
 	@echo "make demo    the whole loop on an embedded data set; writes demo-report/index.html"
 	@echo "make test    all tests"
 	@echo "make test-extras  every extra, installed alone from the built wheel"
+	@echo "make test-lowest  tests of files and scoring with the lowest versions that pyproject.toml allows"
 	@echo "make lint    format, lint, types, import layers"
 	@echo "make check   lint, then test"
 	@echo "make bench   speed and memory benchmarks; DATA=FOLDER times ADBench's own thyroid"
@@ -27,6 +29,12 @@ $(READY): $(DEMO) bench/pyproject.toml
 	$(BIN)/python -c 'import torch; v = torch.__version__; assert v.split("+")[0] == "2.13.0", v'
 	touch $@
 
+$(LOWEST)/.ready: pyproject.toml constraints.txt .ci/lowest_versions.py
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python .ci/lowest_versions.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt --editable '.[tables]' hypothesis polars pytest
+	touch $@
+
 demo: $(DEMO)
 	$(BIN)/imboost demo --out demo-report
 
@@ -35,6 +43,11 @@ test: $(READY)
 
 test-extras:
 	$(PYTHON) .ci/test_extras.py
+
+test-lowest: $(LOWEST)/.ready
+	$(LOWEST)/bin/python -m pytest -W ignore::DeprecationWarning -W ignore::FutureWarning \
+	    tests/tables tests/scoring/test_pipeline.py tests/scoring/test_table_writers.py \
+	    tests/scoring/test_drift.py tests/scoring/test_training_sample.py
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
@@ -54,4 +67,4 @@ bench: $(READY)
 	$(BIN)/python -m imboost_bench.speed.network_speed
 
 clean:
-	rm -rf $(VENV) demo-report build dist
+	rm -rf $(VENV) $(LOWEST) demo-report build dist

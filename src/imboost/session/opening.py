@@ -88,7 +88,7 @@ def _prepare_pool(
 
     The pool is drawn for a new session, and kept beside it.
     """
-    from imboost.scoring.candidate_pool import draw_pool, needs_pool, save_pool
+    from imboost.scoring.candidate_pool import store_pool
     from imboost.tables.files import TableFiles
 
     store = str(url).removeprefix("sqlite:///")
@@ -96,12 +96,9 @@ def _prepare_pool(
     path = path_of_copy(beside, name, ".pool.parquet")
     if exists:  # older sessions on large tables have no pool
         return path if path.is_file() else table
-    files = TableFiles.find(table)
-    if not needs_pool(files):
-        return table
     seed = random_state if isinstance(random_state, int) else 0
-    save_pool(draw_pool(files, detector, seed=seed), path)
-    return path
+    pool = store_pool(TableFiles.find(table), detector, path, seed=seed)
+    return table if pool is None else path
 
 
 def path_of_copy(beside: Path, name: str, ending: str) -> Path:
