@@ -54,7 +54,9 @@ def ray_cluster(address: str | None = None) -> Iterator[Any]:
         default the environment variable RAY_ADDRESS. A connection that exists is used and kept.
     """
     require("The engine ray", "ray", "ray")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # read when Ray is imported
+    # Both are read when Ray is imported.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_task_oom_retries", str(MAX_RETRIES))  # by default without end
     import ray
 
     if ray.is_initialized():

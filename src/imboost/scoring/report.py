@@ -44,7 +44,7 @@ def render_report(
     scores : array of shape (n_rows,)
         Single precision is enough.
     n_outliers : int
-        Rows that are called outliers.
+        Number of predicted outliers.
     top, sample : SelectedRows
         The rows with the highest scores, and random ones.
     findings : sequence of Fact
