@@ -28,8 +28,6 @@ MIN_WIDTH, MAX_WIDTH = 8, 40  # characters of a column
 OPTIONS = {
     "constant_memory": True,  # rows go to disk at once and cannot be changed later
     "remove_timezone": True,
-    "strings_to_formulas": False,
-    "strings_to_urls": False,
 }
 PATTERNS = {datetime: "yyyy-mm-dd hh:mm:ss", date: "yyyy-mm-dd"}  # a datetime is a date too
 
@@ -100,7 +98,9 @@ class SheetWriter:
             for at, name in enumerate(self._names):
                 value = _to_excel(row[name], name in self._numeric)
                 kind = next((kind for kind in PATTERNS if isinstance(value, kind)), None)
-                self._sheet.write(self.n_rows, at, value, self._formats[name in marked, kind])
+                # `write` would take some text for formulas, whatever its options.
+                write = self._sheet.write_string if isinstance(value, str) else self._sheet.write
+                write(self.n_rows, at, value, self._formats[name in marked, kind])
 
 
 def _to_excel(value: Any, is_numeric: bool) -> Any:

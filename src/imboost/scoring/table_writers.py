@@ -115,9 +115,7 @@ class _CSVTables:
     options: WriteOptions
 
     def write_table(self, table: pa.Table) -> None:
-        for batch in _csv_table(table, self.options).to_batches():
-            if batch.num_rows:  # after an empty batch, pyarrow below 24 repeats the header
-                self.writer.write_batch(batch)
+        self.writer.write_table(_csv_table(table, self.options))
 
 
 @dataclass(frozen=True)
