@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+from imboost.detectors.table_detector import TableDetector
 from imboost.errors import StoreError
 from imboost.labelling.app import make_app
 from imboost.session import Answer, Session
@@ -319,6 +320,38 @@ def test_a_full_store_is_reported_and_the_card_stays(visitor, project, monkeypat
         assert "The disk is full" in visitor.page.text
     visitor.get()
     assert visitor.row == row
+
+
+class TestFailedFirstTraining:
+    @pytest.fixture
+    def visitor(self, project, stack, monkeypatch):
+        def fail(detector, *arguments, **settings):
+            raise MemoryError("no memory left")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(TableDetector, "fit", fail)
+            project.open()
+            project.start()
+            project.workspace.wait_until_idle()
+        return Visitor(stack, project)
+
+    def test_it_is_shown_and_can_be_started_again(self, visitor, project):
+        page = visitor.get().text
+        assert "no memory left" in page
+        assert "Train again" in page
+        visitor.post("/retry")
+        project.workspace.wait_until_idle()
+        assert 'id="card"' in visitor.get().text
+
+    def test_the_columns_can_be_changed_before_the_next_try(self, visitor, project):
+        visitor.post("/columns/revise")
+        assert project.phase == "columns"
+        visitor.post("/columns", **{"role-2": "ignored", "action": "start"})
+        project.workspace.wait_until_idle()
+        assert project.workspace.error == ""
+        assert project.workspace.session.detector.roles == {"visits": "ignored"}
+        visitor.post("/columns/revise")  # too late: nothing changes
+        assert project.phase == "questions"
 
 
 class TestHostileRequests:

@@ -146,6 +146,17 @@ def test_a_request_id_is_refused_for_anything_else(tmp_path, planted, rows, answ
         assert session.answers == {3: Answer.OUTLIER}
 
 
+def test_only_a_session_without_questions_and_answers_can_be_removed(store_url, planted):
+    with start(store_url, planted) as session:
+        session.log.remove()
+    with Session.open(store_url, planted.X, make_quick("trees")) as session:
+        session.tell([3], ["outlier"])
+        with pytest.raises(SessionError, match="has questions or answers"):
+            session.log.remove()
+    with Session.open(store_url, planted.X) as session:
+        assert session.answers == {3: Answer.OUTLIER}
+
+
 def fill_disk(session):
     """Let SQLite allocate no more pages, on every connection."""
     engine = session.log._engine

@@ -201,7 +201,7 @@ def label(
     finally:
         project.close()
         say(f"{count(_n_answers(project), 'answer')} stored in {source.shown}.")
-        if project.workspace is not None:  # native code aborts if the program ends before it
+        if project.workspace is not None:
             project.workspace.wait_until_stopped()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.labelling.setup import TableSetup
@@ -89,6 +89,26 @@ class Project:
                     random_state=self._random_state,
                 )
             )
+
+    def revise_columns(self) -> None:
+        """Go back to the columns after a first training that failed; do nothing at other times.
+
+        Raises
+        ------
+        SessionError
+            If the session has questions or answers, which belong to its columns.
+        """
+        with self._starting:
+            workspace = self.workspace
+            if workspace is None or workspace.is_ready or not workspace.error:
+                return
+            detector = cast("TableDetector", workspace.session.detector)
+            setup = TableSetup(TableFiles.find(self.path).read(), detector.roles)
+            cast("SQLLog", workspace.session.log).remove()
+            self.setup, self.workspace = setup, None
+        workspace.stop()
+        workspace.wait_until_stopped()
+        workspace.session.close()
 
     def close(self) -> None:
         """End the training thread."""

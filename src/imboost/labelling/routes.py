@@ -99,6 +99,13 @@ def retry(project: OfProject) -> Response:
     return redirect("/")
 
 
+@router.post("/columns/revise")
+def revise_columns(project: OfProject) -> Response:
+    """Show the columns again after a first training that failed."""
+    project.revise_columns()
+    return redirect("/columns")
+
+
 @router.post("/name")
 def set_name(name: Text = "") -> Response:
     """Remember the name of a person in a cookie."""

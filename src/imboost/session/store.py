@@ -83,6 +83,27 @@ class SQLLog:
                 changed = sa.update(SESSIONS).where(SESSIONS.c.id == found.id)
                 connection.execute(changed.values(settings=text))
 
+    def remove(self) -> None:
+        """Remove a session that has only been started, so that it can be started anew.
+
+        Raises
+        ------
+        SessionError
+            If it has questions or answers.
+        """
+        with self._transaction() as connection:
+            if (found := self._session(connection)) is None:
+                return
+            of_session = ENTRIES.c.session_id == found.id
+            kinds = connection.execute(sa.select(ENTRIES.c.kind).where(of_session)).scalars()
+            if set(kinds) - {"started"}:
+                raise SessionError(
+                    f"The session '{self.name}' has questions or answers: it stays."
+                )
+            connection.execute(sa.delete(ENTRIES).where(of_session))
+            connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.id == found.id))
+        self._n_known = None
+
     def append(self, entries: Sequence[Entry]) -> None:
         """Store all entries or none; they are on disk when this returns.
 
