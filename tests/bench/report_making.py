@@ -1,6 +1,7 @@
 """Reports on chosen results, and their contents."""
 
 import csv
+import re
 
 from imboost_bench.report import write_report
 from imboost_bench.run.protocol import RoundResult
@@ -44,7 +45,7 @@ LINES = [
 def report_on(folder, lines):
     ResultFile(folder / "results.csv", RoundResult).append(lines)
     written = write_report(folder)
-    assert written == [folder / "report.md", folder / "tables"]
+    assert written == [folder / "report.html", folder / "report.md", folder / "tables"]
     return folder
 
 
@@ -54,6 +55,7 @@ def csv_table(folder, name):
         return {next(iter(row.values())): row for row in csv.DictReader(file)}
 
 
-def text_of(report):
-    """Return the text of a report on one line."""
-    return " ".join(report.split())
+def text_of(page):
+    """Return the text of a page, without its figures and tables."""
+    bare = re.sub(r"<(svg|style|table).*?</\1>", " ", page, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]*>", " ", bare).split())

@@ -5,6 +5,7 @@ import pytest
 
 from imboost_bench.analysis.comparison import (
     Ranking,
+    indistinguishable,
     mean_intervals,
     nemenyi_difference,
     outcome,
@@ -54,6 +55,12 @@ def test_the_friedman_test_is_that_of_the_ranks():
 )
 def test_too_few_methods_or_data_sets_give_no_p_value(values):
     assert math.isnan(Ranking.of(pd.DataFrame(values)).friedman)
+
+
+def test_bars_join_the_widest_intervals_within_the_critical_difference():
+    assert indistinguishable([3.0, 1.0, 1.8, 2.5], 1.0) == [(1.0, 1.8), (1.8, 2.5), (2.5, 3.0)]
+    assert indistinguishable([3.0, 1.0, 1.8, 2.5], 5.0) == [(1.0, 3.0)]
+    assert indistinguishable([1.0, 3.0], 1.0) == []
 
 
 def test_the_interval_of_a_known_sample():

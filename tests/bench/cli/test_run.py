@@ -5,6 +5,7 @@ from typer.testing import CliRunner
 
 from adbench_folder import write_planted
 from imboost_bench.cli.main import app
+from page_reading import outside_addresses
 
 
 def invoke(*arguments):
@@ -72,12 +73,13 @@ def test_a_report_follows_from_the_results(report):
     out, result = report
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
-        f"wrote {out / name}" for name in ("report.md", "tables")
+        f"wrote {out / name}" for name in ("report.html", "report.md", "tables")
     ]
-    text = (out / "report.md").read_text(encoding="utf-8")
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert outside_addresses(page) == []
     for name in ("ash", "birch", "cedar"):
-        assert name in text
-    assert "2 finished runs · 1 failed" in text
+        assert name in page
+    assert "2 finished runs · 1 failed" in page
 
 
 def test_the_report_in_markdown_shows_the_figures_of_the_results(report):

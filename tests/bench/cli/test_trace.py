@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 
 from adbench_folder import write_planted
 from imboost_bench.cli import main as cli
+from page_reading import outside_addresses
 
 N_UPDATES = 2 * (50 * 5 + 10 * 5)  # the default warm-up and one round, of two variants
 
@@ -22,10 +23,10 @@ def traced(tmp_path_factory):
     return out, result
 
 
-def test_a_trace_writes_two_tables(traced):
+def test_a_trace_writes_a_table_and_a_page(traced):
     out, result = traced
     assert result.exit_code == 0
-    assert sorted(path.name for path in out.iterdir()) == ["trace_ash.csv", "trace_ash_claims.csv"]
+    assert sorted(path.name for path in out.iterdir()) == ["trace_ash.csv", "trace_ash.html"]
     with (out / "trace_ash.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert len(lines) == N_UPDATES
@@ -34,6 +35,9 @@ def test_a_trace_writes_two_tables(traced):
         "warm-up-trimmed",
         "polarization",
     }
+    page = (out / "trace_ash.html").read_text(encoding="utf-8")
+    assert outside_addresses(page) == []
+    assert "<h1>ash, update by update</h1>" in page
 
 
 def test_a_trace_prints_its_findings_and_the_files_written(traced):
@@ -44,7 +48,7 @@ def test_a_trace_prints_its_findings_and_the_files_written(traced):
         assert f"{source}: " in result.stdout
     for variant in ("constant weights", "decaying weights", "losses with K = 16"):
         assert variant in result.stdout
-    assert f"wrote {out / 'trace_ash_claims.csv'}" in result.stdout
+    assert f"wrote {out / 'trace_ash.html'}" in result.stdout
     assert f"{N_UPDATES}/{N_UPDATES}" in result.stderr
     assert f"{N_UPDATES}/{N_UPDATES}" not in result.stdout
 

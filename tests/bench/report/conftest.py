@@ -10,5 +10,10 @@ def report(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def page(report):
+    return (report / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
 def markdown(report):
     return (report / "report.md").read_text(encoding="utf-8")

@@ -3,8 +3,11 @@
 import pytest
 
 from adbench_folder import write_planted
+from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.paper import paper_figures
-from imboost_bench.report import write_report
+from imboost_bench.report import figures, write_report
+from imboost_bench.run.protocol import RoundResult
+from imboost_bench.run.results import ResultFile
 from report_making import csv_table, report_on, text_of
 from result_lines import run_lines
 
@@ -38,7 +41,7 @@ def alike(tmp_path_factory):
 def test_data_sets_with_other_rows_are_marked_with_the_reason(both):
     names = list(csv_table(both, "c4_test_auc"))[:4]
     assert names == ["mnist †", "thyroid †", "wine", "MVTec-AD (15 parts) †"]
-    text = text_of((both / "report.md").read_text(encoding="utf-8"))
+    text = text_of((both / "report.html").read_text(encoding="utf-8"))
     assert "Splits are stratified here and random in the paper." in text
     assert (
         "† Not like for like, since the rows differ from the paper's: mnist (another data set in "
@@ -48,7 +51,7 @@ def test_data_sets_with_other_rows_are_marked_with_the_reason(both):
 
 
 def test_the_papers_mean_is_also_given_on_the_same_rows(both):
-    text = text_of((both / "report.md").read_text(encoding="utf-8"))
+    text = text_of((both / "report.html").read_text(encoding="utf-8"))
     assert "On the 1 data set of these with the same rows as in the paper: 0.900, 0.994." in text
 
 
@@ -62,9 +65,18 @@ def test_means_are_compared_with_the_paper_like_for_like(both):
     assert float(means["mean, like for like"]["imboost/mm"]) == pytest.approx(0.9)
     last = csv_table(both, "c4_test_auc_minus_paper")["mean, like for like"]
     assert float(last["imboost/mm"]) == pytest.approx(0.9 - 0.994)
-    text = text_of((both / "report.md").read_text(encoding="utf-8"))
+    text = text_of((both / "report.html").read_text(encoding="utf-8"))
     assert "are over the 1 data set of these with the same rows in the paper" in text
+    assert "at its difference from this one over the 1 data set with the same rows" in text
     assert "Means that are compared with the paper's leave these data sets out." in text
+
+
+def test_rings_have_the_difference_over_the_papers_rows(both, monkeypatch):
+    found = []
+    monkeypatch.setattr(figures, "dot_plot", lambda marks, *_, **__: found.extend(marks) or "")
+    lines = ResultFile(both / "results.csv", RoundResult).read()
+    figures._mean_figure(ResultSet(lines))
+    assert found[0].reference == pytest.approx(found[0].value - (0.9 - 0.994))
 
 
 def test_without_the_papers_rows_means_are_compared_and_the_note_says_so(tmp_path):
@@ -72,7 +84,7 @@ def test_without_the_papers_rows_means_are_compared_and_the_note_says_so(tmp_pat
     row = csv_table(tmp_path, "summary")["imboost/mm"]
     paper = [paper_figures("test_auc", "IMBoost")[name] for name in ("mnist", "thyroid")]
     assert float(row["paper AUC"]) == pytest.approx(sum(paper) / 2)
-    text = text_of((tmp_path / "report.md").read_text(encoding="utf-8"))
+    text = text_of((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "The paper's means are not like for like" in text
     assert "On the 0 data sets" not in text
 
@@ -82,7 +94,7 @@ def test_rows_that_are_all_the_papers_have_one_mean(tmp_path):
     means = csv_table(tmp_path, "c4_test_auc")
     assert "mean, like for like" not in means
     assert means["mean"]["imboost/mm"] == "0.9"
-    text = text_of((tmp_path / "report.md").read_text(encoding="utf-8"))
+    text = text_of((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "So are the paper's means." in text
     assert "with the same rows as in the paper:" not in text
 
@@ -116,7 +128,7 @@ def test_under_the_papers_protocol_only_mnist_is_marked(alike):
     table = csv_table(alike, "c4_test_auc_minus_paper")
     assert list(table)[:4] == ["mnist †", "thyroid", "wine", "MVTec-AD (15 parts)"]
     assert float(table["thyroid"].popitem()[1]) == pytest.approx(0.9 - 0.970)
-    text = text_of((alike / "report.md").read_text(encoding="utf-8"))
+    text = text_of((alike / "report.html").read_text(encoding="utf-8"))
     assert "Outliers are limited to their fraction in the paper's runs." in text
     assert "Splits are random, as in the paper." in text
     assert "use other questions than the paper" not in text
@@ -126,7 +138,7 @@ def test_a_report_with_the_data_has_table_c1(tmp_path):
     report_on(tmp_path, run_lines("wine", 100, 0.9))
     write_report(tmp_path, data=write_planted(tmp_path / "data", "wine", n_rows=80))
     assert csv_table(tmp_path, "c1_data_sets")["wine"]["paper's rows"] == "129"
-    assert "Table C.1" in (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "Table C.1" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "## Table C.1" in (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "raw MNIST" not in (tmp_path / "report.md").read_text(encoding="utf-8")
 
@@ -134,4 +146,5 @@ def test_a_report_with_the_data_has_table_c1(tmp_path):
 def test_table_c1_explains_why_mnist_is_another_data_set(tmp_path):
     report_on(tmp_path, run_lines("wine", 100, 0.9))
     write_report(tmp_path, data=write_planted(tmp_path / "data", "mnist", n_rows=80))
-    assert "runs use raw MNIST with 10% outliers." in (tmp_path / "report.md").read_text("utf-8")
+    for name in ("report.html", "report.md"):
+        assert "runs use raw MNIST with 10% outliers." in (tmp_path / name).read_text("utf-8")

@@ -5,8 +5,10 @@ import re
 import pytest
 
 from imboost.errors import UnknownNameError
+from imboost_bench.analysis.method_key import FAMILY_ORDER
 from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.report import write_report
+from imboost_bench.report.canvas import COLOURS
 from imboost_bench.run.protocol import RoundResult
 from imboost_bench.run.results import ResultFile
 from report_making import LINES, csv_table, text_of
@@ -21,10 +23,11 @@ def test_methods_are_compared_with_the_one_that_is_named(tmp_path):
     assert list(gains) == ["trees/mix", "imboost/mm", "imboost/rd"]
     assert float(gains["imboost/mm"]["difference"]) == pytest.approx(0.2)
     assert "seconds of oc-nce/ab" in csv_table(tmp_path, "c13_running_times")["imboost/mm"]
-    text = text_of((tmp_path / "report.md").read_text(encoding="utf-8"))
-    assert "3 of the 3 other methods are better than oc-nce/ab" in text
-    assert "minus that of oc-nce/ab" in text
-    assert "minus that of imboost/mm" not in text
+    for name in ("report.html", "report.md"):
+        text = text_of((tmp_path / name).read_text(encoding="utf-8"))
+        assert "3 of the 3 other methods are better than oc-nce/ab" in text
+        assert "minus that of oc-nce/ab" in text
+        assert "minus that of imboost/mm" not in text
 
 
 @pytest.mark.parametrize(
@@ -65,3 +68,7 @@ def test_a_reference_that_is_not_compared_is_an_error_before_anything_is_written
     with pytest.raises(UnknownNameError, match=re.escape(message)):
         write_report(tmp_path, against)
     assert [path.name for path in tmp_path.iterdir()] == ["results.csv"]
+
+
+def test_families_of_a_report_have_different_colours():
+    assert len(FAMILY_ORDER) <= len(COLOURS)

@@ -1,15 +1,28 @@
-"""The report and its tables."""
+"""The page, its tables and its figures."""
 
 import csv
+import re
 
 import pytest
 
-from page_reading import markdown_tables
+from page_reading import markdown_tables, outside_addresses, tags
 from report_making import csv_table, lines_of, report_on, text_of
 
 
-def test_the_report_opens_with_the_findings(markdown):
-    text = text_of(markdown)
+def test_the_page_loads_nothing_from_outside(page):
+    assert outside_addresses(page) == []
+    assert not {"script", "link", "img"} & set(tags(page))
+    assert "@import" not in page
+    assert set(re.findall(r"url\(\s*[\"']?(.)", page)) <= {"#"}
+
+
+def test_the_page_holds_every_figure(page):
+    # Means, differences, ranks, queries, families, settings with times, and sets.
+    assert tags(page).count("svg") == 7
+
+
+def test_the_page_opens_with_the_findings(page):
+    text = text_of(page)
     # Without cardio, 0.005 above imboost/mm's (0.912 + 0.987 + 0.7 + 0.5) / 4.
     assert "Over the 4 data sets with results of all 4 methods, trees/mix has the" in text
     assert "highest mean test AUC: 0.780" in text
@@ -17,9 +30,9 @@ def test_the_report_opens_with_the_findings(markdown):
     assert "1 of the 3 other methods is better than imboost/mm, 2 worse, and 0 not" in text
 
 
-def test_the_report_says_that_the_results_are_of_several_versions(markdown):
-    assert "versions 1.0 (48 runs), 0.9 (10 runs)" in text_of(markdown)
-    assert "The runs come from several versions of the package" in text_of(markdown)
+def test_the_page_says_that_the_results_are_of_several_versions(page):
+    assert "versions 1.0 (48 runs), 0.9 (10 runs)" in text_of(page)
+    assert "The runs come from several versions of the package" in text_of(page)
 
 
 def test_the_summary_is_sorted_and_compares_on_shared_sets_alone(report):
@@ -111,9 +124,10 @@ def test_missing_results_are_listed_with_methods_and_reason(report):
     assert csv_table(report, "missing_results")["cardio"]["skipped"] == "trees/mix"
 
 
-def test_runs_without_a_result_are_shown_with_their_reason_as_text(markdown):
-    assert "58 finished runs · 1 failed · 2 skipped" in markdown
-    assert "trees/mix on cardio (seeds 100, 200)" in markdown
+def test_runs_without_a_result_are_shown_with_their_reason_as_text(page, markdown):
+    assert "58 finished runs · 1 failed · 2 skipped" in page
+    assert "&lt;b&gt;bad&lt;/b&gt; &amp; broken" in page
+    assert "trees/mix on cardio (seeds 100, 200)" in page
     assert "&lt;b>bad&lt;/b> &amp; broken" in markdown
 
 
@@ -137,7 +151,7 @@ def test_markdown_shows_the_same_figures_as_the_csv_tables(report, markdown):
 
 def test_every_csv_table_reads_back_with_columns_of_different_names(report):
     paths = sorted((report / "tables").glob("*.csv"))
-    assert len(paths) == 23  # the tables of the report, and all figures
+    assert len(paths) == 23  # the tables of the page, and all figures
     for path in paths:
         with path.open(encoding="utf-8") as file:
             header, *rows = csv.reader(file)

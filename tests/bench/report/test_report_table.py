@@ -48,6 +48,7 @@ MATRIX = Matrix(
         columns=["x", "y"],
     ),
     summary={"mean": ("figure", [0.75, 0.75]), "wins": ("number", [0.0, 2.0])},
+    scale=(0.5, 1.0),
 )
 
 
@@ -74,3 +75,21 @@ def test_sheets_read_back_as_they_were():
         ["mean", "0.75", "0.75"],
         ["wins", "0", "2"],
     ]
+
+
+def test_a_matrix_marks_the_best_of_a_row_and_shades_by_size():
+    low, high = MATRIX.cells(0)
+    assert (low["text"], low["is_best"], low["shade"]) == (".750", False, "rgba(0,114,178,0.25)")
+    assert (high["text"], high["is_best"], high["shade"]) == ("1.00", True, "rgba(0,114,178,0.50)")
+
+
+def test_a_row_with_one_figure_has_no_best_and_chance_no_shade():
+    missing, chance = MATRIX.cells(1)
+    assert (missing["text"], missing["shade"]) == (DASH, "")
+    assert (chance["is_best"], chance["shade"]) == (False, "")
+
+
+def test_signs_of_differences_have_shades_of_their_own():
+    matrix = Matrix(pd.DataFrame([[0.3, -0.3]]), {}, (0.0, 0.3), "signed")
+    shades = [cell["shade"] for cell in matrix.cells(0)]
+    assert shades == ["rgba(0,114,178,0.50)", "rgba(213,94,0,0.50)"]

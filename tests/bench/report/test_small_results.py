@@ -5,7 +5,9 @@ import csv
 import pytest
 
 from imboost.errors import ResultsError
+from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.report import write_report
+from imboost_bench.report.figures import time_panel
 from imboost_bench.run.protocol import RoundResult
 from imboost_bench.run.results import ResultFile
 from report_making import csv_table, lines_of, report_on, text_of
@@ -33,7 +35,7 @@ SMALL = {
 @pytest.mark.parametrize("lines", SMALL.values(), ids=SMALL)
 def test_small_and_uneven_results_have_a_report(tmp_path, lines):
     report_on(tmp_path, lines)
-    text = text_of((tmp_path / "report.md").read_text(encoding="utf-8"))
+    text = text_of((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "nan" not in text.split()
     assert csv_table(tmp_path, "summary")
 
@@ -108,3 +110,13 @@ def test_times_of_several_machines_are_kept_apart(tmp_path):
     with (tmp_path / "tables" / "c13_running_times.csv").open(encoding="utf-8", newline="") as f:
         rows = [row for row in csv.DictReader(f) if row["method"] == "oc/rd"]
     assert [(row["machine"], float(row["ratio"])) for row in rows] == [("here", 4), ("there", 4)]
+
+
+def test_the_time_panel_shows_the_machine_with_the_most_runs():
+    lines = []
+    for name, host in (("wine", "here"), ("WBC", "there"), ("Pima", "there")):
+        seconds = 2.0 if host == "here" else 6.0
+        lines += run_lines(name, 1, 0.9, host=host, seconds=1.0)
+        lines += run_lines(name, 1, 0.8, method="oc/rd", host=host, seconds=seconds)
+    panel = time_panel(ResultSet(lines))
+    assert panel.values == {"imboost/mm": 1.0, "oc/rd": 6.0}

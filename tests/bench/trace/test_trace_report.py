@@ -2,16 +2,18 @@ import csv
 from dataclasses import replace
 
 import pytest
+from markupsafe import escape
 
 from imboost_bench.trace.findings import check_claims
 from imboost_bench.trace.report import write_traces
+from page_reading import outside_addresses, tags
 from synthetic_traces import synthetic_trace
 
 VARIANTS = ("constant weights", "decaying weights")
 
 
 def write(folder, first, second=None):
-    """Write two traces; return their findings and the paths of the tables."""
+    """Write two traces; return their findings and the paths of table and page."""
     traces = dict(zip(VARIANTS, (first, second or first), strict=True))
     findings = {name: check_claims(trace) for name, trace in traces.items()}
     return findings, write_traces(traces, findings, folder)
@@ -37,19 +39,44 @@ def test_the_table_has_a_line_for_every_update_of_every_variant(written):
     assert float(lines[-1]["cosine"]) == -0.5
 
 
-def test_the_second_table_has_a_line_for_every_claim_of_every_variant(written):
-    _, findings, (_, claims) = written
-    with claims.open(encoding="utf-8", newline="") as file:
-        lines = list(csv.DictReader(file))
-    assert [(line["variant"], line["claim"], line["details"]) for line in lines] == [
-        (name, finding.claim, finding.details) for name in VARIANTS for finding in findings[name]
+def test_the_page_holds_all_it_shows(written):
+    _, findings, (table, page) = written
+    html = page.read_text(encoding="utf-8")
+    assert outside_addresses(html) == []
+    assert "script" not in tags(html)
+    assert tags(html).count("svg") == 2 * 8
+    assert table.name in html
+    for finding in (*findings[VARIANTS[0]], *findings[VARIANTS[1]]):
+        assert escape(finding.claim) in html
+        assert escape(finding.details) in html
+
+
+def test_variants_stand_side_by_side_with_k_beside_the_losses(written):
+    _, _, (_, page) = written
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    assert "<th>constant weights</th><th>decaying weights</th>" in text
+    assert "negative IWAE bounds with K = 16 latent samples; training uses K = 2" in text
+    assert text.count("loss (K = 16)") == 4  # as they are and scaled, of both variants
+    [row] = [part for part in text.split("<tr>") if "The inlier risk falls in the polar" in part][
+        :1
     ]
-    outcomes = {
-        line["variant"]: line["outcome"]
-        for line in reversed(lines)
-        if "The inlier risk falls in the polar" in line["claim"]
-    }
-    assert outcomes == dict(zip(VARIANTS, ("held", "did not hold"), strict=True))
+    assert "held" in row
+    assert "did not hold" in row
+
+
+def test_the_page_says_what_was_sampled(written, tmp_path):
+    trace, _, (_, page) = written
+    assert "over\nall training rows with" in page.read_text(encoding="utf-8")
+    large = replace(trace, n_inliers=90_000)
+    _, (_, sampled) = write(tmp_path, large)
+    text = " ".join(sampled.read_text(encoding="utf-8").split())
+    assert "a fixed random sample of 5,000 inliers and 100 outliers" in text
+
+
+def test_a_failure_is_on_the_page(tmp_path):
+    trace = synthetic_trace(lambda update: {"inner_product": 1.0})
+    _, (_, page) = write(tmp_path, trace)
+    assert '<span class="outcome not">did not hold</span>' in page.read_text(encoding="utf-8")
 
 
 def test_a_name_with_a_folder_stays_one_file_name(tmp_path):

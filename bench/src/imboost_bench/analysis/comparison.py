@@ -7,6 +7,7 @@ because they are not independent.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,21 @@ def nemenyi_difference(n_methods: int, n_data_sets: int) -> float:
     """
     quantile = float(stats.studentized_range.ppf(CONFIDENCE, n_methods, math.inf)) / math.sqrt(2)
     return quantile * math.sqrt(n_methods * (n_methods + 1) / (6 * n_data_sets))
+
+
+def indistinguishable(ranks: Iterable[float], critical: float) -> list[tuple[float, float]]:
+    """Return the maximal intervals of mean ranks that are no wider than the critical difference.
+
+    >>> indistinguishable([1.0, 1.5, 2.2, 4.0], 1.0)
+    [(1.0, 1.5), (1.5, 2.2)]
+    """
+    ordered = sorted(ranks)
+    intervals: list[tuple[float, float]] = []
+    for start in ordered:
+        end = max(rank for rank in ordered if rank <= start + critical)
+        if end > start and (not intervals or end > intervals[-1][1]):
+            intervals.append((start, end))
+    return intervals
 
 
 @dataclass(frozen=True)

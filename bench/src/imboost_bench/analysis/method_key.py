@@ -11,6 +11,20 @@ from imboost_bench.run.budget import PAPER
 from imboost_bench.run.protocol import RunLine
 from imboost_bench.run.sampling import ALL_OUTLIERS, PAPER_SHARE, describe_sampling
 
+FAMILIES = {
+    "imboost": "IMBoost",
+    **dict.fromkeys(["oc", "oc-nce"], "OC-based"),
+    **dict.fromkeys(["sb", "sb-nce"], "SB-based"),
+    "dsad": "DSAD-based",
+    "xgbod": "XGBOD",
+    **dict.fromkeys(["aad", "pine", "trees"], "peers"),
+    "stack": "ours",
+}
+"""Family of each detector, as in the paper's figure 3, which lacks "peers" and "ours"."""
+
+FAMILY_ORDER = [*dict.fromkeys(FAMILIES.values()), "others"]
+"""All families, in the order of their colours."""
+
 
 class QueryProtocol(NamedTuple):
     """Rounds, questions per round, oracle noise and rows; methods are compared under one."""
@@ -59,6 +73,11 @@ class MethodKey:
         parts += describe_sampling(*rows)
         parts += [self.settings] if self.settings else []
         return " · ".join(parts)
+
+    @property
+    def family(self) -> str:
+        """The family of the detector."""
+        return FAMILIES.get(self.detector, FAMILY_ORDER[-1])
 
     @property
     def is_plain(self) -> bool:

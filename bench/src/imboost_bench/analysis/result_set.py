@@ -233,6 +233,14 @@ class ResultSet:
         return by_round.mean()[by_round.size() == len(groups)]
 
     @cached_property
+    def leaders(self) -> list[str]:
+        """The best method of each family, and the reference."""
+        best: dict[str, str] = {}
+        for name in self.methods:
+            best.setdefault(self.keys[name].family, name)
+        return [name for name in self.methods if name in {*best.values(), self.reference}]
+
+    @cached_property
     def ablations(self) -> list[AblationTable]:
         """IMBoost with one setting changed."""
         return ablation_tables(self.runs, self.keys)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def trace(
     dataset: Annotated[str, typer.Argument(help="Name of the data set.")],
     data: options.BenchmarkData,
-    out: Annotated[Path, typer.Option(help="Folder for the CSV tables.")],
+    out: Annotated[Path, typer.Option(help="Folder for the CSV table and the HTML page.")],
     seed: Seed = 100,
     query: Annotated[str, typer.Option(help="Query strategy.")] = "mm",
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of questions.")] = 5,
@@ -75,6 +75,6 @@ def _print(
         outcomes = (str(finding.outcome) for finding in row)
         table.add_row("" if claim == previous else claim, row[0].losses or "any", *outcomes)
     console.print(table, highlight=False)
-    console.print("The table of claims has the figures of each.", highlight=False)
+    console.print("The page has the figures of every claim.", highlight=False)
     for path in paths:
         console.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)

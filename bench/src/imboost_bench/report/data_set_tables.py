@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from imboost_bench.analysis.result_set import ResultSet
-from imboost_bench.report.formatting import Kind
+from imboost_bench.report.formatting import Kind, format_value
 from imboost_bench.report.report_table import Matrix, Table
 
 PAPER_TABLES = {
@@ -39,7 +39,9 @@ def figure_matrix(results: ResultSet, metric: str) -> Matrix:
         if values.reindex(results.methods).notna().any()
     }
     frame = results.table(metric).reindex(index=results.groups, columns=methods)
-    return Matrix(_name_rows(results, frame), summary)
+    hints = [[_hint(results, m, group, metric) for m in methods] for group in results.groups]
+    scale = (0.5, 1.0) if metric.endswith("auc") else (0.0, 1.0)  # chance to perfect
+    return Matrix(_name_rows(results, frame), summary, scale, hints=pd.DataFrame(hints))
 
 
 def difference_matrix(results: ResultSet, metric: str) -> Matrix | None:
@@ -52,7 +54,8 @@ def difference_matrix(results: ResultSet, metric: str) -> Matrix | None:
     means = _shared_means(results, metric, results.paper_groups)["difference"].reindex(methods)
     name = f"mean{_paper_suffix(results)}"
     summary: dict[str, tuple[Kind, list[float]]] = {name: ("signed", means.tolist())}
-    return Matrix(_name_rows(results, figures.loc[groups]), summary, kind="signed")
+    largest = 0.3  # the difference with full shade
+    return Matrix(_name_rows(results, figures.loc[groups]), summary, (0.0, largest), kind="signed")
 
 
 def tidy_table(results: ResultSet) -> Table:
@@ -96,3 +99,13 @@ def _paper_suffix(results: ResultSet) -> str:
     """Return what names a mean over `ResultSet.paper_groups` if these are not all data sets."""
     is_part = len(results.paper_groups) < len(results.shared)
     return ", like for like" if is_part and results.is_like_for_like else ""
+
+
+def _hint(results: ResultSet, method: str, group: str, metric: str) -> str:
+    """Return the tooltip of a figure."""
+    if (method, group, metric) not in results.figures.index:
+        return f"{method}: no result"
+    figure = results.figures.loc[(method, group, metric)]
+    mean, std, paper = (format_value(figure[name], "figure") for name in ("mean", "std", "paper"))
+    seeds = f"± {std}, {figure['n_seeds']:.0f} seeds" if figure["n_seeds"] > 1 else "one seed"
+    return f"{method}, {group}: {mean} ({seeds}); paper {paper}"

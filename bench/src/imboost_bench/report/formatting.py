@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Literal
 
 from imboost.present.formatting import percent
@@ -38,3 +39,12 @@ def format_value(value: Value, kind: Kind) -> str:
         return f"{value:,.0f}"
     formats = {"figure": "{:.3f}", "margin": "± {:.3f}", "number": "{:,.1f}", "ratio": "{:,.2f} ×"}
     return formats.get(kind, "{:g}").format(value)
+
+
+def compact(text: str) -> str:
+    """Drop zeros that a narrow column has no room for.
+
+    >>> [compact(text) for text in ("0.123", "+0.123", "10.5", "1.000")]
+    ['.123', '+.123', '10.5', '1.00']
+    """
+    return "1.00" if text == "1.000" else re.sub(r"^([+\N{MINUS SIGN}]?)0\.", r"\1.", text)

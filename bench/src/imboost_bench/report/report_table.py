@@ -1,12 +1,13 @@
-"""Tables that can be written as Markdown and CSV."""
+"""Tables that can be written as HTML, Markdown and CSV."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from imboost_bench.report.formatting import Kind, format_value
+from imboost_bench.report.formatting import Kind, compact, format_value
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -22,10 +23,13 @@ class Table:
         Its index is not shown.
     kinds : mapping
         Formats by column; "text" if not given.
+    marked : str
+        First value of the row to highlight.
     """
 
     frame: DataFrame
     kinds: Mapping[str, Kind] = field(default_factory=dict)
+    marked: str = ""
 
     @property
     def columns(self) -> list[tuple[str, Kind]]:
@@ -50,7 +54,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A data frame of numbers with summary rows below.
+    """A data frame of numbers, shaded by size, with summary rows below.
 
     Parameters
     ----------
@@ -58,12 +62,38 @@ class Matrix:
         Named rows and columns; NaN where there is no value.
     summary : mapping
         Rows below the others: their format and their values.
+    scale : tuple of float
+        The absolute values without shade and with full shade.
     kind : {"figure", "signed"}
+    hints : DataFrame, optional
+        Tooltips, of the shape of `frame`.
     """
 
     frame: DataFrame
     summary: Mapping[str, tuple[Kind, Sequence[float]]]
+    scale: tuple[float, float]
     kind: Kind = "figure"
+    hints: DataFrame | None = None
+
+    def cells(self, row: int) -> list[dict[str, str | bool]]:
+        """Return text, shade and tooltip of every cell of a row, and whether it is the best."""
+        values = self.frame.iloc[row]
+        has_best = self.kind == "figure" and values.count() > 1
+        return [
+            {
+                "text": compact(format_value(value, self.kind)),
+                "shade": self._shade(value),
+                "is_best": has_best and value == values.max(),
+                "hint": "" if self.hints is None else self.hints.iat[row, column],
+            }
+            for column, value in enumerate(values)
+        ]
+
+    def summary_cells(self, name: str) -> list[str]:
+        """Return the texts of a summary row."""
+        kind, values = self.summary[name]
+        texts = [format_value(value, kind) for value in values]
+        return [compact(text) for text in texts] if kind != "number" else texts
 
     def markdown(self) -> str:
         """Return the table as Markdown."""
@@ -83,6 +113,15 @@ class Matrix:
         for name, (_, values) in self.summary.items():
             frame.loc[name] = list(values)
         return str(frame.to_csv(float_format="%.6g"))
+
+    def _shade(self, value: float) -> str:
+        """Return a background: blue for positive values, orange for negative ones."""
+        if math.isnan(value):
+            return ""
+        none, full = self.scale
+        opacity = 0.5 * min(1.0, max(0.0, (abs(value) - none) / (full - none)))
+        colour = "0,114,178" if value >= 0 else "213,94,0"
+        return f"rgba({colour},{opacity:.2f})" if opacity >= 0.01 else ""
 
 
 def _markdown(rows: Sequence[Sequence[str]]) -> str:

@@ -52,7 +52,7 @@ def _mean_table(results: ResultSet, columns: dict[str, pd.DataFrame], metric: st
     }
     index = pd.Index(results.methods if means else [], name="method")
     kinds: dict[str, Kind] = dict.fromkeys(means, "figure")
-    return Table(pd.DataFrame(means, index).reset_index(), kinds)
+    return Table(pd.DataFrame(means, index).reset_index(), kinds, marked=results.reference)
 
 
 def _difference_table(results: ResultSet, columns: dict[str, pd.DataFrame], metric: str) -> Table:
@@ -107,4 +107,4 @@ def _worse_round_table(results: ResultSet, rounds: pd.DataFrame) -> Table:
     table = table.reindex([name for name in results.methods if name in table.index])
     kinds: dict[str, Kind] = {"data sets and rounds": "count", "clearly worse": "count"}
     kinds["share"] = "figure"
-    return Table(table.reset_index(names="method"), kinds)
+    return Table(table.reset_index(names="method"), kinds, marked=results.reference)

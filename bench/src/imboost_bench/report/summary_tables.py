@@ -65,7 +65,7 @@ def summary_table(results: ResultSet) -> Table:
             table["wins"] = ranking.wins
     table["seconds per run"] = runs["seconds"].mean()
     table[f"AUC vs {results.reference}"] = _outcomes(results)
-    return Table(table.reset_index(), KINDS)
+    return Table(table.reset_index(), KINDS, marked=results.reference)
 
 
 def difference_table(results: ResultSet) -> Table:
@@ -96,7 +96,7 @@ def ablation_table(ablation: AblationTable) -> Table:
     """Return the test AUC for every value of a setting (tables C.8 to C.12)."""
     table = ablation.values.drop(columns="n").rename(columns=INTERVAL_NAMES | {"mean": "test AUC"})
     table.insert(0, ablation.ablation.symbol, [f"{value:g}" for value in table.index])
-    return Table(table, KINDS)
+    return Table(table, KINDS, marked=f"{ablation.ablation.default:g}")
 
 
 def time_table(results: ResultSet) -> Table:
@@ -107,7 +107,7 @@ def time_table(results: ResultSet) -> Table:
     if len(table[["device", "machine"]].drop_duplicates()) < 2:
         table = table.drop(columns="machine")
     kinds: dict[str, Kind] = {reference_seconds: "number", "ratio": "ratio", "paper": "ratio"}
-    return Table(table, KINDS | kinds)
+    return Table(table, KINDS | kinds, marked=results.reference)
 
 
 def reference_table(results: ResultSet) -> Table:

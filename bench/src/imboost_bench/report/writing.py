@@ -18,6 +18,7 @@ from imboost_bench.report.data_set_tables import (
     tidy_table,
 )
 from imboost_bench.report.data_sets import data_set_table
+from imboost_bench.report.figures import draw_figures
 from imboost_bench.report.findings import find_sentences, format_p
 from imboost_bench.report.page import render
 from imboost_bench.report.report_table import Matrix, Table
@@ -41,7 +42,7 @@ def write_report(folder: Path, against: str | None = None, data: Path | None = N
     Returns
     -------
     list of Path
-        The written ``report.md`` and the folder ``tables``.
+        The written ``report.html``, ``report.md`` and folder ``tables``.
     """
     results = ResultSet(ResultFile(folder / "results.csv", RoundResult).read(), against)
     if results.runs.empty:
@@ -70,7 +71,9 @@ def write_report(folder: Path, against: str | None = None, data: Path | None = N
         "other_data_note": OTHER_DATA_NOTE,
         "format_p": format_p,
     }
-    markdown = folder / "report.md"
+    page, markdown = folder / "report.html", folder / "report.md"
+    html = render("report.html.j2", context | {"figures": draw_figures(results)})
+    page.write_text(html, encoding="utf-8")
     markdown.write_text(render("report.md.j2", context), encoding="utf-8")
     names = {ablation.table: name for name, ablation in ABLATIONS.items()}
     sheets: dict[str, Table | Matrix | None] = {**tables, "all_figures": tidy_table(results)}
@@ -79,7 +82,7 @@ def write_report(folder: Path, against: str | None = None, data: Path | None = N
         sheets[f"{number}_{metric}"] = figures[metric]
         sheets[f"{number}_{metric}_minus_paper"] = differences[metric]
     _write_tables(folder / "tables", sheets)
-    return [markdown, folder / "tables"]
+    return [page, markdown, folder / "tables"]
 
 
 def _facts(results: ResultSet) -> list[str]:
