@@ -12,7 +12,7 @@ from imboost.arrays import Floats, Mask
 from imboost.facts import FactKind
 from imboost.findings.finding import CheckedTable, Finding
 from imboost.findings.sentinels import DATES
-from imboost.relations.rounding import rounding_unit
+from imboost.relations.numeric import rounding_unit
 from imboost.tables.cells import mask_missing
 from imboost.tables.roles import Role
 

@@ -9,8 +9,8 @@ import numpy as np
 from imboost.arrays import Floats
 from imboost.facts import FactKind
 from imboost.findings.finding import CheckedTable, Finding
+from imboost.relations.numeric import rounding_unit
 from imboost.relations.relation import to_cells
-from imboost.relations.rounding import rounding_unit
 from imboost.tables.roles import Role
 
 REPDIGITS = tuple(

@@ -9,7 +9,8 @@ import numpy as np
 from imboost.arrays import Floats, Mask
 from imboost.facts import FactKind, Position
 from imboost.findings.finding import CheckedTable, Finding
-from imboost.relations.rounding import MAD_TO_SD, rounding_unit
+from imboost.relations.numeric import rounding_unit
+from imboost.stats.scaling import MAD_TO_STD
 from imboost.tables.roles import Role
 
 FACTORS = (2.2046, 2.54, 3.2808, 10.0, 12.0, 25.4, 60.0, 100.0, 1000.0, 3600.0, 1e6)
@@ -77,7 +78,7 @@ def _factor(cluster: Floats, bulk: Floats, gap: float) -> float | None:
     if not 1 / MAX_SPREAD_RATIO <= ratio <= MAX_SPREAD_RATIO:
         return None
     center = float(np.median(bulk))
-    spread = MAD_TO_SD * float(np.median(np.abs(bulk - center)))
+    spread = MAD_TO_STD * float(np.median(np.abs(bulk - center)))
     distance = abs(float(np.median(cluster)) - center)
     for factor in sorted(FACTORS, key=lambda one: abs(distance - np.log10(one))):
         size = float(np.log10(factor))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,9 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imboost.arrays import Floats
+from imboost.arrays import Mask
 from imboost.facts import RuleKind
+from imboost.relations.evidence import MIN_ROWS, MIN_SUPPORT
 from imboost.relations.relation import Parsed, Relation, n_rows
+
+MIN_DISTINCT_CODES = 20  # codes from which a common pattern is no accident
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +36,10 @@ class FormatRelation(Relation):
         """Return the pattern."""
         return self.pattern
 
-    def residual(self, parsed: Parsed) -> Floats:
-        """Return 1 where a code has another pattern, otherwise 0."""
-        if not self.is_applicable(parsed):
-            return np.zeros(n_rows(parsed))
-        differs = pc.not_equal(patterns(parsed[self.target], self.has_lengths), self.pattern)
-        return np.asarray(pc.fill_null(differs, False).to_numpy(), dtype=np.float64)
+    def holds(self, parsed: Parsed) -> Mask:
+        """Return in which rows the code has the pattern."""
+        has_pattern = pc.equal(patterns(parsed[self.target], self.has_lengths), self.pattern)
+        return np.asarray(pc.fill_null(has_pattern, True))
 
     def expected(self, parsed: Parsed) -> Any:
         """Return nulls: a format does not know the code."""
@@ -56,3 +58,29 @@ def patterns(text: pa.ChunkedArray, has_lengths: bool) -> pa.ChunkedArray:
     for letters, sign in ((r"\p{Lu}", "A"), (r"\p{Ll}", "a"), (r"\p{Nd}", "9")):
         text = pc.replace_substring_regex(text, letters + repeated, sign)
     return text
+
+
+def find_formats(parsed: Parsed) -> Iterator[FormatRelation]:
+    """Yield the formats of columns of codes that contain digits."""
+    for name, values in parsed.items():
+        if isinstance(values, np.ndarray):
+            continue
+        text = values.drop_null()
+        if len(text) < MIN_ROWS or pc.count_distinct(text).as_py() < MIN_DISTINCT_CODES:
+            continue
+        for has_lengths in (True, False):
+            counts = pc.value_counts(patterns(text, has_lengths)).to_pylist()
+            best = max(counts, key=lambda count: count["counts"])
+            share, pattern = best["counts"] / len(text), best["values"]
+            if share >= MIN_SUPPORT and _is_of_codes(pattern, text, has_lengths):
+                yield FormatRelation(
+                    columns=(name,), support=share, pattern=pattern, has_lengths=has_lengths
+                )
+                break
+
+
+def _is_of_codes(pattern: str, text: pa.ChunkedArray, has_lengths: bool) -> bool:
+    """Whether a pattern is that of codes: not of words, and not of numbers of any size."""
+    if set(pattern) == {"9"}:  # numbers, unless some begin with 0
+        return has_lengths and bool(pc.any(pc.starts_with(text, "0")).as_py())
+    return "9" in pattern

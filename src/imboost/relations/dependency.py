@@ -12,12 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imboost.arrays import Floats, Indices, Mask
+from imboost.arrays import Indices, Mask
 from imboost.facts import RuleKind
 from imboost.relations.evidence import MIN_SUPPORT, Evidence, codes_of, least_support
-from imboost.relations.relation import Parsed, Relation, n_rows, take_rows
-from imboost.relations.rounding import rounding_unit
-from imboost.tables.category_parser import to_categories
+from imboost.relations.numeric import rounding_unit
+from imboost.relations.relation import Parsed, Relation, as_text, n_rows, take_rows
 
 SEPARATOR = "\x1f"  # between the values of two deciding columns
 MAX_COLUMNS = 60  # columns that are compared, those with the fewest distinct values
@@ -52,42 +51,16 @@ class DependencyRelation(Relation):
 
     kind: ClassVar[RuleKind] = RuleKind.DEPENDENCY
 
-    def residual(self, parsed: Parsed) -> Floats:
-        """Return 1 where the target has another value, otherwise 0."""
-        if not self.is_applicable(parsed):
-            return np.zeros(n_rows(parsed))
-        differs = pc.not_equal(as_text(parsed[self.target]), self.expected(parsed))
-        return np.asarray(pc.fill_null(differs, False).to_numpy(), dtype=np.float64)
-
     def expected(self, parsed: Parsed) -> Any:
         """Return the target's text by the rule, null where the rule does not know it."""
-        if not self.is_applicable(parsed):
-            return pa.chunked_array([pa.nulls(n_rows(parsed), pa.string())])
+        texts = (as_text(parsed[name]) for name in self.columns[1:])
         known, values = self._arrays
-        index = pc.index_in(self._keys(parsed), known)
+        index = pc.index_in(pc.binary_join_element_wise(*texts, SEPARATOR), known)
         return pa.chunked_array([values.take(index.combine_chunks())])
-
-    def _keys(self, parsed: Parsed) -> pa.ChunkedArray:
-        """Return the values of the deciding columns; null where one is missing."""
-        first, *others = (as_text(parsed[name]) for name in self.columns[1:])
-        for other in others:
-            first = pc.binary_join_element_wise(first, other, SEPARATOR)
-        return first
 
     @cached_property
     def _arrays(self) -> tuple[pa.Array, pa.Array]:
         return pa.array(self.determinants, pa.string()), pa.array(self.values, pa.string())
-
-
-def as_text(values: Any) -> pa.ChunkedArray:
-    """Return parsed cells as text, null where they are missing.
-
-    >>> as_text(np.array([1.0, np.nan])).to_pylist()
-    ['1', None]
-    """
-    if isinstance(values, np.ndarray):
-        return to_categories(pa.chunked_array([pa.array(values, from_pandas=True)]))
-    return values
 
 
 def find_dependencies(
@@ -102,26 +75,23 @@ def find_dependencies(
     kept = [name for name in columns if 2 <= _n_distinct(codes[name]) <= n / 2]
     kept.sort(key=lambda name: _n_distinct(codes[name]))
     names = [name for name in columns if name in kept[:MAX_COLUMNS]]
-    measured = {name for name in names if _is_measured(evidence.sample[name])}
     n_common = {
         name: int((np.bincount(codes[name] + 1)[1:] >= MIN_ROWS_OF_VALUE).sum()) for name in names
     }
     found: dict[tuple[str, str], DependencyRelation] = {}
     for determinant in names:
-        rows = _screened_rows(evidence, codes[determinant])
-        for target in names:
-            if target == determinant or determinant in measured:
-                continue
-            if frozenset((determinant, target)) in related:
-                continue
-            if _n_distinct(codes[determinant]) < n_common[target]:
-                continue
-            first = _support(codes[determinant][rows], codes[target][rows], min_rows=2)
-            if first is None or first < MIN_SAMPLE_SUPPORT:
-                continue
-            relation = _check(evidence, (determinant,), target, codes)
-            if relation is not None:
-                found[determinant, target] = relation
+        values = evidence.sample[determinant]
+        if isinstance(values, np.ndarray) and rounding_unit(values) < 1:
+            continue  # numbers with decimals decide other columns only by accident
+        targets = [
+            name
+            for name in names
+            if name != determinant
+            and frozenset((determinant, name)) not in related
+            and _n_distinct(codes[determinant]) >= n_common[name]
+        ]
+        for relation in _decided(evidence, (determinant,), targets, codes):
+            found[determinant, relation.target] = relation
     single = [
         relation
         for (determinant, target), relation in found.items()
@@ -145,22 +115,31 @@ def _find_pairs(
 ) -> Iterator[DependencyRelation]:
     """Yield columns that two columns of text decide, but neither of them alone."""
     texts = [name for name in names if not isinstance(evidence.sample[name], np.ndarray)]
-    for first, second in combinations(texts[:MAX_PAIRED_COLUMNS], 2):
-        if (first, second) in found or (second, first) in found:
+    for pair in combinations(texts[:MAX_PAIRED_COLUMNS], 2):
+        joined = _join(codes, pair)
+        if {pair, pair[::-1]} & found or _n_distinct(joined) > len(joined) / MIN_GROUP_ROWS:
             continue
-        joined = _join(codes[first], codes[second])
-        if _n_distinct(joined) > len(joined) / MIN_GROUP_ROWS:
-            continue
-        rows = _screened_rows(evidence, joined)
-        for target in names:
-            pairs = {(first, target), (second, target)}
-            if target in (first, second) or pairs & found or set(map(frozenset, pairs)) & related:
-                continue
-            support = _support(joined[rows], codes[target][rows], min_rows=2)
-            if support is not None and support >= MIN_SAMPLE_SUPPORT:
-                relation = _check(evidence, (first, second), target, codes)
-                if relation is not None:
-                    yield relation
+        targets = [
+            name
+            for name in names
+            if name not in pair
+            and not any((one, name) in found or frozenset((one, name)) in related for one in pair)
+        ]
+        yield from _decided(evidence, pair, targets, codes)
+
+
+def _decided(
+    evidence: Evidence, determinants: tuple[str, ...], targets: list[str], codes: dict[str, Codes]
+) -> Iterator[DependencyRelation]:
+    """Yield the dependencies of some columns on others, screened on some of the rows."""
+    joined = _join(codes, determinants)
+    rows = _screened_rows(evidence, joined)
+    for target in targets:
+        screened = _support(joined[rows], codes[target][rows], min_rows=2)
+        if screened is not None and screened >= MIN_SAMPLE_SUPPORT:
+            relation = _check(evidence, determinants, target, joined, codes[target])
+            if relation is not None:
+                yield relation
 
 
 def _screened_rows(evidence: Evidence, codes: Codes) -> Indices:
@@ -176,46 +155,44 @@ def _screened_rows(evidence: Evidence, codes: Codes) -> Indices:
     return np.flatnonzero(np.isin(codes, evidence.rng.permutation(n)[:n_values]))
 
 
-def _join(first: Codes, second: Codes) -> Codes:
-    """Return the codes of two columns together, -1 where one is missing."""
-    pairs = first * (_n_distinct(second) + 1) + second
+def _join(codes: dict[str, Codes], names: tuple[str, ...]) -> Codes:
+    """Return the codes of one or two columns together, -1 where one is missing."""
+    if len(names) == 1:
+        return codes[names[0]]
+    first, second = (codes[name] for name in names)
     known = (first >= 0) & (second >= 0)
     joined = np.full(len(first), -1, dtype=np.int64)
-    joined[known] = np.unique(pairs[known], return_inverse=True)[1]
+    pairs = first[known] * (_n_distinct(second) + 1) + second[known]
+    joined[known] = np.unique(pairs, return_inverse=True)[1]
     return joined
 
 
-def _is_measured(values: Any) -> bool:
-    """Whether cells are numbers with decimals, which decide other columns only by accident."""
-    return isinstance(values, np.ndarray) and rounding_unit(values) < 1
-
-
 def _check(
-    evidence: Evidence, determinants: tuple[str, ...], target: str, codes: dict[str, Codes]
+    evidence: Evidence, determinants: tuple[str, ...], target: str, own: Codes, other: Codes
 ) -> DependencyRelation | None:
-    """Return the dependency if it holds in nearly all rows and not by chance."""
-    own, other = codes[determinants[0]], codes[target]
-    for name in determinants[1:]:
-        own = _join(own, codes[name])
+    """Return the dependency if it holds in nearly all rows and not by chance.
+
+    `own` are the codes of the determinants, `other` those of the target.
+    """
     found = _support(own, other, MIN_GROUP_ROWS)
     if found is None or found < least_support(MIN_SUPPORT, evidence.parsed):
         return None
     by_chance = _support(evidence.rng.permutation(own), other, MIN_GROUP_ROWS) or 0.0
     if by_chance > MAX_BY_CHANCE or 1 - found > MAX_VIOLATION_RATIO * (1 - by_chance):
         return None
-    groups, values, is_clear = _modes(own, other, MIN_GROUP_ROWS)
-    if is_clear.sum() < MIN_GROUPS or len(np.unique(values[is_clear])) < 2:
+    all_groups, modes, is_clear, _, _ = _groups(own, other, MIN_GROUP_ROWS)
+    groups, values = all_groups[is_clear], modes[is_clear]
+    if len(groups) < MIN_GROUPS or len(np.unique(values)) < 2:
         return None
-    if _are_exceptions(own, other, groups[is_clear], values[is_clear]):
+    if _are_exceptions(own, other, groups, values):
         return None
     relation = DependencyRelation(
         columns=(target, *determinants),
         support=found,
-        determinants=_texts(evidence.parsed, determinants, own, groups[is_clear]),
-        values=_texts(evidence.parsed, (target,), other, values[is_clear]),
+        determinants=_texts(evidence.parsed, determinants, own, groups),
+        values=_texts(evidence.parsed, (target,), other, values),
     )
-    broken = float(np.mean(~relation.holds(evidence.parsed)))
-    return replace(relation, support=1 - broken)
+    return replace(relation, support=1 - float(np.mean(~relation.holds(evidence.parsed))))
 
 
 def _are_exceptions(own: Codes, other: Codes, groups: Codes, values: Codes) -> bool:
@@ -231,29 +208,22 @@ def _are_exceptions(own: Codes, other: Codes, groups: Codes, values: Codes) -> b
 
 def _support(determinant: Codes, target: Codes, min_rows: int) -> float | None:
     """Return the fraction of rows in large enough groups that have the value of their group."""
-    known = (determinant >= 0) & (target >= 0)
-    n = int(known.sum())
-    groups, _, is_clear, sizes, tops = _groups(determinant[known], target[known], min_rows)
+    _, _, is_clear, sizes, tops = _groups(determinant, target, min_rows)
     is_large = sizes >= min_rows
     n_grouped = int(sizes[is_large].sum())
-    if n_grouped < max(MIN_GROUPED_ROWS, MIN_GROUPED * n) or not len(groups) or not is_clear.any():
+    if n_grouped < max(MIN_GROUPED_ROWS, MIN_GROUPED * sizes.sum()) or not is_clear.any():
         return None
     return float(tops[is_large].sum() / n_grouped)
-
-
-def _modes(determinant: Codes, target: Codes, min_rows: int) -> tuple[Codes, Codes, Mask]:
-    """Return the determinants, the most common value of each, and where it is clear."""
-    known = (determinant >= 0) & (target >= 0)
-    return _groups(determinant[known], target[known], min_rows)[:3]
 
 
 def _groups(
     determinant: Codes, target: Codes, min_rows: int
 ) -> tuple[Codes, Codes, Mask, Codes, Codes]:
     """Return of each determinant: code, most common value, whether clear, rows, rows with it."""
-    width = int(target.max()) + 1 if len(target) else 1
-    pairs, counts = np.unique(determinant * width + target, return_counts=True)
-    own, other = pairs // width, pairs % width
+    known = (determinant >= 0) & (target >= 0)
+    width = _n_distinct(target) or 1
+    pairs, counts = np.unique(determinant[known] * width + target[known], return_counts=True)
+    own, other = np.divmod(pairs, width)
     order = np.lexsort((counts, own))  # the most common value of each determinant last
     own, other, counts = own[order], other[order], counts[order]
     groups, first = np.unique(own, return_index=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -133,6 +133,6 @@ def _is_valid(values: pa.ChunkedArray) -> Mask:
     return np.asarray(values.is_valid().to_numpy(), dtype=bool)
 
 
-def numeric_matrix(parsed: Mapping[str, Any], names: list[str]) -> Floats:
+def numeric_matrix(parsed: Parsed, names: Sequence[str]) -> Floats:
     """Return columns of numbers as a matrix of shape (rows, columns)."""
     return np.column_stack([np.asarray(parsed[name], dtype=np.float64) for name in names])

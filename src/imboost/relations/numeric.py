@@ -1,4 +1,4 @@
-"""Relations that compute a number or a time from others."""
+"""Relations that compute a number or a time from others, and the rounding of numbers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from imboost.arrays import Floats
-from imboost.relations.relation import Parsed, Relation, n_rows
-from imboost.relations.rounding import center_and_spread, rounding_unit
+from imboost.arrays import Floats, Indices, Mask
+from imboost.relations.relation import Parsed, Relation
+from imboost.stats.scaling import MAD_TO_STD
 
 FLOAT_ERROR = 1e-9  # relative error of sums and products of floats
 UNROUNDED_ERROR = 1e-6  # relative error allowed for numbers with more than six decimals
+MAX_DECIMALS = 6  # numbers with more decimals count as not rounded
+ROUNDED_FRACTION = 0.99  # of the values have the decimals of their column
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,14 +33,13 @@ class NumericRelation(Relation):
         cls, columns: tuple[str, ...], parsed: Parsed, times: frozenset[str], **settings: Any
     ) -> Self:
         """Make a relation of which only the support is unknown."""
-        values = [np.asarray(parsed[name], dtype=np.float64) for name in columns]
-        pairs = [center_and_spread(column) for column in values]
+        centers, spreads = zip(*(center_and_spread(parsed[name]) for name in columns), strict=True)
         return cls(
             columns=columns,
             support=0.0,
-            units=tuple(rounding_unit(column) for column in values),
-            centers=tuple(center for center, _ in pairs),
-            spreads=tuple(spread for _, spread in pairs),
+            units=tuple(rounding_unit(parsed[name]) for name in columns),
+            centers=centers,
+            spreads=spreads,
             datetimes=tuple(name in times for name in columns),
             **settings,
         )
@@ -59,56 +60,72 @@ class NumericRelation(Relation):
     def _unit(self) -> float:
         return self.units[0]
 
-    def _is_time(self, name: str) -> bool:
-        return self.datetimes[self.columns.index(name)]
+    @property
+    def _times(self) -> tuple[str, ...]:
+        pairs = zip(self.columns, self.datetimes, strict=True)
+        return tuple(name for name, is_datetime in pairs if is_datetime)
 
-    def residual(self, parsed: Parsed) -> Floats:
-        """Return the difference from the rule in robust standard deviations of the target."""
-        cells = self.cells(parsed)
-        if cells is None:
-            return np.zeros(n_rows(parsed))
+    def holds(self, parsed: Parsed) -> Mask:
+        """Return in which rows rounding explains the difference from the rule."""
+        cells = self._cells(parsed)
+        is_rounded = all(unit > 0 for unit in self.units)
         with np.errstate(all="ignore"):
-            difference = np.abs(cells[0] - self.compute(cells))
-            is_broken = difference > self.error(cells)
-        return np.where(is_broken, np.maximum(difference / self.spreads[0], 1e-12), 0.0)
+            error = (FLOAT_ERROR if is_rounded else UNROUNDED_ERROR) * self.size(cells)
+            if not self.has_exact_inputs:
+                error = error + self.input_error(cells)
+            limit = 1.001 * self.units[0] / 2 + 1.001 * error
+            return np.asarray(~(np.abs(cells[0] - self.compute(cells)) > limit))
 
     def expected(self, parsed: Parsed) -> Floats:
         """Return the target's value by the rule, nan where a cell is missing."""
-        cells = self.cells(parsed)
-        if cells is None:
-            return np.full(n_rows(parsed), np.nan)
         with np.errstate(all="ignore"):
-            return self.compute(cells)
+            return self.compute(self._cells(parsed))
 
-    def blame(self, parsed: Parsed) -> Any:
+    def blame(self, parsed: Parsed) -> Indices:
         """Return the column that is less typical of its column than its value by the rule.
 
         If that is true of none, or of several by the same amount, it is the target.
         """
-        cells = self.cells(parsed)
-        if cells is None:
-            return super().blame(parsed)
+        cells = self._cells(parsed)
         gains = np.zeros((len(cells[0]), len(cells)))
         with np.errstate(all="ignore"):
-            for at, column in enumerate(cells):
-                center, spread = self.centers[at], self.spreads[at]
-                implied = self.compute(cells, at)
-                gains[:, at] = np.abs(column - center) - np.abs(implied - center)
-                gains[:, at] /= spread
+            for at, (column, center) in enumerate(zip(cells, self.centers, strict=True)):
+                gains[:, at] = np.abs(column - center) - np.abs(self.compute(cells, at) - center)
+            gains /= self.spreads
         gains = np.where(np.isfinite(gains), gains, 0.0)
         gains[:, 0] += 1e-6 * np.abs(gains).max(axis=1)
-        return gains.argmax(axis=1)
+        return np.asarray(gains.argmax(axis=1))
 
-    def cells(self, parsed: Parsed) -> list[Floats] | None:
-        """Return the columns of the relation, or None if one is not there."""
-        if not self.is_applicable(parsed):
-            return None
+    def _cells(self, parsed: Parsed) -> list[Floats]:
         return [np.asarray(parsed[name], dtype=np.float64) for name in self.columns]
 
-    def error(self, cells: list[Floats]) -> Floats:
-        """Return the largest difference from the rule that rounding explains."""
-        is_rounded = all(unit > 0 for unit in self.units)
-        error = (FLOAT_ERROR if is_rounded else UNROUNDED_ERROR) * self.size(cells)
-        if not self.has_exact_inputs:
-            error = error + self.input_error(cells)
-        return 1.001 * self.units[0] / 2 + 1.001 * error
+
+def rounding_unit(values: Floats) -> float:
+    """Return the unit to which numbers are rounded, 0 if they are not.
+
+    >>> rounding_unit(np.array([1.25, 3.5, 7.0])), rounding_unit(np.array([3.0, 4.0]))
+    (0.01, 1.0)
+    >>> rounding_unit(np.array([1 / 3, 1 / 7]))
+    0.0
+    """
+    known = values[np.isfinite(values)]
+    for decimals in range(MAX_DECIMALS + 1):
+        scaled = known * 10.0**decimals
+        is_rounded = np.abs(scaled - np.round(scaled)) <= 1e-9 * np.maximum(np.abs(scaled), 1e3)
+        if is_rounded.mean() >= ROUNDED_FRACTION:
+            return float(10.0**-decimals)
+    return 0.0
+
+
+def center_and_spread(values: Floats) -> tuple[float, float]:
+    """Return the median and a robust standard deviation that is not 0.
+
+    >>> center_and_spread(np.array([1.0, 2.0, 3.0, 4.0, 90.0]))
+    (3.0, 1.4826)
+    """
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return 0.0, 1.0
+    center = float(np.median(known))
+    spread = MAD_TO_STD * float(np.median(np.abs(known - center)))
+    return center, spread or float(known.std()) or 1.0

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from imboost.arrays import Floats, Indices
+from imboost.arrays import Floats, Indices, Mask
 from imboost.facts import RuleKind
 from imboost.relations.evidence import Evidence, numeric_matrix, varying
-from imboost.relations.relation import Parsed, Relation, n_rows
-from imboost.relations.rounding import center_and_spread, rounding_unit
+from imboost.relations.numeric import center_and_spread, rounding_unit
+from imboost.relations.relation import Parsed, Relation
 
 MAX_COLUMNS = 100  # columns that are compared, the first ones
 MIN_ORDERED = 0.97  # fraction of the sample in which an order must hold before it is checked
@@ -45,42 +45,28 @@ class OrderRelation(Relation):
 
     kind: ClassVar[RuleKind] = RuleKind.ORDER
 
-    def residual(self, parsed: Parsed) -> Floats:
-        """Return how far the first column is above the second, in standard deviations."""
-        if not self.is_applicable(parsed):
-            return np.zeros(n_rows(parsed))
-        low, high = self._cells(parsed)
-        excess = (low - high) / max(min(self.spreads), 1e-300)
-        return np.where(low > high + self.slack, np.maximum(excess, 1e-12), 0.0)
+    def holds(self, parsed: Parsed) -> Mask:
+        """Return in which rows the columns are in order, but for the slack."""
+        low, high = self.columns
+        return np.asarray(~(parsed[low] > parsed[high] + self.slack))
 
     def expected(self, parsed: Parsed) -> Floats:
         """Return the largest value that the first column may have."""
-        if not self.is_applicable(parsed):
-            return np.full(n_rows(parsed), np.nan)
-        return self._cells(parsed)[1]
+        return np.asarray(parsed[self.columns[1]])
 
     def blame(self, parsed: Parsed) -> Indices:
         """Return the column whose value is farther from its median."""
-        if not self.is_applicable(parsed):
-            return super().blame(parsed)
-        low, high = (
-            np.abs(column - center) / spread
-            for column, center, spread in zip(
-                self._cells(parsed), self.centers, self.spreads, strict=True
-            )
-        )
-        return (high > low).astype(np.int64)
+        X = numeric_matrix(parsed, self.columns)
+        low, high = (np.abs(X - self.centers) / self.spreads).T
+        return np.asarray(high > low, dtype=np.int64)
 
     @property
     def _unit(self) -> float:
         return self.unit
 
-    def _is_time(self, name: str) -> bool:
-        return self.is_datetime
-
-    def _cells(self, parsed: Parsed) -> tuple[Floats, Floats]:
-        low, high = (np.asarray(parsed[name], dtype=np.float64) for name in self.columns)
-        return low, high
+    @property
+    def _times(self) -> tuple[str, ...]:
+        return self.columns if self.is_datetime else ()
 
 
 def find_orders(
@@ -96,12 +82,14 @@ def find_orders(
         return []
     X = numeric_matrix(evidence.sample, names)
     shuffled = X[evidence.rng.permutation(len(X))]
+    least = MIN_TIME_SUPPORT if are_times else MIN_NUMBER_SUPPORT
     found: dict[tuple[str, str], OrderRelation] = {}
     for low, high in permutations(range(len(names)), 2):
-        pair = names[low], names[high]
-        if not _is_ordered(X, shuffled, low, high):
+        if not _is_ordered(X[:, low], X[:, high], shuffled[:, low]):
             continue
+        pair = names[low], names[high]
         (center, spread), (other, other_spread) = map(center_and_spread, (X[:, low], X[:, high]))
+        differences = evidence.parsed[pair[1]] - evidence.parsed[pair[0]]
         relation = OrderRelation(
             columns=pair,
             support=0.0,
@@ -109,11 +97,8 @@ def find_orders(
             centers=(center, other),
             spreads=(spread, other_spread),
             is_datetime=are_times,
-            slack=0.0
-            if are_times
-            else _slack(evidence.parsed[pair[1]] - evidence.parsed[pair[0]]),
+            slack=0.0 if are_times else _slack(differences),
         )
-        least = MIN_TIME_SUPPORT if are_times else MIN_NUMBER_SUPPORT
         checked = evidence.check(relation, min_support=least)
         if checked is not None:
             found[pair] = checked
@@ -125,17 +110,16 @@ def find_orders(
     ]
 
 
-def _is_ordered(X: Floats, shuffled: Floats, low: int, high: int) -> bool:
-    """Whether an order holds in a sample far more often than by chance."""
-    known = np.isfinite(X[:, low]) & np.isfinite(X[:, high])
+def _is_ordered(low: Floats, high: Floats, shuffled: Floats) -> bool:
+    """Whether an order holds in a sample far more often than with the lower column shuffled."""
+    known = np.isfinite(low) & np.isfinite(high)
     if not known.any():
         return False
-    violations = float(np.mean((X[:, low] > X[:, high])[known]))
-    if violations > 1 - MIN_ORDERED or np.mean((X[:, low] == X[:, high])[known]) > MAX_EQUAL:
+    violations = float(np.mean((low > high)[known]))
+    if violations > 1 - MIN_ORDERED or np.mean((low == high)[known]) > MAX_EQUAL:
         return False
-    pair = shuffled[:, low], X[:, high]
-    known = np.isfinite(pair[0]) & np.isfinite(pair[1])
-    by_chance = float(np.mean((pair[0] > pair[1])[known])) if known.any() else 0.0
+    known = np.isfinite(shuffled) & np.isfinite(high)
+    by_chance = float(np.mean((shuffled > high)[known])) if known.any() else 0.0
     return by_chance >= 1 - MAX_BY_CHANCE and violations <= MAX_VIOLATION_RATIO * by_chance
 
 

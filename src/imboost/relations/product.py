@@ -9,12 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from imboost.arrays import Floats, Mask
+from imboost.arrays import Floats
 from imboost.facts import RuleKind
 from imboost.present.formatting import rounded
 from imboost.relations.evidence import Evidence, numeric_matrix, varying
-from imboost.relations.numeric import NumericRelation
-from imboost.relations.rounding import rounding_unit
+from imboost.relations.numeric import NumericRelation, rounding_unit
 
 MAX_COLUMNS = 80  # columns that are searched, the first ones
 SCREENED_ROWS = 128  # rows of the sample on which candidates are screened
@@ -74,19 +73,14 @@ class ProductRelation(NumericRelation):
 
     def formula(self) -> str:
         """Return the product as text."""
-        above = [_power(*pair) for pair in self._pairs if pair[1] > 0]
-        below = [_power(*pair) for pair in self._pairs if pair[1] < 0]
+        above: list[str] = []
+        below: list[str] = []
+        for name, power in zip(self.columns[1:], self.powers, strict=True):
+            text = name if abs(power) == 1 else f"{name}^{abs(power)}"
+            (above if power > 0 else below).append(text)
         if self.factor != 1 or not above:
             above.insert(0, rounded(self.factor, 0.0))
         return " / ".join([" × ".join(above), *below])
-
-    @property
-    def _pairs(self) -> list[tuple[str, int]]:
-        return list(zip(self.columns[1:], self.powers, strict=True))
-
-
-def _power(name: str, power: int) -> str:
-    return name if abs(power) == 1 else f"{name}^{abs(power)}"
 
 
 def find_products(
@@ -111,9 +105,8 @@ def find_products(
             targets = [a for a in kept if a not in (b, c)]
             for a in _matches(L[:, targets] - product[:, None], E[:, targets] + error[:, None]):
                 trio = names[targets[a]], names[b], names[c]
-                if frozenset(trio) in seen:
-                    continue
-                if any(frozenset(pair) in related for pair in combinations(trio, 2)):
+                pairs = map(frozenset, combinations(trio, 2))
+                if frozenset(trio) in seen or not related.isdisjoint(pairs):
                     continue
                 relation = _best_form(evidence, trio, (p, q))
                 if relation is not None:
@@ -129,17 +122,17 @@ def _varies(logs: Floats) -> bool:
 
 def _matches(differences: Floats, errors: Floats) -> Iterator[int]:
     """Yield the columns in which the logarithms differ by a constant; first by a few rows."""
-    is_precise = errors < MAX_ROUNDING  # nan is not
-    rates = _constant_rates(differences[:FIRST_ROWS], errors[:FIRST_ROWS], is_precise[:FIRST_ROWS])
-    is_candidate = (is_precise.sum(axis=0) >= MIN_SCREENED_ROWS) & (rates >= MIN_FIRST)
-    at = np.flatnonzero(is_candidate)
+    rates = _constant_rates(differences[:FIRST_ROWS], errors[:FIRST_ROWS])
+    n_precise = (errors < MAX_ROUNDING).sum(axis=0)
+    at = np.flatnonzero((n_precise >= MIN_SCREENED_ROWS) & (rates >= MIN_FIRST))
     if len(at):
-        rates = _constant_rates(differences[:, at], errors[:, at], is_precise[:, at])
+        rates = _constant_rates(differences[:, at], errors[:, at])
         yield from at[rates >= MIN_SCREENED].tolist()
 
 
-def _constant_rates(differences: Floats, errors: Floats, is_precise: Mask) -> Floats:
+def _constant_rates(differences: Floats, errors: Floats) -> Floats:
     """Return for each column the fraction of precise rows that are near its median."""
+    is_precise = errors < MAX_ROUNDING  # nan is not
     masked = np.where(is_precise, differences, np.nan)
     n = is_precise.sum(axis=0)
     medians = np.take_along_axis(np.sort(masked, axis=0), (np.maximum(n, 1) // 2)[None], axis=0)

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from imboost.arrays import Floats, Indices, Mask
+from imboost.arrays import Indices, Mask
 from imboost.facts import BrokenRule, Cell, RuleKind
 from imboost.tables.category_parser import to_categories
 from imboost.tables.cells import is_supported, mask_missing
@@ -26,8 +27,7 @@ Parsed = Mapping[str, Any]
 class Relation(ABC):
     """A rule that the cells of nearly all rows obey; the first column is its target.
 
-    A rule holds in rows in which one of its cells is missing, and in tables without one of its
-    columns.
+    A rule holds in rows in which one of its cells is missing.
     """
 
     columns: tuple[str, ...]
@@ -41,28 +41,17 @@ class Relation(ABC):
         return self.columns[0]
 
     @abstractmethod
-    def residual(self, parsed: Parsed) -> Floats:
-        """Return how strongly each row breaks the rule, 0 where it holds.
-
-        Numbers and times are in units of the target's robust standard deviation; 1 where a
-        category or a code is wrong.
-        """
-
-    @abstractmethod
     def expected(self, parsed: Parsed) -> Any:
         """Return the target's value by the rule, nan or null where it is unknown."""
 
     def holds(self, parsed: Parsed) -> Mask:
         """Return in which rows the rule holds."""
-        return np.asarray(self.residual(parsed) == 0)
+        is_expected = pc.equal(as_text(parsed[self.target]), self.expected(parsed))
+        return np.asarray(pc.fill_null(is_expected, True))
 
     def blame(self, parsed: Parsed) -> Indices:
         """Return for each row the index in `columns` of the cell that is most likely wrong."""
         return np.zeros(n_rows(parsed), dtype=np.int64)
-
-    def is_applicable(self, parsed: Parsed) -> bool:
-        """Whether all columns of the rule are there."""
-        return all(name in parsed for name in self.columns)
 
     def violations(self, parsed: Parsed) -> dict[int, BrokenRule]:
         """Return how rows break the rule, by row."""
@@ -70,8 +59,8 @@ class Relation(ABC):
         if not len(rows):
             return {}
         broken = take_rows({name: parsed[name] for name in self.columns}, rows)
-        cells = [to_cells(broken[name], self._is_time(name)) for name in self.columns]
-        expected = to_cells(self.expected(broken), self._is_time(self.target))
+        cells = [to_cells(broken[name], name in self._times) for name in self.columns]
+        expected = to_cells(self.expected(broken), self.target in self._times)
         return {
             row: BrokenRule(
                 kind=self.kind,
@@ -96,9 +85,21 @@ class Relation(ABC):
         """Unit to which the target is rounded."""
         return 0.0
 
-    def _is_time(self, name: str) -> bool:
-        """Whether a column holds times, in seconds since 1970."""
-        return False
+    @property
+    def _times(self) -> tuple[str, ...]:
+        """The columns that hold times, in seconds since 1970."""
+        return ()
+
+
+def as_text(values: Any) -> pa.ChunkedArray:
+    """Return parsed cells as text, null where they are missing.
+
+    >>> as_text(np.array([1.0, np.nan])).to_pylist()
+    ['1', None]
+    """
+    if isinstance(values, np.ndarray):
+        return to_categories(pa.chunked_array([pa.array(values, from_pandas=True)]))
+    return values
 
 
 def to_cells(values: Any, is_time: bool = False) -> list[Cell]:

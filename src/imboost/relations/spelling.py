@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,9 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imboost.arrays import Floats
 from imboost.facts import RuleKind
-from imboost.relations.relation import Parsed, Relation, n_rows
+from imboost.relations.relation import Parsed, Relation
 
 MAX_VALUES = 3000  # distinct values up to which typing errors are searched
 MIN_RATIO = 4  # how many times more common the right spelling of a typing error is
@@ -47,16 +47,8 @@ class SpellingRelation(Relation):
 
     kind: ClassVar[RuleKind] = RuleKind.SPELLING
 
-    def residual(self, parsed: Parsed) -> Floats:
-        """Return 1 where the cell is another spelling of a common value, otherwise 0."""
-        if not self.is_applicable(parsed):
-            return np.zeros(n_rows(parsed))
-        return np.asarray(self.expected(parsed).is_valid().to_numpy(), dtype=np.float64)
-
     def expected(self, parsed: Parsed) -> Any:
         """Return the right spelling, null where the cell is not known to be wrong."""
-        if not self.is_applicable(parsed):
-            return pa.chunked_array([pa.nulls(n_rows(parsed), pa.string())])
         known, values = self._arrays
         index = pc.index_in(pa.chunked_array(parsed[self.target]), known)
         return pa.chunked_array([values.take(index.combine_chunks())])
@@ -66,25 +58,26 @@ class SpellingRelation(Relation):
         return pa.array(self.variants, pa.string()), pa.array(self.values, pa.string())
 
 
-def find_spelling_relations(parsed: Parsed) -> list[SpellingRelation]:
-    """Return one relation for each column of categories that has other spellings."""
-    found = []
+def find_spelling_relations(parsed: Parsed) -> Iterator[SpellingRelation]:
+    """Yield one relation for each column of categories that has other spellings."""
     for name, values in parsed.items():
         if isinstance(values, np.ndarray):
             continue
-        counted = pc.value_counts(values.drop_null()).to_pylist()
-        counts = {one["values"]: one["counts"] for one in counted}
+        counts = value_counts(values)
         if right := find_variants(counts):
             n_wrong = sum(counts[variant] for variant in right)
-            found.append(
-                SpellingRelation(
-                    columns=(name,),
-                    support=1 - n_wrong / max(sum(counts.values()), 1),
-                    variants=tuple(right),
-                    values=tuple(right.values()),
-                )
+            yield SpellingRelation(
+                columns=(name,),
+                support=1 - n_wrong / max(sum(counts.values()), 1),
+                variants=tuple(right),
+                values=tuple(right.values()),
             )
-    return found
+
+
+def value_counts(values: pa.ChunkedArray) -> dict[str, int]:
+    """Return the number of cells with each value that is not null."""
+    counted = pc.value_counts(values.drop_null()).to_pylist()
+    return {one["values"]: one["counts"] for one in counted}
 
 
 def find_variants(counts: dict[str, int]) -> dict[str, str]:
@@ -105,11 +98,10 @@ def _same_when_normalized(counts: dict[str, int]) -> dict[str, str]:
     """Return variants that differ in case, accents, spaces and signs alone."""
     groups: dict[str, list[str]] = {}
     for value in counts:
-        groups.setdefault(_normalize(value), []).append(value)
+        if key := _normalize(value):
+            groups.setdefault(key, []).append(value)
     right = {}
     for key, values in groups.items():
-        if len(values) < 2 or not key:
-            continue
         best = max(values, key=lambda value: (counts[value], value))
         for value in values:
             # One letter in upper and in lower case may be two codes.
@@ -128,25 +120,19 @@ def _typing_errors(counts: dict[str, int]) -> dict[str, str]:
     rare = [value for value, n in counts.items() if n <= max(MAX_VARIANT_FRACTION * total, 1)]
     if not common or not rare or len(counts) > MAX_VALUES:
         return {}
-    folded = {value: _fold(value) for value in counts}
-    distances = cdist(
-        [folded[value] for value in rare],
-        [folded[value] for value in common],
-        scorer=OSA.distance,
-        score_cutoff=2,
-        dtype=np.uint8,
-    )
-    right: dict[str, str] = {}
+    wrong, right = [_fold(value) for value in rare], [_fold(value) for value in common]
+    distances = cdist(wrong, right, scorer=OSA.distance, score_cutoff=2, dtype=np.uint8)
+    found: dict[str, str] = {}
     n_close = 0
     for at, to in np.argwhere((distances > 0) & (distances <= 2)):
         variant, value = rare[at], common[to]
-        needed = _needed_ratio(folded[variant], folded[value])
+        needed = _needed_ratio(wrong[at], right[to])
         if counts[value] >= needed * counts[variant]:
-            if variant not in right or counts[right[variant]] < counts[value]:
-                right[variant] = value
+            if variant not in found or counts[found[variant]] < counts[value]:
+                found[variant] = value
         elif needed < np.inf and counts[variant] >= MIN_COMMON:
             n_close += 1
-    return {} if n_close > MAX_CLOSE_PAIRS * len(common) else right
+    return {} if n_close > MAX_CLOSE_PAIRS * len(common) else found
 
 
 def _needed_ratio(variant: str, value: str) -> float:
