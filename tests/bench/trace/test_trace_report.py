@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from markupsafe import escape
 
-from imboost_bench.trace.findings import check_claims
+from imboost_bench.trace.claims import check_claims
 from imboost_bench.trace.report import write_traces
 from page_reading import outside_addresses, tags
 from synthetic_traces import synthetic_trace
@@ -48,7 +48,7 @@ def test_the_page_holds_all_it_shows(written):
     assert table.name in html
     for finding in (*findings[VARIANTS[0]], *findings[VARIANTS[1]]):
         assert escape(finding.claim) in html
-        assert escape(finding.details) in html
+        assert escape(finding.figures) in html
 
 
 def test_variants_stand_side_by_side_with_k_beside_the_losses(written):

@@ -15,7 +15,7 @@ from imboost.cli.progress import progress_bar
 from imboost_bench.cli import options
 
 if TYPE_CHECKING:
-    from imboost_bench.trace.finding import Finding
+    from imboost_bench.trace.claims import Finding
     from imboost_bench.trace.recording import Trace
 
 
@@ -38,7 +38,7 @@ def trace(
     from imboost_bench.datasets.adbench import load_dataset
     from imboost_bench.run.protocol import RunSpec
     from imboost_bench.run.runner import limit_to_one_core
-    from imboost_bench.trace.findings import check_claims
+    from imboost_bench.trace.claims import check_claims
     from imboost_bench.trace.recording import trace_variants
     from imboost_bench.trace.report import write_traces
 

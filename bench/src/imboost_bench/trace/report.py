@@ -10,8 +10,7 @@ from typing import Any
 
 from imboost_bench.report.curves import update_curves
 from imboost_bench.report.page import render
-from imboost_bench.trace.finding import Finding
-from imboost_bench.trace.lemmas import imbalance
+from imboost_bench.trace.claims import Finding, imbalance
 from imboost_bench.trace.phases import (
     AS_THEY_ARE,
     SCALED,
