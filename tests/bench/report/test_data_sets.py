@@ -6,11 +6,10 @@ from adbench_folder import write_set
 from imboost.errors import DataError
 from imboost.present.formatting import percent
 from imboost_bench.analysis.like_for_like import rows_unlike_paper
-from imboost_bench.cli.datasets import _describe_paper
 from imboost_bench.cli.main import app
-from imboost_bench.datasets.adbench import find_datasets, load_dataset
+from imboost_bench.datasets.adbench import load_dataset
 from imboost_bench.paper import OUTLIER_SHARES, PARTS, paper_datasets
-from imboost_bench.report.data_sets import DatasetFacts, data_set_table, describe_datasets
+from imboost_bench.report.data_sets import data_set_table, difference
 
 
 def write(folder, file_name, n_rows, n_columns, n_outliers):
@@ -30,35 +29,37 @@ def folder(tmp_path):
     return tmp_path
 
 
-def facts_of(folder):
-    return {facts.group: facts for facts in describe_datasets(find_datasets(folder).values())}
+def sizes_of(folder):
+    return data_set_table(folder).frame.set_index("data set")
 
 
 def test_tables_come_first_and_a_size_is_read_without_the_table(folder):
-    facts = facts_of(folder)
-    assert list(facts) == ["own", "wine", "MVTec-AD", "SVHN"]
-    wine = facts["wine"]
-    assert (wine.n_parts, wine.rows, wine.columns, wine.outliers) == (1, 129, 13, 10)
-    assert wine.share == pytest.approx(0.0775, abs=1e-4)
+    sizes = sizes_of(folder)
+    assert list(sizes.index) == ["own", "wine", "MVTec-AD", "SVHN"]
+    assert sizes.loc["wine", ["parts", "rows", "columns", "outliers"]].tolist() == [1, 129, 13, 10]
+    assert sizes.loc["wine", "share"] == pytest.approx(0.0775, abs=1e-4)
 
 
 def test_parts_are_added_up_unless_they_are_alike(folder):
-    facts = facts_of(folder)
-    assert (facts["MVTec-AD"].rows, facts["MVTec-AD"].outliers) == (100, 30)
-    assert (facts["SVHN"].n_parts, facts["SVHN"].rows, facts["SVHN"].outliers) == (2, 100, 5)
+    sizes = sizes_of(folder)
+    assert sizes.loc["MVTec-AD", ["rows", "outliers"]].tolist() == [100, 30]
+    assert sizes.loc["SVHN", ["parts", "rows", "outliers"]].tolist() == [2, 100, 5]
 
 
 def test_what_differs_from_table_c1_is_listed(folder):
-    facts = facts_of(folder)
-    assert facts["wine"].difference == ""
-    assert facts["own"].difference == ""
-    assert facts["SVHN"].difference == "2 of 10 parts, rows, columns, outliers"
+    differences = sizes_of(folder)["differs in"]
+    assert differences["wine"] == ""
+    assert differences["own"] == "not in the paper"
+    assert differences["SVHN"] == (
+        "2 of 10 parts; 5,208 rows in the paper; 512 columns in the paper; "
+        "260 outliers in the paper"
+    )
 
 
 def test_other_data_of_the_same_size_is_not_the_same(folder):
     paper = paper_datasets()["mnist"]
     write(folder, "Classical/24_mnist.npz", paper.rows, paper.columns, paper.outliers)
-    assert facts_of(folder)["mnist"].difference == "another data set"
+    assert sizes_of(folder).loc["mnist", "differs in"] == "another data set"
     result = CliRunner().invoke(app, ["datasets", "--data", str(folder)])
     [line] = [line for line in result.stdout.splitlines() if "│ mnist" in line]
     assert "another data set" in line
@@ -66,21 +67,13 @@ def test_other_data_of_the_same_size_is_not_the_same(folder):
 
 
 @pytest.mark.parametrize("name", sorted(OUTLIER_SHARES))
-def test_fewer_outliers_in_the_papers_runs_are_a_difference(tmp_path, name):
+def test_fewer_outliers_in_the_papers_runs_are_a_difference(name):
     """As in the report, which marks these data sets."""
-    paper = paper_datasets()[name.lower()]
-    facts = DatasetFacts(name, PARTS.get(name, 1), paper.rows, paper.columns, paper.outliers)
+    paper, n_parts = paper_datasets()[name.lower()], PARTS.get(name, 1)
+    size = vars(paper) | {"share": paper.outliers / paper.rows}
     share = percent(OUTLIER_SHARES[name])
-    assert facts.difference == f"at most {share} outliers in the paper's runs"
-    assert rows_unlike_paper(name, "all", facts.n_parts)
-    assert _describe_paper(facts) == facts.difference
-
-
-def test_missing_parts_are_printed_beside_the_papers_size():
-    facts = DatasetFacts("MVTec-AD", 8, 100, 4, 30)
-    assert _describe_paper(facts) == (
-        "5,354 × 512, 1,258 outliers; 8 of 15 parts; at most 5% outliers in the paper's runs"
-    )
+    assert difference(name, n_parts, size) == f"at most {share} outliers in the paper's runs"
+    assert rows_unlike_paper(name, "all", n_parts)
 
 
 def test_the_table_has_both_numbers(folder):
@@ -124,11 +117,11 @@ def test_a_file_is_checked_as_when_it_is_read(X, y, message, folder):
 
 
 def test_the_command_prints_every_data_set(folder):
-    result = CliRunner().invoke(app, ["datasets", "--data", str(folder)])
+    result = CliRunner().invoke(app, ["datasets", "--data", str(folder)], env={"COLUMNS": "160"})
     assert result.exit_code == 0
     lines = {
         line.split("│")[1].strip(): line for line in result.stdout.splitlines() if "│" in line
     }
-    assert "7.8% │ the same" in lines["wine"]
-    assert "5,208 × 512, 260" in lines["SVHN"]
-    assert "–" in lines["own"]
+    assert "7.8% │ –" in lines["wine"]
+    assert "2 of 10 parts; 5,208 rows in the paper" in lines["SVHN"]
+    assert "not in the paper" in lines["own"]

@@ -44,13 +44,16 @@ def test_intervals_count_after_the_last_round_and_advice_when_it_first_comes():
         line("b", 1, 1, precision=0.7),
         line("b", 1, 2, precision=np.nan, unfound=1.0),
     ]
-    summary = summarize_decisions(lines)
-    assert summary["n_runs"] == 2
-    assert summary["calibration_error"] == pytest.approx(0.15)
-    assert summary["precision_coverage"] == 1.0  # of the one run with rows above the threshold
-    assert summary["unfound_coverage"] == 0.5
-    assert summary["found_fraction"] == pytest.approx(0.9)
-    assert summary["stopped_runs"] == summary["stopped_datasets"] == 0.5
+    assert summarize_decisions(lines)["value"].tolist() == pytest.approx(
+        [
+            0.15,  # expected calibration error
+            1.0,  # precision, of the one run with rows above the threshold
+            0.5,  # outliers not found
+            0.9,  # outliers found at the advice to stop
+            0.5,  # runs with such advice
+            0.5,  # data sets
+        ]
+    )
 
 
 def test_a_run_holds_estimates_and_true_values_after_every_round():

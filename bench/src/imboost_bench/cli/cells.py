@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from imboost.cli.progress import stage
+from imboost_bench.cli.tables import print_table
 
 if TYPE_CHECKING:
     from imboost_bench.cells import CellsResult
+    from imboost_bench.report.formatting import Kind
 
 
 def cells(
@@ -61,7 +60,7 @@ def cells(
         planted = plant_errors(load_real_table(name), seed=seed)
         with stage(f"{name}: {planted.table.num_rows:,} rows"):
             results += evaluate_cells(name, planted, answers=numbers)
-    _print(results, numbers)
+    _print(results)
     if out is not None:
         import json
 
@@ -70,60 +69,46 @@ def cells(
         write_text(out, json.dumps([vars(result) for result in results], indent=1))
 
 
-def _print(results: Sequence[CellsResult], numbers: Sequence[int]) -> None:
+def _print(results: Sequence[CellsResult]) -> None:
+    import pandas as pd
+
     from imboost.present.formatting import percent
+    from imboost_bench.report.report_table import Table
 
-    console = Console()
-    by_table = Table(title="errors among the K highest scores (2K), by number of answers")
-    by_table.add_column("table")
-    columns = ("rows", "errors", "robust z", *map(str, numbers), "called", "precision")
-    for column in columns:
-        by_table.add_column(column, justify="right")
-    for name in dict.fromkeys(result.table for result in results):
-        own = [result for result in results if result.table == name]
-        first = own[0]
-        by_table.add_row(
-            name,
-            f"{first.n_rows:,}",
-            str(first.n_errors),
-            percent(first.baseline),
-            *(f"{percent(one.share)} ({percent(one.share_twice)})" for one in own),
-            str(first.n_called),
-            percent(first.precision),
-        )
-    means = [[one for one in results if one.n_answers == number] for number in numbers]
-    by_table.add_row(
-        "mean",
-        "",
-        "",
-        percent(_mean([one.baseline for one in means[0]])),
-        *(
-            f"{percent(_mean([one.share for one in group]))} "
-            f"({percent(_mean([one.share_twice for one in group]))})"
-            for group in means
-        ),
-        "",
-        "",
+    shares = [{"share": result.share, "twice": result.share_twice} for result in results]
+    frame = pd.DataFrame([vars(result) for result in results]).join(pd.DataFrame(shares))
+    means = frame.groupby("n_answers")[["baseline", "share", "twice"]].mean().reset_index()
+    frame = pd.concat([frame, means.assign(table="mean")])
+    frame["shown"] = frame["share"].map(percent) + " (" + frame["twice"].map(percent) + ")"
+    by_answers = frame.pivot(index="table", columns="n_answers", values="shown")
+    by_answers.columns = by_answers.columns.astype(str)
+    first = frame.drop_duplicates("table").set_index("table")
+    names = {"n_rows": "rows", "n_errors": "errors", "baseline": "robust z"}
+    last = first[["n_called", "precision"]].rename(columns={"n_called": "predicted"})
+    table = first[[*names]].rename(columns=names).join(by_answers).join(last)
+    counts: dict[str, Kind] = dict.fromkeys(("rows", "errors", "predicted"), "count")
+    kinds = counts | {"robust z": "percent", "precision": "percent"}
+    title = "errors among the K highest scores (2K), by number of answers"
+    print_table(Table(table.reset_index(), kinds), title)
+
+    is_first = frame["n_answers"] == frame["n_answers"].iloc[0]
+    n_errors = pd.DataFrame(frame.loc[is_first, "n_of_kind"].dropna().tolist()).sum().sort_index()
+    numbers = frame["n_answers"].iloc[: len(results)].astype(str)
+    hits = pd.DataFrame([result.hits for result in results]).groupby(numbers.tolist()).sum()
+    hits = hits.reindex(index=by_answers.columns, columns=n_errors.index).fillna(0)
+    ranks = pd.DataFrame(
+        [
+            (kind, rank == 1)
+            for result in results
+            for kind, own in result.column_ranks.items()
+            for rank in own
+        ],
+        columns=["kind", "is_first"],
     )
-    console.print(by_table, highlight=False)
-    by_kind = Table(title="by kind of error: share among the K highest scores")
-    by_kind.add_column("kind")
-    for column in ("errors", *map(str, numbers), "wrong column first"):
-        by_kind.add_column(column, justify="right")
-    counts = [sum((Counter(one.hits) for one in group), Counter()) for group in means]
-    n_of_kind: Counter[str] = sum((Counter(one.n_of_kind) for one in means[0]), Counter())
-    all_ranks: list[int] = []
-    for kind in sorted(n_of_kind):
-        ranks = [rank for one in results for rank in one.column_ranks.get(kind, [])]
-        all_ranks += ranks
-        first_share = percent(_mean([rank == 1 for rank in ranks])) if ranks else ""
-        shares = (percent(count[kind] / n_of_kind[kind]) for count in counts)
-        by_kind.add_row(kind, str(n_of_kind[kind]), *shares, first_share)
-    if all_ranks:
-        share = percent(_mean([rank == 1 for rank in all_ranks]))
-        by_kind.add_row("all", str(n_of_kind.total()), *[""] * len(numbers), share)
-    console.print(by_kind, highlight=False)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    table = (hits / n_errors).T.rename_axis("kind")
+    table.insert(0, "errors", n_errors)
+    table["wrong column first"] = ranks.groupby("kind")["is_first"].mean()
+    table.loc["all", ["errors", "wrong column first"]] = n_errors.sum(), ranks["is_first"].mean()
+    kinds = dict.fromkeys([*by_answers.columns, "wrong column first"], "percent")
+    title = "by kind of error: share among the K highest scores"
+    print_table(Table(table.reset_index(), kinds | {"errors": "count"}), title)

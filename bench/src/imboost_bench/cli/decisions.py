@@ -6,20 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from imboost.cli.options import DEFAULT_DETECTOR
 from imboost_bench.cli import options
 from imboost_bench.cli.run import run_plan
-
-FRACTIONS = {
-    "precision_coverage": "coverage of the 90% interval: precision",
-    "unfound_coverage": "coverage of the 90% interval: outliers not found",
-    "found_fraction": "outliers found at the advice to stop",
-    "stopped_runs": "runs with advice to stop before the last round",
-    "stopped_datasets": "data sets where at least half of the runs have such advice",
-}
+from imboost_bench.cli.tables import print_table
 
 
 def decisions(
@@ -39,6 +30,7 @@ def decisions(
     A tenth of the questions are random rows. Finished runs are not repeated; the exit code is 1
     if a run failed.
     """
+    from imboost_bench.report.report_table import Table
     from imboost_bench.run.budget import Budget
     from imboost_bench.run.decisions import (
         DecisionResult,
@@ -64,19 +56,7 @@ def decisions(
     planned = set(plan.specs)
     lines = [line for line in results.read() if line.status == "ok" and line.spec in planned]
     if lines:
-        _print(summarize_decisions(lines))
+        title = f"{len({line.spec for line in lines})} runs, after the last round"
+        print_table(Table(summarize_decisions(lines), {"value": "figure"}), title)
     if not succeeded:
         raise typer.Exit(1)
-
-
-def _print(summary: dict[str, float]) -> None:
-    from imboost.present.formatting import percent
-
-    n_runs, error = summary.pop("n_runs"), summary.pop("calibration_error")
-    table = Table(title=f"{n_runs} runs, after the last round", title_justify="left")
-    table.add_column("metric")
-    table.add_column("value", justify="right")
-    table.add_row("expected calibration error", f"{error:.3f}")
-    for name, fraction in summary.items():
-        table.add_row(FRACTIONS[name], percent(fraction))
-    Console().print(table, highlight=False)

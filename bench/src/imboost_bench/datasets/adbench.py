@@ -81,22 +81,16 @@ def count_rows(file: ADBenchFile) -> int:
         return 0
 
 
-@dataclass(frozen=True)
-class DatasetSize:
-    """Numbers of rows, columns and outliers."""
+def read_size(file: ADBenchFile) -> tuple[int, int, int]:
+    """Return the numbers of rows, columns and outliers, checked as in `read_dataset`.
 
-    rows: int
-    columns: int
-    outliers: int
-
-
-def read_size(file: ADBenchFile) -> DatasetSize:
-    """Read the size of a data set, checked like the data set; the table itself is not read."""
+    The table itself is not read.
+    """
     shape, dtype = _read_header(file)
     y = _read_labels(file, dtype)
     check_labels(file.name, shape, y)
     n_rows, n_columns = shape
-    return DatasetSize(n_rows, n_columns, int((y == OUTLIER).sum()))
+    return n_rows, n_columns, int((y == OUTLIER).sum())
 
 
 def read_dataset(file: ADBenchFile) -> Dataset:

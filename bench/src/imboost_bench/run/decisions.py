@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from imboost.detectors.device import resolve_device
 from imboost.labels import OUTLIER, UNLABELLED
 from imboost_bench.run.metrics import calibration_error
 from imboost_bench.run.protocol import RunLine, RunSpec, open_session
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 AUDIT_FRACTION = 0.1  # fraction of the questions drawn at random
 
@@ -100,19 +104,12 @@ def evaluate_decisions(
     ]
 
 
-def summarize_decisions(lines: Iterable[DecisionResult]) -> dict[str, float]:
+def summarize_decisions(lines: Iterable[DecisionResult]) -> DataFrame:
     """Summarize the lines of all successful runs.
 
-    Returns
-    -------
-    dict
-        n_runs; calibration_error after the last round; the fractions of the runs whose interval
-        contains the true value after the last round (precision_coverage, unfound_coverage);
-        found_fraction, which is `DecisionResult.share_found` at the first advice to stop, or
-        after the last round without such advice; the fraction of the runs with advice to stop
-        before the last round (stopped_runs), and the fraction of the data sets in which at least
-        half of the runs have it (stopped_datasets). calibration_error and found_fraction are
-        averaged over runs, then over data sets.
+    Errors and the share of found outliers are averaged over runs, then over data sets; coverage
+    and advice are fractions of the runs. Without advice to stop, outliers are those found after
+    the last round.
     """
     import pandas as pd
 
@@ -120,18 +117,22 @@ def summarize_decisions(lines: Iterable[DecisionResult]) -> dict[str, float]:
     run = ["dataset", "seed"]
     last = rounds.groupby(run, as_index=False).nth(-1)
     advised = rounds[rounds["advises_stop"] & (rounds["round"] > 0)]
-    stop = pd.concat([advised, last]).groupby(run, as_index=False).nth(0)
-    is_early = stop.set_index("dataset").eval("round < rounds")
+    stop = pd.concat([advised, last]).groupby(run, as_index=False).nth(0).set_index("dataset")
+    is_early = stop["round"] < stop["rounds"]
     known = last.dropna(subset="precision")
-    is_covered = known["precision"].between(known["precision_low"], known["precision_high"])
-    return {
-        "n_runs": len(last),
-        "calibration_error": last.groupby("dataset")["calibration_error"].mean().mean(),
-        "precision_coverage": is_covered.mean(),
-        "unfound_coverage": last["unfound"]
-        .between(last["unfound_low"], last["unfound_high"])
-        .mean(),
-        "found_fraction": stop.groupby("dataset")["share_found"].mean().mean(),
-        "stopped_runs": is_early.mean(),
-        "stopped_datasets": (is_early.groupby("dataset").mean() >= 0.5).mean(),
+    error = last.groupby("dataset")["calibration_error"].mean().mean()
+    precision, unfound = (
+        own[name].between(own[f"{name}_low"], own[f"{name}_high"]).mean()
+        for own, name in ((known, "precision"), (last, "unfound"))
+    )
+    half = (is_early.groupby("dataset").mean() >= 0.5).mean()
+    found = stop["share_found"].groupby("dataset").mean().mean()
+    summary = {
+        "expected calibration error": error,
+        "coverage of the 90% interval: precision": precision,
+        "coverage of the 90% interval: outliers not found": unfound,
+        "outliers found at the advice to stop": found,
+        "runs with advice to stop before the last round": is_early.mean(),
+        "data sets where at least half of the runs have such advice": half,
     }
+    return pd.DataFrame(summary.items(), columns=["metric", "value"])
