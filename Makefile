@@ -39,7 +39,7 @@ demo: $(DEMO)
 	$(BIN)/imboost demo --out demo-report
 
 test: $(READY)
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 test-extras:
 	$(PYTHON) .ci/test_extras.py

@@ -20,6 +20,15 @@ from imboost.tables.layout import Kind, Layout
 from imboost.tables.schema import Schema
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _short_training():
+    """Train students on fewer drawn rows, for fewer updates."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("imboost.detectors.distilled.distillation.N_DRAWN", 16_000)
+        patch.setattr("imboost.training.distillation.N_UPDATES", 1500)
+        yield
+
+
 @pytest.fixture(scope="module")
 def orders():
     return mixed_table(900, contamination=0.03)
