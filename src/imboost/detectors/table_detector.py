@@ -332,9 +332,12 @@ class TableDetector(Detector):
         found: Attributions = self.detector_.attribute(self.encode_parsed(parsed))
         scores = found.baseline + found.residual + found.contributions.sum(axis=1)
         columns = []
-        for at, name in enumerate(self._layout.sources):
+        firsts: dict[str, slice] = {}  # the first matrix columns of every input column
+        for feature in self._layout.features:
+            firsts.setdefault(feature.source, feature.columns)
+        for at, (name, first) in enumerate(firsts.items()):
             parts = zip(
-                self._facts(name, table, parsed, found.expected),
+                self._facts(name, table, parsed, found.expected[:, first]),
                 found.contributions[:, at].tolist(),
                 strict=True,
             )
@@ -366,11 +369,10 @@ class TableDetector(Detector):
             return
         broken = rules.violations(parsed, name)
         encoder = self.encoder_.encoders[name]
-        first = next(one.columns for one in self._layout.features if one.source == name)
         cells = zip(
             to_text(table.column(name), self.schema_.missing_values).to_pylist(),
             encoder.cells(parsed[name]),
-            encoder.decode(expected[:, first]),
+            encoder.decode(expected),
             self.reference_values_[name].locate(parsed[name]),
             strict=True,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -70,11 +71,13 @@ class TableEncoder:
         layout = self.layout
         n_rows = len(next(iter(parsed.values())))
         matrix = np.zeros((n_rows, layout.n_columns + n_more), dtype=np.float32)
+        features = defaultdict(list)
+        for feature in layout.features:
+            features[feature.source].append(feature)
         for name, encoder in self.encoders.items():
-            own = [feature for feature in layout.features if feature.source == name]
             blocks = zip(encoder.blocks, encoder.transform(parsed[name]), strict=True)
             ordered = sorted(blocks, key=lambda block: list(Kind).index(block[0][0]))
-            for feature, (_, block) in zip(own, ordered, strict=True):
+            for feature, (_, block) in zip(features[name], ordered, strict=True):
                 is_number = feature.kind == Kind.NUMERIC
                 matrix[:, feature.columns] = (
                     np.clip(block, -LARGEST, LARGEST) if is_number else block

@@ -132,10 +132,11 @@ class Schema:
 
     def cells(self, table: pa.Table) -> Cells:
         """Return the cells of the columns used for scoring that the table has in a usable type."""
+        present = set(table.column_names)
         return {
             name: mask_missing(table.column(name), self.missing_values)
             for name in self.parsers
-            if name in table.column_names and is_supported(table.column(name).type)
+            if name in present and is_supported(table.column(name).type)
         }
 
     def parse_cells(self, cells: Cells) -> ParsedColumns:
