@@ -278,12 +278,12 @@ def test_an_interrupted_run_leaves_no_file(tmp_path, data, model, monkeypatch):
 
 def test_a_program_that_is_reported_to_end_leaves_no_file(tmp_path, data, model):
     code = (
-        "import time\n"
+        "import signal\n"
         "from imboost.cli import main as cli\n"
         "from imboost.scoring import table_writers\n"
         "def write(tables, table):\n"
         "    print('writing', flush=True)\n"
-        "    time.sleep(60)\n"
+        "    signal.pause()\n"
         "table_writers._CSVTables.write_table = write\n"
         "cli.main()\n"
     )

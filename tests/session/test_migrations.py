@@ -57,7 +57,7 @@ def play(session):
 
 def test_a_store_of_the_first_version_continues_without_loss(store_url, planted, tmp_path):
     new = tmp_path / "new.session"
-    session = Session.open(new, planted.X, make_quick("stack"), random_state=0)
+    session = Session.open(new, planted.X, make_quick("trees"), random_state=0)
     play(session)
     source = connect(new)
     old = create(store_url, "0001")

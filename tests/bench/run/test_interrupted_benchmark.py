@@ -14,7 +14,7 @@ from imboost_bench.run.protocol import RoundResult, run
 from imboost_bench.run.results import ResultFile
 from imboost_bench.run.runner import run_all
 
-SEEDS = (1, 2, 3, 4, 5)
+SEEDS = (1, 2, 3)
 PROGRAM = [sys.executable, "-c", "from imboost_bench.cli.main import main; main()"]
 PATIENCE = 120.0
 
