@@ -123,7 +123,7 @@ def test_options_are_checked_before_the_table_is_read(orders, monkeypatch, optio
 def test_missing_packages_are_named(orders, monkeypatch):
     find = util.find_spec
     monkeypatch.setattr(
-        "imboost.cli.server.find_spec",
+        "imboost.errors.find_spec",
         lambda name: None if name == "python_multipart" else find(name),
     )
     line = refused("label", orders)

@@ -41,7 +41,7 @@ def test_a_port_that_is_taken_is_reported(model):
 def test_missing_packages_are_reported(model, monkeypatch):
     find = util.find_spec
     monkeypatch.setattr(
-        "imboost.cli.server.find_spec", lambda name: None if name == "uvicorn" else find(name)
+        "imboost.errors.find_spec", lambda name: None if name == "uvicorn" else find(name)
     )
     line = refused("serve", model)
     assert "imboost serve needs uvicorn" in line

@@ -193,7 +193,7 @@ def test_a_graph_that_scores_differently_is_not_written(planted, monkeypatch, tm
 
 def test_missing_packages_are_named(planted, monkeypatch, tmp_path):
     detector = make_quick("imboost").fit(planted.X)
-    monkeypatch.setattr("imboost.onnx.export.find_spec", lambda name: None)
+    monkeypatch.setattr("imboost.errors.find_spec", lambda name: None)
     message = "needs onnx and onnxruntime and onnxscript: pip install 'imboost.export.'"
     with pytest.raises(MissingPackageError, match=message):
         export_onnx(detector, tmp_path / "model.onnx")

@@ -277,7 +277,7 @@ def test_a_url_keeps_its_slashes_and_leads_to_a_file_system(shop):
 
 
 def test_a_missing_package_is_named(shop, monkeypatch, tmp_path):
-    monkeypatch.setattr(ray_engine, "find_spec", lambda name: None)
+    monkeypatch.setattr("imboost.errors.find_spec", lambda name: None)
     scores = RayScores(shop / "orders.model", shop / "orders", tmp_path / "out")
     with pytest.raises(MissingPackageError, match=r"imboost\[ray\]"):
         scores.run()

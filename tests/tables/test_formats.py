@@ -98,8 +98,7 @@ def test_an_empty_sheet_and_repeated_names_are_refused(tmp_path):
 def test_packages_of_formats_are_named_if_they_are_missing(tmp_path, monkeypatch):
     excel = write_excel(tmp_path / "t.xlsx", {"one": [NAMES, *ROWS]})
     (tmp_path / "t.duckdb").write_bytes(b"")
-    for module in ("excel_files", "database_files"):
-        monkeypatch.setattr(f"imboost.tables.{module}.find_spec", lambda name: None)
+    monkeypatch.setattr("imboost.errors.find_spec", lambda name: None)
     refused(excel, r"python-calamine: pip install 'imboost\[tables\]'", MissingPackageError)
     refused(tmp_path / "t.duckdb", r"duckdb: pip install 'imboost\[tables\]'", MissingPackageError)
 
