@@ -32,7 +32,7 @@ $(READY): $(DEMO) bench/pyproject.toml
 $(LOWEST)/.ready: pyproject.toml constraints.txt .ci/lowest_versions.py
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python .ci/lowest_versions.py > $(LOWEST)/constraints.txt
-	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt --editable '.[tables]' hypothesis polars pytest
+	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt --editable '.[tables]' hypothesis pandas polars pytest
 	touch $@
 
 demo: $(DEMO)
@@ -45,7 +45,7 @@ test-extras:
 	$(PYTHON) .ci/test_extras.py
 
 test-lowest: $(LOWEST)/.ready
-	$(LOWEST)/bin/python -m pytest -W ignore::DeprecationWarning -W ignore::FutureWarning \
+	PYTHONPATH=bench/src $(LOWEST)/bin/python -m pytest -W ignore::DeprecationWarning -W ignore::FutureWarning \
 	    tests/tables tests/scoring/test_pipeline.py tests/scoring/test_table_writers.py \
 	    tests/scoring/test_drift.py tests/scoring/test_training_sample.py
 

@@ -1,7 +1,7 @@
 """Print the lowest versions that pyproject.toml allows, as constraints for pip.
 
-torch has the version of constraints.txt: no test of files and scoring depends on it, and another
-build may bring gigabytes of GPU libraries.
+torch has the version of constraints.txt: of the lowest one, the package index only has the build
+that needs gigabytes of GPU libraries.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Install every extra alone from the built wheel, and run its commands.
+"""Install every extra, and the benchmark, alone from the built wheels, and run their commands.
 
 The base is installed once. An extra is a virtual environment of its own that sees the packages of
 the base and holds only what the extra adds, so that a package it forgets to name is missing.
@@ -6,10 +6,12 @@ the base and holds only what the extra adds, so that a package it forgets to nam
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 ROOT = Path(__file__).parents[1]
@@ -77,13 +79,16 @@ HINTS = {
     "log orders.csv": "sessions",
     "export m.model --onnx m.onnx": "export",
 }
+ADDRESS = re.compile(r"http://[\d.]+:\d+")  # in the line that a server prints
 FINDINGS = 1  # exit code of `imboost check` if it finds something
 
 
 def main(folder: Path) -> None:
     """Build, install and run everything in a new folder."""
-    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT)
+    build = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder)
+    run(*build, ROOT, ROOT / "bench")
     [wheel] = folder.glob("imboost-*.whl")
+    [bench] = folder.glob("imboost_bench-*.whl")
     base = folder / "base"
     run(sys.executable, "-m", "venv", "--without-pip", base)
     install(base, wheel)
@@ -99,6 +104,10 @@ def main(folder: Path) -> None:
         for command in commands:
             execute(environment, command, folder)
         print(f"{extra or 'base'}: passed", flush=True)
+    environment = layer(folder, packages, "bench")
+    install(environment, bench)
+    run(environment / "bin/imboost-bench", "--help", stdout=subprocess.DEVNULL)
+    print("imboost-bench: passed", flush=True)
     for command, extra in HINTS.items():
         check_hint(base, command, extra, folder)
     check_old_scikit_learn(folder, base, packages)
@@ -126,12 +135,12 @@ def execute(environment: Path, command: str, folder: Path) -> None:
     elif "--port" in command:
         program = [environment / "bin/python", "-m", "imboost", *command.split()]
         with subprocess.Popen(program, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
-            address = next(
-                (word for line in server.stdout for word in line.split() if "http://" in word), ""
-            )
-            with urlopen(address) as page:
-                assert page.status == 200
-            server.terminate()
+            try:
+                address = next(filter(None, map(ADDRESS.search, server.stdout)))[0]
+                with urlopen(f"{address}/health") as page:
+                    assert page.status == 200
+            finally:
+                server.terminate()
     else:
         program = [environment / "bin/python", "-m", "imboost", *command.split()]
         done = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=False)
@@ -164,9 +173,9 @@ def python(environment: Path, code: str, folder: Path) -> None:
     run(environment / "bin/python", "-c", code, cwd=folder)
 
 
-def run(*command: str | Path, cwd: Path | None = None) -> None:
+def run(*command: str | Path, **options: Any) -> None:
     """Run a program; a failure ends this one."""
-    subprocess.run(command, cwd=cwd, check=True)
+    subprocess.run(command, check=True, **options)
 
 
 if __name__ == "__main__":
