@@ -65,7 +65,7 @@ def test_the_contributors_example_keeps_the_contract():
     check_query_strategy(names["MedianScores"])
 
 
-@pytest.mark.parametrize("walk", ["One row from file to score", "One answer from `tell`"])
+@pytest.mark.parametrize("walk", ["One row from file to score", "One key press to the next card"])
 def test_every_hop_of_a_walk_through_the_code_exists(walk):
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     hops = re.findall(r"(?m)^\d+\. (`.*?\)):", text.split(f"## {walk}")[1].split("\n## ")[0])

@@ -26,7 +26,6 @@ from imboost.cli.options import (
 from imboost.cli.outputs import write_text
 from imboost.cli.progress import stage
 from imboost.errors import DataError
-from imboost.present import wording
 from imboost.present.formatting import count, printable
 
 if TYPE_CHECKING:
@@ -146,6 +145,7 @@ def changed_columns(detector: TableDetector, table: pa.Table, schema: Schema) ->
 
 def _print(findings: Sequence[Finding], checked: pa.Table, identifier: str | None) -> None:
     """Print findings as a table."""
+    from imboost.present import wording
     from imboost.tables.row_names import name_rows
 
     if not findings:

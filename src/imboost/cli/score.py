@@ -27,7 +27,6 @@ from imboost.cli.outputs import output_file
 from imboost.cli.progress import row_bar
 from imboost.cli.ray_commands import check_local, check_ray_options, describe_rows, score_on_ray
 from imboost.errors import SettingError
-from imboost.present import wording
 from imboost.present.formatting import count, percent
 
 if TYPE_CHECKING:
@@ -226,6 +225,8 @@ def _outlier_warnings(n_outliers: int, n_rows: int, detector: TableDetector) -> 
 
 def _column_warnings(warnings: list[Fact]) -> Iterator[str]:
     """Warn about columns that differ so much from training that scores may be unreliable."""
+    from imboost.present import wording
+
     for warning in warnings[:MAX_WARNINGS]:
         yield f"Warning: column '{warning.column}': {wording.column_change(warning)}."
     if len(warnings) > MAX_WARNINGS:
