@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 from adbench_folder import write_set
 from imboost.errors import DataError
 from imboost.present.formatting import percent
-from imboost_bench.analysis.like_for_like import rows_unlike_paper
+from imboost_bench.analysis.method_key import rows_unlike_paper
 from imboost_bench.cli.main import app
 from imboost_bench.datasets.adbench import load_dataset
 from imboost_bench.paper import OUTLIER_SHARES, PARTS, paper_datasets

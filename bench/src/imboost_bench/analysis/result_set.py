@@ -13,8 +13,13 @@ from imboost_bench.analysis.ablations import AblationTable, ablation_tables, cha
 from imboost_bench.analysis.aggregate import METRICS, mean_over_seeds, of_metric, reading_order
 from imboost_bench.analysis.comparison import Ranking, paired_intervals, time_ratios
 from imboost_bench.analysis.coverage import Coverage, find_coverage
-from imboost_bench.analysis.like_for_like import rows_unlike_paper
-from imboost_bench.analysis.method_key import IMBOOST, PAPER_PROTOCOL, MethodKey, QueryProtocol
+from imboost_bench.analysis.method_key import (
+    IMBOOST,
+    PAPER_PROTOCOL,
+    MethodKey,
+    QueryProtocol,
+    rows_unlike_paper,
+)
 from imboost_bench.baselines import make_detector
 from imboost_bench.paper import paper_datasets, paper_figures
 from imboost_bench.run.protocol import RoundResult

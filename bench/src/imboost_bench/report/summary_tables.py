@@ -10,7 +10,7 @@ import pandas as pd
 from imboost_bench.analysis.ablations import AblationTable
 from imboost_bench.analysis.aggregate import is_tabular, of_metric
 from imboost_bench.analysis.comparison import outcome, paired_intervals
-from imboost_bench.analysis.like_for_like import rows_unlike_paper
+from imboost_bench.analysis.method_key import rows_unlike_paper
 from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.paper import paper_rounds
 from imboost_bench.report.data_set_tables import row_names

@@ -11,9 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -22,7 +20,7 @@ import pyarrow.parquet as pq
 
 from imboost.datasets.orders import mixed_table
 from imboost_bench.report.canvas import marker_style, new_figure, to_svg
-from imboost_bench.speed.large_table import peak_memory
+from imboost_bench.speed.large_table import in_new_process, peak_memory
 
 LEAST_ROWS = 10_000
 GROUP_ROWS = 200_000
@@ -57,9 +55,7 @@ def measure(n_rows: int, detector: str) -> dict[str, tuple[float, float]]:
     found = {}
     with TemporaryDirectory() as folder:
         table, model = Path(folder, "orders.parquet"), Path(folder, "orders.model")
-        # In a process of its own, because a child starts with the peak memory of its parent.
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as writer:
-            writer.submit(write_orders, table, n_rows).result()
+        in_new_process(write_orders, table, n_rows)
         fit = ["fit", str(table), "--out", str(model), "--detector", detector]
         for name, arguments in (("fit", fit), ("score", ["score", str(model), str(table)])):
             start = perf_counter()

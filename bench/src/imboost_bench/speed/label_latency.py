@@ -10,15 +10,9 @@ median of 60 ms and a 95th percentile of 150 ms in both cases. Needs chromium.
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
-import socket
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +21,7 @@ import pyarrow.parquet
 from playwright.sync_api import Page, sync_playwright
 
 from imboost.datasets import planted_outliers
+from imboost_bench.speed.label_load import Server
 
 N_COLUMNS = 30
 START_SECONDS = 1200  # the first training on a busy machine
@@ -57,14 +52,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "big.parquet"
         _write_table(path, arguments.rows)
-        with _running_program(path) as address, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-            )
-            page = browser.new_page(viewport={"width": 1280, "height": 800})
-            page.set_default_timeout(1000 * START_SECONDS)
-            _measure(page, address, arguments.answers)
-            browser.close()
+        server = Server(path)
+        try:
+            server.start()
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(
+                    executable_path=shutil.which("chromium"),
+                    args=["--no-sandbox", "--disable-gpu"],
+                )
+                page = browser.new_page(viewport={"width": 1280, "height": 800})
+                page.set_default_timeout(1000 * START_SECONDS)
+                _measure(page, server.address, arguments.answers)
+                browser.close()
+        finally:
+            server.stop()
 
 
 def _measure(page: Page, address: str, n_answers: int) -> None:
@@ -104,28 +105,6 @@ def _write_table(path: Path, n_rows: int) -> None:
     X = planted_outliers(n_rows, N_COLUMNS, seed=0).X
     columns = {f"x{number}": pa.array(X[:, number]) for number in range(N_COLUMNS)}
     pyarrow.parquet.write_table(pa.table(columns), path)
-
-
-@contextmanager
-def _running_program(path: Path) -> Iterator[str]:
-    """Start the program; yield the address of its page."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    run = [sys.executable, "-c", "from imboost.cli.main import main; main()"]
-    options = ["label", str(path), "--no-browser", "--port", str(port)]
-    program = subprocess.Popen([*run, *options], stdout=subprocess.DEVNULL, env=os.environ)
-    try:
-        while program.poll() is None:
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        program.terminate()
-        program.wait()
 
 
 if __name__ == "__main__":

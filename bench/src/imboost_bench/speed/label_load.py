@@ -30,7 +30,7 @@ import numpy as np
 import pyarrow.parquet
 
 from imboost import Session
-from imboost.datasets.orders import mixed_table
+from imboost.datasets.orders import MixedTable, mixed_table
 from imboost.labelling.pages import NAME_COOKIE
 
 ROW = re.compile(r'id="card"[^>]*data-row="(\d+)"')
@@ -43,8 +43,7 @@ class Server:
     """The program, which can be killed and started again."""
 
     table: Path
-    url: str
-    options: list[str] = field(default_factory=list)
+    options: tuple[str, ...] = ()
     process: subprocess.Popen[bytes] | None = None
 
     def __post_init__(self) -> None:
@@ -60,7 +59,7 @@ class Server:
     def start(self) -> None:
         """Start the program and wait until it answers."""
         command = [sys.executable, "-m", "imboost", "label", str(self.table), "--no-browser"]
-        command += ["--session", self.url, "--port", str(self.port), *self.options]
+        command += ["--port", str(self.port), *self.options]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end:
@@ -83,15 +82,6 @@ class Server:
         if self.process is not None:
             self.process.send_signal(signal.SIGINT)
             self.process.wait(60)
-
-
-def start_session(client: httpx.Client) -> None:
-    """Accept the columns as they are and wait for the first question."""
-    page = client.get("/columns", follow_redirects=True)
-    if page.url.path == "/columns":
-        client.post("/columns", data={"action": "start"})
-    while not ROW.search(client.get("/").text):
-        time.sleep(0.2)
 
 
 @dataclass
@@ -123,11 +113,7 @@ class Person:
                 started = time.perf_counter()
                 response = client.post(
                     "/answer",
-                    data={
-                        "row": row[1],
-                        "answer": answer,
-                        "request": request[1],
-                    },
+                    data={"row": row[1], "answer": answer, "request": request[1]},
                     headers={"HX-Request": "true"},
                 )
                 self.seconds.append(time.perf_counter() - started)
@@ -139,16 +125,26 @@ class Person:
                     page = client.get("/").text
 
 
+def start_server(made: MixedTable, options: argparse.Namespace, folder: Path) -> Server:
+    """Write the table, start the program and wait for the first question."""
+    table = folder / "orders.parquet"
+    pyarrow.parquet.write_table(made.table, table)
+    options.url = options.url or str(folder / "orders.session.db")
+    server = Server(table, ("--session", options.url, "--questions", str(options.questions)))
+    server.start()
+    with httpx.Client(base_url=server.address, timeout=60) as client:
+        page = client.get("/columns", follow_redirects=True)
+        if page.url.path == "/columns":
+            client.post("/columns", data={"action": "start"})
+        while not ROW.search(client.get("/").text):
+            time.sleep(0.2)
+    return server
+
+
 def measure_people(options: argparse.Namespace, folder: Path) -> None:
     """Let people answer at the same time, then check the store."""
     made = mixed_table(options.rows, seed=0)
-    table = folder / "orders.parquet"
-    pyarrow.parquet.write_table(made.table, table)
-    url = options.url or str(folder / "orders.session.db")
-    server = Server(table, url, ["--questions", str(options.questions)])
-    server.start()
-    with httpx.Client(base_url=server.address, timeout=60) as client:
-        start_session(client)
+    server = start_server(made, options, folder)
     end = time.monotonic() + options.seconds
     people = [
         Person(f"person {number}", server.address, made.y, options.think)
@@ -160,7 +156,7 @@ def measure_people(options: argparse.Namespace, folder: Path) -> None:
     for thread in threads:
         thread.join()
     server.stop()
-    with Session.open(url, table) as session:
+    with Session.open(options.url, server.table) as session:
         stored = [(entry.row, entry.who, str(entry.answer)) for entry in session.history]
     acknowledged = [(row, one.name, answer) for one in people for row, answer in one.acknowledged]
     rows = [row for row, _, _ in stored]
@@ -181,13 +177,7 @@ def measure_people(options: argparse.Namespace, folder: Path) -> None:
 def measure_kills(options: argparse.Namespace, folder: Path) -> None:
     """Kill the server while answers stream in, then check the store and the scores."""
     made = mixed_table(options.rows, seed=0)
-    table = folder / "orders.parquet"
-    pyarrow.parquet.write_table(made.table, table)
-    url = options.url or str(folder / "orders.session.db")
-    server = Server(table, url)
-    server.start()
-    with httpx.Client(base_url=server.address, timeout=60) as client:
-        start_session(client)
+    server = start_server(made, options, folder)
     rng = random.Random(0)
     is_over = threading.Event()
     acknowledged: list[int] = []
@@ -195,17 +185,11 @@ def measure_kills(options: argparse.Namespace, folder: Path) -> None:
     def stream() -> None:
         """Answer row after row, and send an answer again until it is acknowledged."""
         for row in range(options.rows):
+            answer = "outlier" if made.y[row] else "inlier"
+            data = {"row": row, "answer": answer, "request": f"row-{row}"}
             while not is_over.is_set():
                 try:
-                    with httpx.Client(base_url=server.address, timeout=10) as client:
-                        response = client.post(
-                            "/answer",
-                            data={
-                                "row": row,
-                                "answer": "outlier" if made.y[row] else "inlier",
-                                "request": f"row-{row}",
-                            },
-                        )
+                    response = httpx.post(f"{server.address}/answer", data=data, timeout=10)
                 except httpx.TransportError:
                     time.sleep(0.02)
                     continue
@@ -224,7 +208,7 @@ def measure_kills(options: argparse.Namespace, folder: Path) -> None:
     is_over.set()
     thread.join()
     server.stop()
-    with Session.open(url, table) as session:
+    with Session.open(options.url, server.table) as session:
         rows = [entry.row for entry in session.history]
         labels = session.labels
         detector = session.detector

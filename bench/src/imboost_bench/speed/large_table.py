@@ -9,11 +9,13 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,9 +34,7 @@ def main() -> None:
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
         table = Path(folder, "table.parquet")
-        # In a process of its own, because a child starts with the peak memory of its parent.
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as writer:
-            writer.submit(write_table, table, options.rows, options.columns).result()
+        in_new_process(write_table, table, options.rows, options.columns)
         size = table.stat().st_size / 1e9
         print(f"{options.rows:,} x {options.columns}, {size:.2f} GB of Parquet", flush=True)
         model = str(Path(folder, "model"))
@@ -65,6 +65,12 @@ def write_table(path: Path, n_rows: int, n_columns: int) -> None:
             ]
             ids = pa.array(np.arange(first, first + n))
             writer.write_table(pa.table([ids, *columns], schema=schema))
+
+
+def in_new_process(work: Callable[..., None], *arguments: Any) -> None:
+    """Do work elsewhere, since a child starts with the peak memory of its parent."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as writer:
+        writer.submit(work, *arguments).result()
 
 
 def peak_memory(command: list[str]) -> float:

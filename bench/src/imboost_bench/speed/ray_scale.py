@@ -14,9 +14,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,7 +22,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from imboost_bench.speed.large_table import write_table
+from imboost_bench.speed.large_table import in_new_process, write_table
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # before Ray is imported
 
@@ -45,9 +43,8 @@ def main() -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         warm_up, table = folder / "warm-up.parquet", folder / "table.parquet"
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as writer:
-            writer.submit(write_table, warm_up, WARM_UP_ROWS, options.columns).result()
-            writer.submit(write_table, table, options.rows, options.columns).result()
+        in_new_process(write_table, warm_up, WARM_UP_ROWS, options.columns)
+        in_new_process(write_table, table, options.rows, options.columns)
         print(f"{options.rows:,} x {options.columns}", flush=True)
         model = options.model or folder / "model"
         if options.model is None:

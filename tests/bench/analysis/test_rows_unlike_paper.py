@@ -2,7 +2,7 @@
 
 import pytest
 
-from imboost_bench.analysis.like_for_like import rows_unlike_paper
+from imboost_bench.analysis.method_key import rows_unlike_paper
 
 
 @pytest.mark.parametrize(
