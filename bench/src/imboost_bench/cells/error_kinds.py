@@ -6,7 +6,7 @@ A further kind is one more function in `KINDS`. It returns None if the row canno
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import permutations
 from typing import Any
 
@@ -187,16 +187,6 @@ def _exchange(columns: Columns, row: int, one: str, two: str) -> Changes | None:
     return {one: second, two: first} if first and second and first != second else None
 
 
-def decimal_slip(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
-    """Move the decimal mark."""
-    return _change_number(columns, row, rng, (10, 100, 0.1, 0.01))
-
-
-def wrong_unit(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
-    """Write a quantity in another unit."""
-    return _change_number(columns, row, rng, (12, 60, 1000, 2.54, 1 / 12, 1 / 60, 0.001))
-
-
 def flipped_sign(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
     """Make a quantity negative in a column without negative numbers."""
     names = [name for name in columns.numbers if columns.frame[name].min() >= 0]
@@ -248,32 +238,30 @@ def swapped_fields(columns: Columns, row: int, rng: np.random.Generator) -> Chan
     return _exchange(columns, row, one, two)
 
 
-def typing_error(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
-    """Leave out, double or exchange letters of a category."""
+def _respell(
+    columns: Columns,
+    row: int,
+    rng: np.random.Generator,
+    spell: Callable[[str, np.random.Generator], list[str]],
+    min_length: int = 1,
+) -> Changes | None:
     name = _pick(columns.categories, rng)
     word = None if name is None else columns.cell(row, name)
-    if not word or len(word) < 4:
+    if not word or len(word) < min_length:
         return None
+    changed = _pick(spell(word, rng), rng)
+    return None if (columns.text[name] == changed).any() else {name: changed}
+
+
+def _misspell(word: str, rng: np.random.Generator) -> list[str]:
+    """Leave out, double or exchange letters."""
     at = int(rng.integers(1, len(word) - 1))
-    changed = _pick(
-        [
-            word[:at] + word[at + 1 :],
-            word[:at] + word[at] + word[at:],
-            word[:at] + word[at + 1] + word[at] + word[at + 2 :],
-        ],
-        rng,
-    )
-    return None if (columns.text[name] == changed).any() else {name: changed}
+    start, letter, rest = word[:at], word[at], word[at + 1 :]
+    return [start + rest, start + letter + letter + rest, start + rest[0] + letter + rest[1:]]
 
 
-def other_case(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
-    """Write a category in upper or lower case."""
-    name = _pick(columns.categories, rng)
-    word = None if name is None else columns.cell(row, name)
-    if not word:
-        return None
-    changed = _pick([word.upper(), word.lower(), word.title()], rng)
-    return None if (columns.text[name] == changed).any() else {name: changed}
+def _change_case(word: str, _rng: np.random.Generator) -> list[str]:
+    return [word.upper(), word.lower(), word.title()]
 
 
 def contradicting_categories(
@@ -354,15 +342,15 @@ def near_duplicate(columns: Columns, row: int, rng: np.random.Generator) -> Chan
 
 
 KINDS: dict[str, Kind] = {
-    "decimal slip": decimal_slip,
-    "wrong unit": wrong_unit,
+    "decimal slip": partial(_change_number, factors=(10, 100, 0.1, 0.01)),
+    "wrong unit": partial(_change_number, factors=(12, 60, 1000, 2.54, 1 / 12, 1 / 60, 0.001)),
     "flipped sign": flipped_sign,
     "sentinel": sentinel,
     "transposed digits": transposed_digits,
     "wrong year": wrong_year,
     "swapped fields": swapped_fields,
-    "typing error": typing_error,
-    "other case": other_case,
+    "typing error": partial(_respell, spell=_misspell, min_length=4),
+    "other case": partial(_respell, spell=_change_case),
     "contradicting categories": contradicting_categories,
     "number against category": number_against_category,
     "broken sum": broken_sum,
