@@ -13,20 +13,12 @@ from rich.text import Text
 from imboost.cli.console import say
 from imboost.cli.fit import given_roles
 from imboost.cli.inputs import load_model
-from imboost.cli.options import (
-    Encoding,
-    Header,
-    Missing,
-    RolesFile,
-    Sheet,
-    Sql,
-    Table,
-    read_options,
-)
+from imboost.cli.options import Missing, Roles, RolesFile, Table, reads_tables
 from imboost.cli.outputs import write_text
 from imboost.cli.progress import stage
 from imboost.errors import DataError
 from imboost.present.formatting import count, printable
+from imboost.tables.read_options import ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +33,7 @@ MAX_ROWS = 5  # row numbers shown for a finding
 FOUND = 1  # exit code if there are findings
 
 
+@reads_tables
 def check(
     data: Table,
     model: Annotated[
@@ -59,20 +52,15 @@ def check(
         list[str] | None,
         typer.Option(metavar="KIND", help="Leave this kind out; may be repeated."),
     ] = None,
-    role: Annotated[
-        list[str] | None,
-        typer.Option(help="The role of a column, as in 'imboost fit'; may be repeated."),
-    ] = None,
+    role: Roles = None,
     roles: RolesFile = None,
     write_roles: Annotated[
         Path | None,
         typer.Option(help="Write the roles of all columns to this TOML file, to be edited."),
     ] = None,
     missing: Missing = None,
-    encoding: Encoding = None,
-    header: Header = None,
-    sheet: Sheet = None,
-    sql: Sql = None,
+    *,
+    options: ReadOptions,
 ) -> None:
     """Find what is wrong with a table: duplicates, spellings, broken relations and so on.
 
@@ -87,7 +75,6 @@ def check(
     from imboost.tables.roles import Role
     from imboost.tables.schema import Schema
 
-    options = read_options(encoding, header, sheet, sql)
     kinds = select_kinds(only or (), skip or ())
     chosen = given_roles(roles, role)
     if out is not None:

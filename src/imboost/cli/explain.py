@@ -12,11 +12,12 @@ import typer
 from imboost.cli.console import say
 from imboost.cli.explained_rows import MAX_REASONS, print_rows
 from imboost.cli.inputs import open_inputs, scored_batches
-from imboost.cli.options import Encoding, Header, Model, Scores, Sheet, Sql, Table, read_options
+from imboost.cli.options import Model, Scores, Table, reads_tables
 from imboost.cli.outputs import write_page
 from imboost.cli.progress import stage
 from imboost.errors import SettingError
 from imboost.present.formatting import count
+from imboost.tables.read_options import ReadOptions
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from imboost.tables.files import TableFiles
 
 
+@reads_tables
 def explain(
     model: Model,
     data: Table,
@@ -47,10 +49,8 @@ def explain(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the explanations as JSON.")
     ] = False,
-    encoding: Encoding = None,
-    header: Header = None,
-    sheet: Sheet = None,
-    sql: Sql = None,
+    *,
+    options: ReadOptions,
 ) -> None:
     """Explain the scores of rows, column by column.
 
@@ -65,7 +65,6 @@ def explain(
 
     if row and scores is not None:
         raise SettingError("--scores finds the highest scores: leave it out with --row.")
-    options = read_options(encoding, header, sheet, sql)
     if out is not None and out.is_dir():
         raise SettingError(f"{out} is a folder: name a file with --out.")
     detector, files = open_inputs(model, data, options)

@@ -10,19 +10,18 @@ import typer
 from imboost.cli.console import say
 from imboost.cli.inputs import check_model_output, load_model, read_training_rows
 from imboost.cli.options import (
-    Encoding,
     Engine,
     EngineChoice,
-    Header,
+    Force,
+    LabelColumn,
     Model,
     RayAddress,
-    Sheet,
-    Sql,
-    read_options,
+    reads_tables,
 )
 from imboost.cli.progress import stage
 from imboost.errors import SettingError
 from imboost.present.formatting import count
+from imboost.tables.read_options import ReadOptions
 
 if TYPE_CHECKING:
     from imboost.detectors import BaseDetector
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from imboost.scoring.table_sample import TableSample
 
 
+@reads_tables
 def export(
     model: Model,
     onnx: Annotated[Path | None, typer.Option(metavar="FILE", help="ONNX file to write.")] = None,
@@ -48,14 +48,7 @@ def export(
             help="Table for --fast, best the training table: a saved model does not contain it.",
         ),
     ] = None,
-    label_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column with labels that 'imboost fit' was given: if the table has too many "
-            "rows, labelled rows are used first.",
-        ),
-    ] = None,
+    label_column: LabelColumn = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -63,13 +56,11 @@ def export(
             help="Folder for the distilled model. Default: beside the model, as NAME.fast.model.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+    force: Force = False,
     engine: Engine = EngineChoice.LOCAL,
     ray_address: RayAddress = None,
-    encoding: Encoding = None,
-    header: Header = None,
-    sheet: Sheet = None,
-    sql: Sql = None,
+    *,
+    options: ReadOptions,
 ) -> None:
     """Write a distilled model that scores many times faster, or a model in ONNX format.
 
@@ -81,7 +72,6 @@ def export(
     """
     from imboost import persistence
 
-    options = read_options(encoding, header, sheet, sql)
     if not fast:
         if onnx is None:
             raise SettingError("Nothing to write: give --onnx FILE, or --fast with --data DATA.")

@@ -15,23 +15,23 @@ from imboost.cli.console import outlier_count, say
 from imboost.cli.inputs import check_model_output, default_output, read_training_rows
 from imboost.cli.options import (
     DEFAULT_DETECTOR,
-    Encoding,
     Engine,
     EngineChoice,
-    Header,
+    Force,
+    LabelColumn,
     Missing,
     RayAddress,
+    Roles,
     RolesFile,
     Seed,
-    Sheet,
-    Sql,
     Table,
-    read_options,
+    reads_tables,
 )
 from imboost.cli.progress import is_shown, stage, timed_stage
 from imboost.errors import DataError, SettingError, UnknownNameError
 from imboost.present.formatting import count, printable
 from imboost.scoring.training_time import estimate_seconds
+from imboost.tables.read_options import ReadOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 MAX_COLUMNS = 100  # columns listed one by one
 
 
+@reads_tables
 def fit(
     data: Table,
     out: Annotated[
@@ -51,29 +52,14 @@ def fit(
             metavar="DIR", help="Folder for the model. Default: beside the table, as NAME.model."
         ),
     ] = None,
-    label_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column with known labels: 0 or 1, yes or no, true or false, inlier or outlier, "
-            "normal or anomaly; an empty cell is an unlabelled row.",
-        ),
-    ] = None,
+    label_column: LabelColumn = None,
     outlier_label: Annotated[
         str | None,
         typer.Option(
             metavar="LABEL", help="The label that means outlier, if labels are spelled otherwise."
         ),
     ] = None,
-    role: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=ROLE",
-            help="The role of a column, such as zip=categorical: numeric, categorical, boolean, "
-            "datetime, identifier, constant, text or ignored; may be repeated. The roles of "
-            "other columns are detected.",
-        ),
-    ] = None,
+    role: Roles = None,
     roles: RolesFile = None,
     detector: Annotated[
         str,
@@ -96,14 +82,12 @@ def fit(
         ),
     ] = "auto",
     seed: Seed = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+    force: Force = False,
     engine: Engine = EngineChoice.LOCAL,
     ray_address: RayAddress = None,
     missing: Missing = None,
-    encoding: Encoding = None,
-    header: Header = None,
-    sheet: Sheet = None,
-    sql: Sql = None,
+    *,
+    options: ReadOptions,
 ) -> None:
     """Train a detector on a table and save it as a model folder.
 
@@ -121,7 +105,6 @@ def fit(
     from imboost.tables.schema import Schema
 
     chosen, fraction = given_roles(roles, role), parse_contamination(contamination)
-    options = read_options(encoding, header, sheet, sql)
     _check_labels(label_column, outlier_label, chosen)
     inner = _make_detector(detector)
     fitted = TableDetector(
@@ -182,36 +165,25 @@ def fit(
 
 
 def given_roles(file: Path | None, texts: Iterable[str] | None) -> dict[str, str]:
-    """Return the roles in a file and those written NAME=ROLE, which have precedence."""
-    from imboost.tables.role_files import read_roles
+    """Return the roles in a file and those written NAME=ROLE, which have precedence.
 
-    return (read_roles(file) if file is not None else {}) | parse_roles(texts or ())
-
-
-def parse_roles(texts: Iterable[str]) -> dict[str, str]:
-    """Parse roles written NAME=ROLE.
-
-    >>> parse_roles(["zip code=categorical"])
+    >>> given_roles(None, ["zip code=categorical"])
     {'zip code': 'categorical'}
     """
-    roles = {}
-    for text in texts:
+    from imboost.tables.role_files import read_roles
+    from imboost.tables.roles import Role
+
+    roles = read_roles(file) if file is not None else {}
+    for text in texts or ():
         name, _, role = text.rpartition("=")
         if not (name and role):
             raise SettingError(
                 f"A role is written NAME=ROLE, such as zip=categorical; got {text}."
             )
-        roles[name] = check_role(role)
+        if role not in list(Role):
+            raise UnknownNameError("role", role, list(Role))
+        roles[name] = role
     return roles
-
-
-def check_role(role: str) -> str:
-    """Return the role; raise if there is none of that name."""
-    from imboost.tables.roles import Role
-
-    if role not in list(Role):
-        raise UnknownNameError("role", role, list(Role))
-    return role
 
 
 def parse_contamination(text: str) -> float | str:

@@ -107,8 +107,7 @@ def scored_batches(
         verb, batches = "scoring", score_table(detector, files)
     else:
         verb, batches = "reading", add_scores(detector, files, scores)
-    with row_bar() as progress:
-        task = progress.add_task(verb, total=files.n_rows)
+    with row_bar(verb, files.n_rows) as advance:
         for batch in batches:
             yield batch
-            progress.advance(task, batch.table.num_rows)
+            advance(batch.table.num_rows)

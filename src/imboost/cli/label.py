@@ -16,20 +16,12 @@ from imboost.cli.console import say
 from imboost.cli.fit import given_roles, print_columns
 from imboost.cli.inputs import load_model
 from imboost.cli.label_source import find_source
-from imboost.cli.options import (
-    DEFAULT_DETECTOR,
-    MAX_SEED,
-    Encoding,
-    Header,
-    RolesFile,
-    Sheet,
-    Sql,
-    read_options,
-)
+from imboost.cli.options import DEFAULT_DETECTOR, MAX_SEED, Roles, RolesFile, reads_tables
 from imboost.cli.progress import stage
 from imboost.cli.server import AllowedHost, Host, check_server
 from imboost.errors import SettingError, require
 from imboost.present.formatting import count
+from imboost.tables.read_options import ReadOptions
 from imboost.validation import check_number
 
 if TYPE_CHECKING:
@@ -42,6 +34,7 @@ DEFAULT_AUDIT_SHARE = 0.1
 PACKAGES = ("fastapi", "itsdangerous", "python_multipart", "uvicorn")
 
 
+@reads_tables
 def label(
     data: Annotated[
         Path,
@@ -105,12 +98,7 @@ def label(
             metavar="MODEL", help="Model folder whose detector settings and column roles are used."
         ),
     ] = None,
-    role: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=ROLE", help="The role of a column, as in 'imboost fit'; may be repeated."
-        ),
-    ] = None,
+    role: Roles = None,
     roles: RolesFile = None,
     audit_share: Annotated[
         float | None,
@@ -122,10 +110,8 @@ def label(
     seed: Annotated[
         int | None, typer.Option(min=0, max=MAX_SEED, metavar="N", help="Random seed. Default: 0.")
     ] = None,
-    encoding: Encoding = None,
-    header: Header = None,
-    sheet: Sheet = None,
-    sql: Sql = None,
+    *,
+    options: ReadOptions,
 ) -> None:
     """Answer questions about the rows of a table, in the browser or in the terminal.
 
@@ -146,7 +132,6 @@ def label(
     require("imboost label", "label", "sqlalchemy", "alembic", "jinja2")
     if not terminal:
         check_server("imboost label", "label", PACKAGES, host, token)
-    options = read_options(encoding, header, sheet, sql)
     if terminal and data == Path("-"):
         raise SettingError("--terminal reads answers from standard input: give a file.")
     source = find_source(data, session, name, options)

@@ -67,11 +67,8 @@ class Source:
         from imboost.scoring.candidate_pool import draw_pool, save_pool
 
         say("The table is large: all rows are scored once, to find those to ask about.")
-        with row_bar() as progress:
-            task = progress.add_task("scoring", total=files.n_rows)
-            pool = draw_pool(
-                files, detector, seed=seed, progress=lambda n: progress.advance(task, n)
-            )
+        with row_bar("scoring", files.n_rows) as advance:
+            pool = draw_pool(files, detector, seed=seed, progress=advance)
         save_pool(pool, self.table)
         say(f"Questions are about {len(pool.rows):,} of {count(pool.n_rows, 'row')}.")
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from functools import wraps
+from inspect import Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from imboost.tables.read_options import ReadOptions
+from imboost.tables.read_options import ReadOptions
 
 DEFAULT_DETECTOR = "stack"
 MAX_SEED = 2**32 - 1  # numpy's and scikit-learn's limit
@@ -38,6 +40,16 @@ Table = Annotated[
         metavar="DATA",
         help="CSV, Excel, Parquet, Feather, JSON lines, SQLite or DuckDB file, a folder of files "
         "of one format, or - for standard input.",
+    ),
+]
+Roles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--role",
+        metavar="NAME=ROLE",
+        help="The role of a column, such as zip=categorical: numeric, categorical, boolean, "
+        "datetime, identifier, constant, text or ignored; may be repeated. The roles of other "
+        "columns are detected.",
     ),
 ]
 RolesFile = Annotated[
@@ -89,6 +101,15 @@ Scores = Annotated[
         "is scored again.",
     ),
 ]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Column with known labels: 0 or 1, yes or no, true or false, inlier or outlier, "
+        "normal or anomaly; an empty cell is an unlabelled row.",
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing model.")]
 Engine = Annotated[
     EngineChoice,
     typer.Option(
@@ -107,11 +128,20 @@ RayAddress = Annotated[
 Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, metavar="N", help="Random seed.")]
 
 
-def read_options(
-    encoding: str | None, header: HeaderChoice | None, sheet: str | None, sql: str | None
-) -> ReadOptions:
-    """Return how the table is read; raise if an option cannot be used."""
-    from imboost.tables.read_options import ReadOptions
+def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of reading a table, in place of its parameter `options`."""
+    reading = {"encoding": Encoding, "header": Header, "sheet": Sheet, "sql": Sql}
 
-    has_header = None if header is None else header == HeaderChoice.YES
-    return ReadOptions(encoding, has_header, sheet, sql)
+    @wraps(command)
+    def read_then_run(**given: Any) -> None:
+        encoding, header, sheet, sql = (given.pop(name) for name in reading)
+        has_header = None if header is None else header == HeaderChoice.YES
+        command(**given, options=ReadOptions(encoding, has_header, sheet, sql))
+
+    parameters = dict(signature(command, eval_str=True).parameters)
+    place = parameters.pop("options")
+    for name, kind in reading.items():
+        parameters[name] = place.replace(name=name, annotation=kind, default=None)
+    read_then_run.__signature__ = Signature(list(parameters.values()))  # type: ignore[attr-defined]
+    read_then_run.__annotations__ = {name: one.annotation for name, one in parameters.items()}
+    return read_then_run

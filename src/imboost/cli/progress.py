@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 
 from rich.console import Console, RenderableType
 from rich.progress import (
@@ -37,15 +38,17 @@ def progress_bar(console: Console | None = None) -> Progress:
     )
 
 
-def row_bar() -> Progress:
-    """Return a bar with rows done, rows per second and, if it is known, the time left."""
-    return _on_terminal(
+@contextmanager
+def row_bar(verb: str, n_rows: int | None) -> Iterator[Callable[[int], None]]:
+    """Show a bar with rows done, rows per second and the time left; yield what advances it."""
+    with _on_terminal(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         _Rows(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-    )
+    ) as progress:
+        yield partial(progress.advance, progress.add_task(verb, total=n_rows))
 
 
 @contextmanager

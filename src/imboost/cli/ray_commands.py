@@ -38,15 +38,8 @@ def sample_on_ray(
     from imboost.scoring.ray_engine import draw_sample_on_ray
 
     table = ParquetTable.find(data)
-    with row_bar() as progress:
-        task = progress.add_task("reading", total=table.n_rows)
-        return draw_sample_on_ray(
-            table,
-            seed,
-            label_column,
-            address=address,
-            progress=lambda n: progress.advance(task, n),
-        )
+    with row_bar("reading", table.n_rows) as advance:
+        return draw_sample_on_ray(table, seed, label_column, address=address, progress=advance)
 
 
 def score_on_ray(model: Path, data: Path, out: Path | None, address: str | None) -> RayScores:
@@ -64,9 +57,8 @@ def score_on_ray(model: Path, data: Path, out: Path | None, address: str | None)
         out = path_beside(Path(location), SCORES)
     with stage(f"loading {model}"):
         scores = RayScores(model, data, out)
-    with row_bar() as progress:
-        task = progress.add_task("scoring", total=scores.folder.table.n_rows)
-        scores.run(address, lambda n: progress.advance(task, n))
+    with row_bar("scoring", scores.folder.table.n_rows) as advance:
+        scores.run(address, advance)
     return scores
 
 

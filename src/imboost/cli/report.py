@@ -9,11 +9,12 @@ import typer
 
 from imboost.cli.console import say
 from imboost.cli.inputs import default_output, open_inputs, scored_batches
-from imboost.cli.options import Encoding, Header, Model, Scores, Sheet, Sql, Table, read_options
+from imboost.cli.options import Model, Scores, Table, reads_tables
 from imboost.cli.outputs import write_text
 from imboost.cli.progress import stage
 from imboost.errors import SettingError
 from imboost.present.formatting import count
+from imboost.tables.read_options import ReadOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +27,7 @@ SAMPLING_SEED = 0
 MAX_CHECKED_ROWS = 500_000  # larger tables are not read into memory to look for findings
 
 
+@reads_tables
 def report(
     model: Model,
     data: Table,
@@ -37,10 +39,8 @@ def report(
         ),
     ] = None,
     scores: Scores = None,
-    encoding: Encoding = None,
-    header: Header = None,
-    sheet: Sheet = None,
-    sql: Sql = None,
+    *,
+    options: ReadOptions,
 ) -> None:
     """Write a page about a table: scores, threshold, explanations and data warnings.
 
@@ -58,7 +58,6 @@ def report(
     from imboost.scoring.row_selection import TopRows
     from imboost.scoring.score_files import check_scores
 
-    options = read_options(encoding, header, sheet, sql)
     out = out or default_output(data, ".report.html")
     if out.is_dir():
         raise SettingError(f"{out} is a folder: name a file with --out.")

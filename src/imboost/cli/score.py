@@ -11,23 +11,13 @@ import typer
 
 from imboost.cli.console import outlier_count, say
 from imboost.cli.inputs import default_output, open_inputs, scored_batches
-from imboost.cli.options import (
-    Encoding,
-    Engine,
-    EngineChoice,
-    Header,
-    Model,
-    RayAddress,
-    Sheet,
-    Sql,
-    Table,
-    read_options,
-)
+from imboost.cli.options import Engine, EngineChoice, Model, RayAddress, Table, reads_tables
 from imboost.cli.outputs import output_file
 from imboost.cli.progress import row_bar
 from imboost.cli.ray_commands import check_local, check_ray_options, describe_rows, score_on_ray
 from imboost.errors import SettingError
 from imboost.present.formatting import count, percent
+from imboost.tables.read_options import ReadOptions
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
@@ -44,6 +34,7 @@ MAX_OUTLIER_RATIO = 5  # times the fraction in training
 MIN_ROWS_TO_WARN = 20
 
 
+@reads_tables
 def score(
     model: Model,
     data: Table,
@@ -74,10 +65,8 @@ def score(
     ] = False,
     engine: Engine = EngineChoice.LOCAL,
     ray_address: RayAddress = None,
-    encoding: Encoding = None,
-    header: Header = None,
-    sheet: Sheet = None,
-    sql: Sql = None,
+    *,
+    options: ReadOptions,
 ) -> None:
     """Score the rows of a table of any size.
 
@@ -94,7 +83,7 @@ def score(
     from imboost.scoring.writer import check_score_path
     from imboost.tables.standard_input import STANDARD_STREAM
 
-    options, n_reasons = read_options(encoding, header, sheet, sql), parse_reasons(reasons)
+    n_reasons = parse_reasons(reasons)
     if engine == EngineChoice.RAY:
         others = {"reasons": reasons is not None, "escape-formulas": escape_formulas}
         check_ray_options([*options.given, *(name for name in others if others[name])])
@@ -180,9 +169,8 @@ def _write(
         lambda schema: open_writer(first, schema),
     )
     selected = top.first(n_reasons or min(summary.n_outliers, MAX_EXPLAINED))
-    with row_bar() as progress:
-        task = progress.add_task("explaining", total=len(selected.numbers))
-        found = find_reasons(detector, selected, lambda n: progress.advance(task, n))
+    with row_bar("explaining", len(selected.numbers)) as advance:
+        found = find_reasons(detector, selected, advance)
     write_reasons(first, draft, found, options)
     return summary, len(found)
 
