@@ -11,7 +11,7 @@ from imboost.labelling.cards import (
     suspects_view,
 )
 from imboost.session import Answer
-from imboost.session.agreement import AnnotatorAgreement
+from imboost.session.consensus import AnnotatorAgreement
 from labelling_project import make_project, start, write_orders
 
 

@@ -30,7 +30,7 @@ from imboost.present import wording
 from imboost.present.formatting import count, percent
 from imboost.present.pictures import draw_found
 from imboost.session import Answer
-from imboost.session.agreement import AnnotatorAgreement
+from imboost.session.consensus import AnnotatorAgreement
 from imboost.session.state import AUDIT
 
 N_SIMILAR = 3

@@ -1,7 +1,7 @@
 """Active-learning sessions: ask about rows, tell the answers, refine the model."""
 
-from imboost.session.agreement import AnnotatorAgreement
 from imboost.session.answers import Answer
+from imboost.session.consensus import AnnotatorAgreement
 from imboost.session.log import (
     Answered,
     Asked,

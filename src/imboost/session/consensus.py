@@ -1,8 +1,9 @@
-"""Which answer about a row counts when several people gave one, or one person gave several."""
+"""What several people's answers about a row amount to, and how well the people agree."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from imboost.labels import UNLABELLED
 from imboost.session.log import Answered
@@ -35,3 +36,58 @@ def consensus(answers: Sequence[Answered]) -> Answered | None:
     if len({entry.answer for entry in decided}) > 1:
         return None
     return (decided or last)[-1]
+
+
+@dataclass(frozen=True)
+class AnnotatorAgreement:
+    """Agreement of two people on the rows that both of them decided.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows that two people answered with inlier or outlier.
+    fraction : float
+        Fraction of these rows with equal answers; nan without rows.
+    kappa : float
+        Cohen's kappa, agreement beyond chance: 1 is perfect, 0 is chance. nan if it is undefined,
+        as it is if all answers are the same.
+    """
+
+    n_rows: int
+    fraction: float
+    kappa: float
+
+    @classmethod
+    def measure(cls, label_pairs: Mapping[tuple[int, int], int]) -> AnnotatorAgreement:
+        """Measure the agreement.
+
+        Parameters
+        ----------
+        label_pairs : mapping of (int, int) to int
+            Number of rows by the labels of the first two people, see `first_two_labels`.
+
+        Examples
+        --------
+        >>> AnnotatorAgreement.measure({(0, 0): 2, (1, 1): 1, (0, 1): 1})
+        AnnotatorAgreement(n_rows=4, fraction=0.75, kappa=0.5)
+        """
+        n_rows = sum(label_pairs.values())
+        if not n_rows:
+            return cls(0, float("nan"), float("nan"))
+        fraction = sum(n for (one, other), n in label_pairs.items() if one == other) / n_rows
+        first = sum(n for (one, _), n in label_pairs.items() if one) / n_rows
+        second = sum(n for (_, other), n in label_pairs.items() if other) / n_rows
+        chance = first * second + (1 - first) * (1 - second)
+        kappa = (fraction - chance) / (1 - chance) if chance < 1 else float("nan")
+        return cls(n_rows, fraction, kappa)
+
+
+def first_two_labels(answers: Sequence[Answered]) -> tuple[int, int] | None:
+    """Return the labels of a row by the first two people who decided it; None if fewer did.
+
+    Each person's last answer counts, except those that resolved a conflict, which were given
+    with the others in view.
+    """
+    last = {entry.who: entry.answer.label for entry in answers if not entry.resolves}
+    labels = [label for label in last.values() if label != UNLABELLED]
+    return (labels[0], labels[1]) if len(labels) > 1 else None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 
 from imboost.errors import SettingError
@@ -24,8 +25,7 @@ MAX_LENGTH = 120  # characters of a cell
 MISSING = "(missing)"
 
 
-@dataclass(frozen=True)
-class ShownCell:
+class ShownCell(NamedTuple):
     """A cell; `expected` and `position` are empty where nothing is known about it."""
 
     column: str
@@ -34,8 +34,7 @@ class ShownCell:
     position: str = ""
 
 
-@dataclass(frozen=True)
-class ShownRow:
+class ShownRow(NamedTuple):
     """A row: a title, the cells that make it unusual, and all others."""
 
     title: str
@@ -82,17 +81,14 @@ def show(session: Session, rows: int | Sequence[int] | None = None) -> ShownRows
     rows : int or sequence of int, optional
         The open questions by default.
     """
-    is_given = rows is not None
-    if rows is None:
-        chosen = session.open_questions
-    else:
-        chosen = [int(row) for row in np.atleast_1d(np.asarray(rows))]
+    given = None if rows is None else np.atleast_1d(np.asarray(rows)).tolist()
+    chosen = session.open_questions if given is None else list(map(int, given))
     if not chosen:
         return ShownRows("No question is open: ask() selects new ones.", [])
     session.rows.positions(chosen)  # raises if a row does not exist
     session.start()
     shown = chosen[:MAX_ROWS]
-    heading = count(len(chosen), "row" if is_given else "open question")
+    heading = count(len(chosen), "open question" if given is None else "row")
     if len(shown) < len(chosen):
         heading += f"; the first {len(shown)}"
     return ShownRows(heading, _describe(session, shown))
@@ -144,7 +140,15 @@ def _describe(session: Session, rows: list[int]) -> list[ShownRow]:
         title = f"Row {row}: score {number(score)}, rank {rank:,} of {session.n_rows:,}"
         title += f", probability {percent(float(probabilities[at]))}"
         title += f", answered {answers[row]}" if row in answers else ""
-        reasons = _reasons(explanation, cells[at])
+        reasons = [
+            ShownCell(
+                one.column,
+                cells[at].get(one.column, ""),
+                wording.cell(one.expected),
+                wording.position(one),
+            )
+            for one in (explanation.main_reasons if explanation else [])
+        ]
         named = {cell.column for cell in reasons}
         others = [ShownCell(name, value) for name, value in cells[at].items() if name not in named]
         described.append(ShownRow(title, reasons, others))
@@ -154,35 +158,17 @@ def _describe(session: Session, rows: list[int]) -> list[ShownRow]:
 def _explain(session: Session, rows: list[int]) -> Sequence[Explanation | None]:
     """Return explanations, or None where the detector has none."""
     explain = getattr(session.detector, "explain", None)
-    if explain is None:
-        return [None] * len(rows)
-    try:
-        found: list[Explanation] = explain(_take(session.X, rows))
-    except SettingError:  # detectors that cannot attribute their scores
-        return [None] * len(rows)
-    return found
-
-
-def _reasons(explanation: Explanation | None, cells: dict[str, str]) -> list[ShownCell]:
-    if explanation is None:
-        return []
-    return [
-        ShownCell(
-            one.column,
-            cells.get(one.column, ""),
-            wording.cell(one.expected),
-            wording.position(one),
-        )
-        for one in explanation.main_reasons
-    ]
+    with suppress(SettingError):  # detectors that cannot attribute their scores
+        if explain is not None:
+            found: list[Explanation] = explain(_take(session.X, rows))
+            return found
+    return [None] * len(rows)
 
 
 def _take(X: Any, rows: list[int]) -> Any:
     """Return rows of an array, a data frame or an Arrow table."""
     if not hasattr(X, "columns"):
         return np.asarray(X)[rows]
-    import narwhals as nw
-
     return nw.from_native(X, eager_only=True)[rows].to_native()
 
 
@@ -191,8 +177,6 @@ def _cells(X: Any, rows: list[int]) -> list[dict[str, str]]:
     taken = _take(X, rows)
     if not hasattr(taken, "columns"):
         return [{str(name): _text(value) for name, value in enumerate(row)} for row in taken]
-    import narwhals as nw
-
     frame = nw.from_native(taken, eager_only=True)
     return [{name: _text(value) for name, value in row.items()} for row in frame.rows(named=True)]
 
@@ -204,7 +188,6 @@ def _text(value: Any) -> str:
 
 
 def _row_html(row: ShownRow) -> str:
-    reasons = [(cell.column, cell.value, cell.expected, cell.position) for cell in row.reasons]
-    table = notebook_table(("column", "value", "expected", "position"), reasons, bold=1)
+    table = notebook_table(ShownCell._fields, row.reasons, bold=1)
     others = notebook_pairs([(cell.column, cell.value) for cell in row.others])
     return f"{notebook_title(row.title)}{table}{others}"

@@ -27,14 +27,13 @@ AnySession = TypeVar("AnySession", bound="Session")
 def open_stored(
     kind: type[AnySession],
     url: str | Path,
-    X: Any = None,
-    detector: Detector | None = None,
-    *,
-    name: str = "default",
-    path: str | Path | None = None,
-    query: str | QueryStrategy | None = None,
-    audit_share: float | None = None,
-    random_state: int | np.random.RandomState | None = None,
+    X: Any,
+    detector: Detector | None,
+    name: str,
+    path: str | Path | None,
+    query: str | QueryStrategy | None,
+    audit_share: float | None,
+    random_state: int | np.random.RandomState | None,
 ) -> AnySession:
     """Continue the session of that name or start it; see `Session.open`."""
     log = SQLLog(url, name)
@@ -50,11 +49,13 @@ def open_stored(
                 f"There is no session '{name}' in {url}: give a table to start it"
                 f"{f', or open one of: {known}' if known else ''}."
             )
-        X = X if X is not None else _stored_table(settings)
-        detector = detector or (
-            build_detector(settings["detector"]) if settings else _default_detector(X)
-        )
-        if isinstance(X, str | Path):
+        if X is None and (X := settings["table"]) is None:
+            raise SessionError("The session's table was not a file: give the same table again.")
+        is_path = isinstance(X, str | Path)
+        if detector is None and settings:
+            detector = build_detector(settings["detector"])
+        detector = detector or (TableDetector() if is_path or hasattr(X, "columns") else Stack())
+        if is_path:
             X = path = _prepare_pool(Path(X), url, name, detector, random_state, bool(settings))
         query = query or _stored_query(settings) or detector.default_query
         share = settings.get("audit_share", 0.0) if audit_share is None else audit_share
@@ -109,17 +110,6 @@ def path_of_copy(beside: Path, name: str, ending: str) -> Path:
     """
     beside = beside.resolve()
     return beside.with_name(f"{beside.name}.{quote(name, safe='')}{ending}")
-
-
-def _default_detector(X: Any) -> Detector:
-    is_table = isinstance(X, str | Path) or hasattr(X, "columns")
-    return TableDetector() if is_table else Stack()
-
-
-def _stored_table(settings: dict[str, Any]) -> Path:
-    if settings["table"] is None:
-        raise SessionError("The session's table was not a file: give the same table again.")
-    return Path(settings["table"])
 
 
 def _stored_query(settings: dict[str, Any]) -> str | None:

@@ -22,23 +22,23 @@ from imboost.errors import SessionError, require
 from imboost.labels import Labels, unlabelled
 from imboost.present.wording import advice_text
 from imboost.query import QueryStrategy
-from imboost.session.agreement import AnnotatorAgreement
 from imboost.session.answers import Answer
-from imboost.session.consensus import last_answers
+from imboost.session.consensus import AnnotatorAgreement, last_answers
 from imboost.session.journal import Journal
 from imboost.session.log import Answered, Asked, MemoryLog, Refined, SessionLog, Started, Withdrawn
 from imboost.session.rows import RowIds
 from imboost.session.selection import RowSelection, draw_seed, questions_per_round
 from imboost.session.state import Progress, SessionState, TrainingSet
 from imboost.session.table import check_table, fingerprint, read_table, shape_of
-from imboost.session.trainer import LocalTrainer, Model, Trainer
+from imboost.session.trainer import LocalTrainer, Model
 from imboost.validation import check_number
 
 if TYPE_CHECKING:
     from imboost.session.notebook import ShownRows
+    from imboost.session.worker import WorkerTrainer
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Call:
     """The answers of a person in one call; see `Session.tell`."""
 
@@ -101,7 +101,7 @@ class Session:
     rows : RowIds
         `rows.positions(ids)` are positions of rows in these arrays, `rows.ids(positions)` ids.
     pool : TableSample or None
-    trainer : Trainer
+    trainer : LocalTrainer or WorkerTrainer
         Trains the model, in the calling thread unless it is replaced before the first training.
 
     Examples
@@ -149,7 +149,9 @@ class Session:
         started = self._journal.started
         check_table(started, shape, found)
         self._unfitted: Detector = clone(detector).set_params(random_state=started.detector_seed)
-        self.trainer: Trainer = LocalTrainer(self._unfitted, self.X, self.rows, self.pool)
+        self.trainer: LocalTrainer | WorkerTrainer = LocalTrainer(
+            self._unfitted, self.X, self.rows, self.pool
+        )
         self._model: Model | None = None
         self._selection.seed = started.strategy_seed
         self._update_selection()
@@ -201,17 +203,7 @@ class Session:
         require("A stored session", "sessions", "sqlalchemy", "alembic")
         from imboost.session.opening import open_stored
 
-        return open_stored(
-            cls,
-            url,
-            X,
-            detector,
-            name=name,
-            path=path,
-            query=query,
-            audit_share=audit_share,
-            random_state=random_state,
-        )
+        return open_stored(cls, url, X, detector, name, path, query, audit_share, random_state)
 
     def close(self) -> None:
         """End a training in progress; release the files or connections of the log."""
@@ -264,8 +256,7 @@ class Session:
     def labels(self) -> Labels:
         """Label of every row of `X`: 0, 1, or -1 if no answer decides it or people disagree."""
         with self._journal.lock:
-            labels = dict(self._state.labels)
-        return self.rows.labels(labels)
+            return self.rows.labels(self._state.labels)
 
     @property
     def answers(self) -> dict[int, Answer]:
@@ -453,19 +444,7 @@ class Session:
             Whether these answers override all answers about their rows so far. Later answers
             count on top of them.
         """
-        self.tell_all(
-            [
-                Call(
-                    rows=rows,
-                    answers=answers,
-                    who=who,
-                    seconds=seconds,
-                    note=note,
-                    request=request,
-                    resolves=resolves,
-                )
-            ]
-        )
+        self.tell_all([Call(rows, answers, who, seconds, note, request, resolves)])
 
     def tell_all(self, calls: Sequence[Call]) -> None:
         """Record the answers of several calls, each as `tell` does: all of them or none."""
@@ -488,11 +467,11 @@ class Session:
                             now,
                             score,
                             rank,
-                            strategy=asked.strategy if asked else "",
-                            seconds=None if call.seconds is None else float(call.seconds),
-                            note=call.note,
-                            request=call.request,
-                            resolves=bool(call.resolves),
+                            asked.strategy if asked else "",
+                            None if call.seconds is None else float(call.seconds),
+                            call.note,
+                            call.request,
+                            bool(call.resolves),
                         )
                     )
                 now += timedelta(microseconds=1)

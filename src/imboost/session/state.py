@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from imboost.errors import SessionError
 from imboost.labels import OUTLIER, UNLABELLED
-from imboost.session.agreement import AnnotatorAgreement, first_two_labels
 from imboost.session.answers import Answer
-from imboost.session.consensus import consensus
+from imboost.session.consensus import AnnotatorAgreement, consensus, first_two_labels
 from imboost.session.log import Answered, Asked, Entry, Refined, Started, Withdrawn
 
 AUDIT = "audit"  # logged in place of a strategy's name for rows drawn at random

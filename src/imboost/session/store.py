@@ -77,7 +77,7 @@ class SQLLog:
         with self._transaction() as connection:
             if found is None:
                 self._create_session(connection, text)
-            elif self._count(connection, found.id):
+            elif self._kinds(connection, found.id):
                 raise SessionError(f"The session '{self.name}' has other settings already.")
             else:  # a process was killed before it started the session
                 changed = sa.update(SESSIONS).where(SESSIONS.c.id == found.id)
@@ -94,13 +94,11 @@ class SQLLog:
         with self._transaction() as connection:
             if (found := self._session(connection)) is None:
                 return
-            of_session = ENTRIES.c.session_id == found.id
-            kinds = connection.execute(sa.select(ENTRIES.c.kind).where(of_session)).scalars()
-            if set(kinds) - {"started"}:
+            if self._kinds(connection, found.id) - {"started"}:
                 raise SessionError(
                     f"The session '{self.name}' has questions or answers: it stays."
                 )
-            connection.execute(sa.delete(ENTRIES).where(of_session))
+            connection.execute(sa.delete(ENTRIES).where(ENTRIES.c.session_id == found.id))
             connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.id == found.id))
         self._n_known = None
 
@@ -164,12 +162,12 @@ class SQLLog:
         new = sa.insert(SESSIONS).values(values).returning(SESSIONS.c.id)
         return int(connection.execute(new).scalar_one())
 
+    def _kinds(self, connection: sa.Connection, session_id: int) -> set[str]:
+        query = sa.select(ENTRIES.c.kind).where(ENTRIES.c.session_id == session_id).distinct()
+        return set(connection.execute(query).scalars())
+
     def _insert(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> None:
         connection.execute(sa.insert(ENTRIES), rows)
-
-    def _count(self, connection: sa.Connection, session_id: int) -> int:
-        query = sa.select(sa.func.count()).where(ENTRIES.c.session_id == session_id)
-        return int(connection.execute(query).scalar_one())
 
     @contextmanager
     def _transaction(self) -> Iterator[sa.Connection]:

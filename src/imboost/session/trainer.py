@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -60,28 +60,8 @@ def rank(scores: Floats, weights: Floats | None = None) -> Indices:
     return ranks
 
 
-class Trainer(Protocol):
-    """What a session and the labelling page need of that which trains the model."""
-
-    def train(self, training_sets: Sequence[TrainingSet]) -> Detector:
-        """Return the detector trained with all rounds so far; it is not changed afterwards."""
-        ...
-
-    def explain(self, positions: Sequence[int]) -> list[Explanation]:
-        """Return explanations of rows by the last model."""
-        ...
-
-    def estimate_seconds(self) -> float | None:
-        """Return the expected seconds of the first training of a table; None if unknown."""
-        ...
-
-    def close(self) -> None:
-        """End a training in progress and release what it uses."""
-        ...
-
-
 class LocalTrainer:
-    """Trains in the calling thread.
+    """Trains in the calling thread; `imboost.session.worker.WorkerTrainer` in another process.
 
     Parameters
     ----------
@@ -112,7 +92,8 @@ class LocalTrainer:
         numbers = [one.n_entries for one in wanted]
         model, n_known = self._model, len(self._trained_with)
         if model is None or (is_history and numbers[:n_known] != self._trained_with):
-            model, n_known = self._fit(), 0
+            weights = self._weights(unlabelled(len(self._rows)))
+            model, n_known = self._unfitted.copy().fit(self._X, weights=weights), 0
             self._model, self._trained_with = model, []
         if numbers == self._trained_with:
             return model
@@ -135,10 +116,6 @@ class LocalTrainer:
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
-
-    def _fit(self) -> Detector:
-        weights = self._weights(unlabelled(len(self._rows)))
-        return self._unfitted.copy().fit(self._X, weights=weights)
 
     def _refine(self, model: Detector, training_set: TrainingSet) -> None:
         labels = self._rows.labels(training_set.labels)
