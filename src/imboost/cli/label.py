@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
@@ -27,7 +28,6 @@ from imboost.validation import check_number
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
     from imboost.labelling.project import Project
-    from imboost.session import Session
 
 DEFAULT_PORT = 8765
 DEFAULT_AUDIT_SHARE = 0.1
@@ -153,20 +153,17 @@ def label(
     from imboost.labelling.project import Project
     from imboost.labelling.workspace import Workspace
 
-    def make_workspace(opened: Session) -> Workspace:
-        return Workspace(
-            opened,
-            n_questions=questions,
-            second_opinions=second_opinions,
-            lease_seconds=lease,
-        )
-
     project = Project(
         source.table,
         source.url,
         name=name,
         make_detector=make_detector,
-        make_workspace=make_workspace,
+        make_workspace=partial(
+            Workspace,
+            n_questions=questions,
+            second_opinions=second_opinions,
+            lease_seconds=lease,
+        ),
         audit_share=DEFAULT_AUDIT_SHARE if audit_share is None else audit_share,
         random_state=seed or 0,
     )

@@ -26,20 +26,6 @@ AS_JSON = "export it from Label Studio as JSON"
 
 
 @dataclass(frozen=True)
-class Annotation:
-    """An answer about a row, as Label Studio stores it, and when it was given.
-
-    The request of the call identifies the annotation and its content: a changed one is another
-    request.
-    """
-
-    row: int
-    answer: Answer
-    when: datetime
-    call: Call
-
-
-@dataclass(frozen=True)
 class Imported:
     """How many answers of a file are new, and how many were known already."""
 
@@ -62,29 +48,31 @@ def import_answers(session: Session, content: bytes) -> Imported:
     DataError
         If the file is too large, is not Label Studio's JSON, or belongs to another table.
     """
-    annotations = sorted(read_annotations(content, session), key=lambda one: one.when)
+    given = sorted(read_answers(content, session), key=lambda one: one[0])
     with session.writing():
         known = {entry.request for entry in session.history}
-        last = {
+        last: dict[tuple[int, str], tuple[Any, datetime]] = {
             person: (entry.answer, NEVER if entry.request.startswith(PREFIX) else entry.when)
             for person, entry in last_answers(session).items()
         }
         calls = []
-        for annotation in annotations:
-            person = (annotation.row, annotation.call.who)
-            answer, when = last.get(person, (None, NEVER))
-            is_older = NEVER < annotation.when <= when
-            if annotation.call.request in known or annotation.answer is answer or is_older:
+        for when, call in given:
+            [row], [answer] = call.rows, call.answers
+            before, since = last.get((row, call.who), (None, NEVER))
+            if call.request in known or answer is before or NEVER < when <= since:
                 continue
-            calls.append(annotation.call)
-            known.add(annotation.call.request)
-            last[person] = (annotation.answer, NEVER)
+            calls.append(call)
+            known.add(call.request)
+            last[row, call.who] = (answer, NEVER)
         session.tell_all(calls)
-    return Imported(len(calls), len(annotations) - len(calls))
+    return Imported(len(calls), len(given) - len(calls))
 
 
-def read_annotations(content: bytes, session: Session) -> Iterator[Annotation]:
-    """Yield the answers of a file about the rows of a session; annotations without one are empty.
+def read_answers(content: bytes, session: Session) -> Iterator[tuple[datetime, Call]]:
+    """Yield the answers of a file about the rows of a session, with their times.
+
+    The request of a call identifies the annotation and its content: a changed one is another
+    request. Annotations without an answer are left out.
 
     Raises
     ------
@@ -95,10 +83,9 @@ def read_annotations(content: bytes, session: Session) -> Iterator[Annotation]:
     for number, task in enumerate(_parse(content), 1):
         try:
             row = _check_data(task, table, session.rows)
-            for one in _list(task, "annotations"):
-                annotation = _read(row, one)
-                if annotation is not None:
-                    yield annotation
+            for annotation in _list(task, "annotations"):
+                if (answer := _read(row, annotation)) is not None:
+                    yield answer
         except (DataError, SessionError) as error:
             raise DataError(f"Task {number}: {error}") from None
 
@@ -130,8 +117,8 @@ def _check_data(task: Any, table: str, rows: RowIds) -> int:
     return int(data[ROW])
 
 
-def _read(row: int, annotation: Any) -> Annotation | None:
-    """Return the answer of an annotation; None if it holds none."""
+def _read(row: int, annotation: Any) -> tuple[datetime, Call] | None:
+    """Return the answer of an annotation and its time; None if it holds none."""
     if not isinstance(annotation, dict):
         raise DataError("an annotation is not an object.")
     results = [one for one in _list(annotation, "result") if isinstance(one, dict)]
@@ -144,31 +131,25 @@ def _read(row: int, annotation: Any) -> Annotation | None:
     when = annotation.get("updated_at") or annotation.get("created_at")
     parts = [row, who, answer, annotation.get("id"), when]
     digest = sha256(json.dumps(parts, default=str).encode()).hexdigest()
-    call = Call(
-        rows=[row],
-        answers=[answer],
-        who=who,
-        seconds=_read_seconds(annotation.get("lead_time")),
-        note=_read_note(results),
-        request=f"{PREFIX}{digest[:32]}",
-    )
-    return Annotation(row, answer, _read_time(when), call)
+    spent = annotation.get("lead_time")
+    seconds = spent if isinstance(spent, int | float) and 0 <= spent < MAX_SECONDS else None
+    note = _read_note(results)
+    return _read_time(when), Call([row], [answer], who, seconds, note, f"{PREFIX}{digest[:32]}")
 
 
 def _read_answer(results: list[dict[str, Any]]) -> Answer | None:
     found = [one for one in results if one.get("type") == "choices"]
-    own = [one for one in found if one.get("from_name") == CHOICES] or found
-    values = [one["value"] for one in own if isinstance(one.get("value"), dict)]
-    choices = [choice for value in values for choice in _list(value, "choices")]
+    named = [one for one in found if one.get("from_name") == CHOICES] or found
+    choices = [choice for one in named for choice in _list(one.get("value"), "choices")]
     if not choices:
         return None
     if len(choices) > 1 or not isinstance(choices[0], str):
-        raise DataError(f"an annotation needs one choice, got {_short(choices)}.")
+        raise DataError(f"an annotation needs one choice, got {choices!r:.60}.")
     try:
         return Answer.parse(choices[0])
     except SessionError:
         known = ", ".join(answer.value for answer in Answer)
-        raise DataError(f"a choice must be {known}, got {_short(choices[0])}.") from None
+        raise DataError(f"a choice must be {known}, got {choices[0]!r:.60}.") from None
 
 
 def _read_person(annotation: dict[str, Any]) -> str:
@@ -191,12 +172,6 @@ def _read_note(results: list[dict[str, Any]]) -> str:
     return _clean("\n".join(line for line in lines if isinstance(line, str)), MAX_NOTE_LENGTH)
 
 
-def _read_seconds(value: Any) -> float | None:
-    if not isinstance(value, int | float):
-        return None
-    return float(value) if 0 <= value < MAX_SECONDS else None
-
-
 def _read_time(value: Any) -> datetime:
     try:
         when = datetime.fromisoformat(value)
@@ -205,8 +180,8 @@ def _read_time(value: Any) -> datetime:
     return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
-def _list(parent: dict[str, Any], key: str) -> list[Any]:
-    value = parent.get(key) or []
+def _list(parent: Any, key: str) -> list[Any]:
+    value = (parent.get(key) if isinstance(parent, dict) else None) or []
     if not isinstance(value, list):
         raise DataError(f"'{key}' must be a list.")
     return value
@@ -217,7 +192,3 @@ def _clean(text: Any, max_length: int) -> str:
     if not isinstance(text, str):
         return ""
     return text.replace("\0", "").encode(errors="ignore").decode().strip()[:max_length]
-
-
-def _short(value: Any) -> str:
-    return repr(value)[:60]

@@ -8,14 +8,6 @@ from threading import RLock
 from time import monotonic
 
 
-@dataclass(frozen=True)
-class Lease:
-    """A question that is shown to a person since a time."""
-
-    who: str
-    since: float
-
-
 @dataclass
 class Leases:
     """Leases of questions, in memory: after a restart every question is free again.
@@ -36,7 +28,7 @@ class Leases:
     seconds: float = 600.0
     clock: Callable[[], float] = monotonic
     lock: RLock = field(default_factory=RLock)
-    _leases: dict[int, Lease] = field(default_factory=dict)
+    _leases: dict[int, tuple[str, float]] = field(default_factory=dict)  # person, time
     _passed: dict[str, list[int]] = field(default_factory=dict)
 
     def take(self, questions: Iterable[int], who: str) -> int | None:
@@ -53,7 +45,7 @@ class Leases:
             key=lambda row: (passed.index(row) if row in passed else -1, self._holder(row) != who),
         )
         if self._holder(row) != who:
-            self._leases[row] = Lease(who, self.clock())
+            self._leases[row] = (who, self.clock())
         return row
 
     def pass_over(self, row: int, who: str) -> None:
@@ -66,8 +58,8 @@ class Leases:
 
     def lease(self, row: int, who: str) -> None:
         """Show a particular question to a person, in place of the one on screen."""
-        self.release([other for other, lease in self._leases.items() if lease.who == who])
-        self._leases[row] = Lease(who, self.clock())
+        self.release([other for other, (holder, _) in self._leases.items() if holder == who])
+        self._leases[row] = (who, self.clock())
         self._forget_pass(row, who)
 
     def release(self, rows: Iterable[int]) -> None:
@@ -78,8 +70,8 @@ class Leases:
 
     def seconds_held(self, row: int, who: str) -> float | None:
         """Return how long a person has had a question; None if somebody else has it."""
-        lease = self._leases.get(row)
-        return self.clock() - lease.since if lease and lease.who == who else None
+        holder, since = self._leases.get(row, (None, 0.0))
+        return self.clock() - since if holder == who else None
 
     def is_held_by_other(self, row: int, who: str) -> bool:
         """Whether another person has the question at present."""
@@ -94,7 +86,5 @@ class Leases:
             self._passed[who].remove(row)
 
     def _holder(self, row: int) -> str | None:
-        lease = self._leases.get(row)
-        if lease is None or self.clock() - lease.since > self.seconds:
-            return None
-        return lease.who
+        holder, since = self._leases.get(row, (None, 0.0))
+        return None if self.clock() - since > self.seconds else holder

@@ -79,8 +79,7 @@ class Workspace:
         self._training: tuple[str, float, float | None] | None = None  # text, start, seconds
         self._last_seconds: float | None = None
         self._model: tuple[Snapshot, Explainer] | None = None
-        self._columns: Columns | None = None
-        self._points: NDArray[np.float32] | None = None
+        self._table: tuple[Columns, NDArray[np.float32]] | None = None
         self._thread = threading.Thread(target=self._run, name="training", daemon=True)
 
     def start(self) -> None:
@@ -122,12 +121,12 @@ class Workspace:
     @property
     def columns(self) -> Columns:
         """The columns of the table."""
-        return self._require(self._columns)
+        return self._require(self._table)[0]
 
     @property
     def points(self) -> NDArray[np.float32]:
         """The rows as points, for the search of similar rows."""
-        return self._require(self._points)
+        return self._require(self._table)[1]
 
     @property
     def training(self) -> TrainingView | None:
@@ -331,8 +330,8 @@ class Workspace:
         identifiers = [c.name for c in detector.schema_ if c.role == Role.IDENTIFIER]
         parsed = detector.schema_.parse(table)
         broken = detector.rules_.broken(parsed) if detector.rules_ else {}
-        self._columns = Columns(table, parsed, identifiers, broken, session.rows.numbers)
-        self._points = detector.embed(table).astype(np.float32)
+        columns = Columns(table, parsed, identifiers, broken, session.rows.numbers)
+        self._table = (columns, detector.embed(table).astype(np.float32))
         self._fill(self.n_questions)
 
     def _train(self) -> None:

@@ -138,8 +138,8 @@ class Decoder:
                 return tuple(self.decode(part) for part in parts)
             case {"dict": pairs}:
                 return {self.decode(key): self.decode(part) for key, part in pairs}
-            case {"scalar": [name, value]}:
-                return self._scalar(name, value)
+            case {"scalar": [name, value]} if name in NUMBER_TYPES:
+                return np.dtype(name).type(self.decode(value))
             case {"strings": strings, "shape": shape, "type": kind}:
                 types = {"object": object, "str": str}
                 return np.array(strings, dtype=types[kind]).reshape(shape)
@@ -160,11 +160,6 @@ class Decoder:
             case dict():
                 raise ValueError(f"it holds a value of unknown kind, {str(coded)!r:.40}")
         return coded
-
-    def _scalar(self, name: str, value: Any) -> Any:
-        if name not in NUMBER_TYPES:
-            raise ValueError(f"'{name}' is not a numeric type")
-        return np.dtype(name).type(self.decode(value))
 
     def _array(self, name: str, order: str) -> NDArray[Any]:
         if (name, order) not in self._decoded:

@@ -35,7 +35,12 @@ def read_files(folder: Path) -> dict[str, bytes]:
     PersistenceError
         If a file is missing, changed, or not in the list of checksums.
     """
-    _check_regular(folder)
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.is_symlink() or not path.is_file():  # a pipe would wait, a link lead elsewhere
+            raise PersistenceError(
+                f"{folder} contains '{path.name}', which is not a regular file. Remove it, or do "
+                "not trust the folder."
+            )
     if not (folder / CHECKSUMS).is_file():
         what = f"it has no {CHECKSUMS}" if folder.is_dir() else "it is not a folder"
         raise PersistenceError(
@@ -61,18 +66,6 @@ def read_files(folder: Path) -> dict[str, bytes]:
                 f"{COPY_AGAIN}"
             )
     return contents
-
-
-def _check_regular(folder: Path) -> None:
-    """Raise if a folder holds anything but files: a pipe would wait, a link lead elsewhere."""
-    if not folder.is_dir():
-        return
-    for path in sorted(folder.iterdir()):
-        if path.is_symlink() or not path.is_file():
-            raise PersistenceError(
-                f"{folder} contains '{path.name}', which is not a regular file. Remove it, or do "
-                "not trust the folder."
-            )
 
 
 def check_replaceable(folder: Path) -> None:
