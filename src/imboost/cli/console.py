@@ -19,6 +19,7 @@ OPTIONS = {
     "has_header=True": "--header yes",
     "sql": "--sql",
     "outlier_label": "--outlier-label",
+    "TableDetector.distill": "'imboost export MODEL --fast'",
 }
 """Options by the parameter that errors of the library name."""
 

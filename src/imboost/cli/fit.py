@@ -78,7 +78,7 @@ def fit(
     contamination: Annotated[
         str,
         typer.Option(
-            metavar="FRACTION", help="Fraction of rows to call outliers; auto to estimate it."
+            metavar="FRACTION", help="Fraction of rows that are outliers; auto to estimate it."
         ),
     ] = "auto",
     seed: Seed = 0,

@@ -52,20 +52,15 @@ class Source:
 
         Of a table that is too large for a session, the candidate pool is drawn.
         """
-        if self.copy_from is None:
+        if (files := self.copy_from) is None:
             return
-        from imboost.scoring.candidate_pool import needs_pool
+        from imboost.scoring.candidate_pool import draw_pool, needs_pool, save_pool
         from imboost.scoring.writer import write_table
 
-        if needs_pool(self.copy_from):
-            self._draw_pool(self.copy_from, detector, seed)
+        if not needs_pool(files):
+            with stage(f"reading {self.table}"):
+                write_table(self.table, files.read())
             return
-        with stage(f"reading {self.table}"):
-            write_table(self.table, self.copy_from.read())
-
-    def _draw_pool(self, files: TableFiles, detector: TableDetector, seed: int) -> None:
-        from imboost.scoring.candidate_pool import draw_pool, save_pool
-
         say("The table is large: all rows are scored once, to find those to ask about.")
         with row_bar("scoring", files.n_rows) as advance:
             pool = draw_pool(files, detector, seed=seed, progress=advance)

@@ -10,13 +10,15 @@ from imboost.arrays import Floats, Indices
 from imboost.labelling.columns import Columns
 
 MAX_ROWS = 100  # of a group: a person looks through all of them
-SUSPECT_FRACTION = 0.05  # of the rows: those with lower scores are not grouped, unless called
+SUSPECT_FRACTION = (
+    0.05  # of the rows: those with lower scores are grouped only if predicted outliers
+)
 MAX_COLUMNS = 2  # first reasons that the rows of a group share
 NEAR_DUPLICATE = 0.9  # fraction of equal cells from which rows are near duplicates
 
 
 def find_suspects(scores: Floats, threshold: float) -> Indices:
-    """Return the rows that may be grouped: those called outliers and the highest scores."""
+    """Return the rows that may be grouped: predicted outliers and the highest scores."""
     floor = min(threshold, float(np.quantile(scores, 1 - SUSPECT_FRACTION)))
     return np.flatnonzero(scores > floor)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import TextIO
 
 from imboost.session import Answer
@@ -18,22 +19,12 @@ def read_keys(stream: TextIO) -> Iterator[str]:
 
     A line may also be the word of an answer, such as "outlier".
     """
-    if stream.isatty() and (fd := _single_keys(stream)) is not None:
-        yield from _read_terminal(fd)
+    if stream.isatty() and find_spec("termios"):  # where there is none, lines are read
+        yield from _read_terminal(stream.fileno())
     else:
         for line in stream:
             if word := line.strip():
                 yield WORDS.get(word.lower(), word) if len(word) > 1 else word
-
-
-def _single_keys(stream: TextIO) -> int | None:
-    """Return the file descriptor of a terminal, if keys can be read one by one."""
-    try:
-        import termios  # noqa: F401, where there is none, lines are read
-        import tty  # noqa: F401
-    except ImportError:
-        return None
-    return stream.fileno()
 
 
 def _read_terminal(fd: int) -> Iterator[str]:

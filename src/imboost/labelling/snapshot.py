@@ -39,7 +39,7 @@ class Snapshot:
         Rows that may be offered as a group, see `find_suspects`.
     picture : Histogram
     n_called : int
-        Rows that are called outliers.
+        Predicted outliers in the complete table.
     precision, missed, advice : str
         The estimates as text.
     should_stop : bool

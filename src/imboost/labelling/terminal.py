@@ -35,6 +35,7 @@ HELP = (
     ("?", "this help"),
     ("q", "quit; all answers are stored already"),
 )
+KEYS = "o outlier  i inlier  u unsure  s skip{group}  n next  z undo  ? help  q quit"
 
 
 class Terminal:
@@ -77,7 +78,8 @@ class Terminal:
             question = question_view(self._workspace, row, explain=True, is_asked=True)
             self._console.print(_card(question))
             self._console.print(_status(panel_view(self._workspace)))
-            self._console.print(_key_line(question), style="dim")
+            group = "" if question.group is None else f"  O I all {len(question.group.rows) + 1:,}"
+            self._console.print(KEYS.format(group=group), style="dim")
             key = next(self._keys, "q")
             while not self._act(key, question):
                 key = next(self._keys, "q")
@@ -119,13 +121,17 @@ class Terminal:
         try:
             if answer is not None:
                 self._workspace.answer(rows, answer, who=self._who, request=question.request)
-                self._say(f"{question.name}: {answer}{_others(len(rows) - 1)}")
+                others = f", and {count(len(rows) - 1, 'row')} like it" if rows[1:] else ""
+                self._say(f"{question.name}: {answer}{others}")
             elif key == "z":
                 self._workspace.undo(self._who)
             elif key == "n":
                 self._workspace.pass_over(question.row, self._who)
             elif key != "q":
-                self._console.print(_help())
+                table = Table.grid(padding=(0, 2))
+                for row in HELP:
+                    table.add_row(*row)
+                self._console.print(table)
                 return False
         except StoreError as error:
             self._say(f"Not saved: {error}")
@@ -197,22 +203,6 @@ def _status(panel: PanelView) -> Text:
     if panel.error:
         text += f" · {panel.error}"
     return Text(printable(f"{text} · {panel.advice}"), "cyan")
-
-
-def _key_line(question: QuestionView) -> str:
-    group = "" if question.group is None else f"  O I all {len(question.group.rows) + 1:,}"
-    return f"o outlier  i inlier  u unsure  s skip{group}  n next  z undo  ? help  q quit"
-
-
-def _help() -> Table:
-    table = Table.grid(padding=(0, 2))
-    for key, meaning in HELP:
-        table.add_row(key, meaning)
-    return table
-
-
-def _others(n: int) -> str:
-    return f", and {count(n, 'row')} like it" if n else ""
 
 
 def _cell(value: str) -> str:

@@ -128,7 +128,7 @@ def matrix_scorer(detector: BaseDetector) -> MatrixScorer:
         return GenerativeScorer(detector)
     name, hint = type(detector).__name__, ""
     if isinstance(detector, Stack):
-        hint = " Distill it first ('imboost export MODEL --fast')."
+        hint = " Distill it first with `TableDetector.distill`."
     raise SettingError(
         f"{name} cannot be exported to ONNX: only IMBoost, ALTBI, ODIM and distilled models "
         f"can.{hint}"

@@ -8,22 +8,16 @@ from contextlib import contextmanager
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import sqlalchemy as sa
 
 from imboost.errors import SessionError, StoreError
 from imboost.session.answers import Answer
 from imboost.session.database import ENTRIES, SESSIONS, clear_errors, connect, write
-from imboost.session.log import Answered, Asked, Entry, Refined, Started, Withdrawn
+from imboost.session.log import Answered, Entry
 
-KINDS: dict[str, type[Entry]] = {
-    "started": Started,
-    "asked": Asked,
-    "answered": Answered,
-    "withdrawn": Withdrawn,
-    "refined": Refined,
-}
+KINDS: dict[str, type[Entry]] = {kind.__name__.lower(): kind for kind in get_args(Entry)}
 """The entries by their name in the column `kind`."""
 
 
@@ -183,7 +177,7 @@ class SQLLog:
 
 
 def _to_row(entry: Entry) -> dict[str, Any]:
-    (kind,) = (name for name, known in KINDS.items() if isinstance(entry, known))
+    kind = type(entry).__name__.lower()
     row = dict.fromkeys(ENTRIES.columns.keys()) | asdict(entry) | {"kind": kind}
     return row | {"answer": str(entry.answer.value)} if isinstance(entry, Answered) else row
 
