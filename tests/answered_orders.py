@@ -36,7 +36,7 @@ class LabelledTable:
 
     def take_snapshot(self):
         table = self.session.X
-        self.snapshot = Snapshot.take(self.session)
+        self.snapshot = Snapshot(self.session)
         schema = self.snapshot.detector.schema_
         self.columns = Columns(table, schema.parse(table), ["order_id"])
 

@@ -199,15 +199,11 @@ def _detector_maker(
     from imboost.detectors import make_detector
     from imboost.detectors.table_detector import TableDetector
 
-    inner = make_detector(name)
-    if model is None:
-        return lambda roles: TableDetector(inner, roles=dict(roles), random_state=seed), {}
-    loaded = load_model(model)
-    stored = {column.name: str(column.role) for column in loaded.schema_}
+    base = TableDetector(make_detector(name)) if model is None else load_model(model)
+    stored = {} if model is None else {one.name: str(one.role) for one in base.schema_}
 
     def make(roles: Mapping[str, str]) -> TableDetector:
-        made: TableDetector = clone(loaded)
-        made.set_params(roles=dict(roles), random_state=seed)
+        made: TableDetector = clone(base).set_params(roles=dict(roles), random_state=seed)
         return made
 
     return make, stored

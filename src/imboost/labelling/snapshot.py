@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
-from imboost.arrays import Floats, Indices
 from imboost.decide import Estimate
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
@@ -18,22 +16,19 @@ from imboost.labels import has_both_classes
 from imboost.present.formatting import percent
 from imboost.present.pictures import Histogram
 from imboost.present.wording import advice_text
-from imboost.session import Answer, Session
+from imboost.session import Session
 
 
-@dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Scores, decisions and estimates of one training.
+    """Scores, decisions and estimates of a session's present model; later trainings use a copy.
 
-    Parameters
+    Attributes
     ----------
     detector : TableDetector
-        Not changed any more: later trainings use a copy.
     round : int
-    scores : array of shape (n_rows,)
+    scores, probabilities : array of shape (n_rows,)
     ranks : array of shape (n_rows,)
         Ranks in the complete table; 1 is the highest score.
-    probabilities : array of shape (n_rows,)
     threshold : float
     suspects : array of int
         Rows that may be offered as a group, see `find_suspects`.
@@ -47,44 +42,20 @@ class Snapshot:
         As `Session.doubtful_answers` returns them.
     """
 
-    detector: TableDetector
-    round: int
-    scores: Floats
-    ranks: Indices
-    probabilities: Floats
-    threshold: float
-    suspects: Indices
-    picture: Histogram
-    n_called: int
-    precision: str
-    missed: str
-    advice: str
-    should_stop: bool
-    doubtful: list[tuple[int, Answer, float]]
-
-    @classmethod
-    def take(cls, session: Session) -> Snapshot:
-        """Compute everything from the session's present model."""
-        detector = cast("TableDetector", session.detector)
-        scores = detector.decision_scores_
-        outcome = session.outcome()
-        is_estimable = has_both_classes(detector.decision_.labels)
-        return cls(
-            detector=detector,
-            round=session.round,
-            scores=scores,
-            ranks=session.ranks,
-            probabilities=detector.decision_.probability(scores),
-            threshold=detector.threshold_,
-            suspects=find_suspects(scores, detector.threshold_),
-            picture=Histogram.of_scores(scores),
-            n_called=outcome.n_predicted,
-            precision=_write(outcome.precision, percent) if is_estimable else "",
-            missed=_write(outcome.n_missed, "{:,.0f}".format) if is_estimable else "",
-            advice=advice_text(outcome),
-            should_stop=outcome.should_stop,
-            doubtful=session.doubtful_answers(),
-        )
+    def __init__(self, session: Session) -> None:
+        self.detector = cast("TableDetector", session.detector)
+        self.round, self.ranks = session.round, session.ranks
+        decision, outcome = self.detector.decision_, session.outcome()
+        self.scores, self.threshold = self.detector.decision_scores_, self.detector.threshold_
+        self.probabilities = decision.probability(self.scores)
+        self.suspects = find_suspects(self.scores, self.threshold)
+        self.picture = Histogram.of_scores(self.scores)
+        self.n_called = outcome.n_predicted
+        is_estimable = has_both_classes(decision.labels)
+        self.precision = _write(outcome.precision, percent) if is_estimable else ""
+        self.missed = _write(outcome.n_missed, "{:,.0f}".format) if is_estimable else ""
+        self.advice, self.should_stop = advice_text(outcome), outcome.should_stop
+        self.doubtful = session.doubtful_answers()
 
 
 def _write(estimate: Estimate, write: Callable[[float], str]) -> str:

@@ -97,11 +97,10 @@ class Workspace:
         self.error = ""
         self._wake.set()
 
-    def wait_until_stopped(self, timeout: float | None = None) -> bool:
-        """Wait for the end of the thread; return whether it has ended."""
+    def wait_until_stopped(self, timeout: float | None = None) -> None:
+        """Wait for the end of the thread."""
         if self._thread.is_alive():
             self._thread.join(timeout)
-        return not self._thread.is_alive()
 
     @property
     def is_ready(self) -> bool:
@@ -356,7 +355,7 @@ class Workspace:
 
     def _publish(self) -> None:
         """Show the session's model from now on, with the reasons of the open questions."""
-        snapshot = Snapshot.take(self.session)
+        snapshot = Snapshot(self.session)
         explainer = Explainer(snapshot, self.session)
         self._explain(explainer, self._ordered_questions()[:EXPLAINED_AT_ONCE])
         self._model = (snapshot, explainer)
