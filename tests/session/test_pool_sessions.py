@@ -168,7 +168,7 @@ def test_the_labelling_program_asks_about_the_pool(tmp_path, monkeypatch):
     [n_pool] = re.findall(r"Questions are about (\d+) of 6,000 rows", output)
     assert 600 < int(n_pool) <= 800
     assert f"of {N_ROWS:,} rows" in output  # the rank of a question
-    asked = [int(row.replace(",", "")) for row in re.findall(r"Row ([\d,]+)", output)]
+    asked = [int(row.replace(",", "")) for row in re.findall(r"row ([\d,]+)", output)]
     url = tmp_path / "big.session.db"
     for path in (data, url):
         monkeypatch.setattr(candidate_pool, "draw_pool", None)
