@@ -96,7 +96,10 @@ def find_source(
         url = shown = str(path.absolute())
         exists = _is_session(path) and bool(stored_settings(path, name))
     else:
-        url, shown = str(session), _without_password(str(session))
+        from sqlalchemy import make_url
+
+        url = str(session)
+        shown = make_url(url).render_as_string(hide_password=True)
         exists = bool(stored_settings(url, name))
     copied = path_of_copy(path if in_file else data, name, ".parquet")
     if exists and copied.is_file():
@@ -150,9 +153,3 @@ def _check_file(path: Path) -> None:
         raise SettingError(
             f"The folder {folder} cannot be written: store the answers elsewhere with --session."
         )
-
-
-def _without_password(url: str) -> str:
-    from sqlalchemy import make_url
-
-    return make_url(url).render_as_string(hide_password=True)

@@ -21,7 +21,6 @@ from imboost.tables.read_options import ReadOptions
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
-    from imboost.facts import Fact
     from imboost.scoring.pipeline import Summary
     from imboost.tables.files import TableFiles
 
@@ -182,6 +181,7 @@ def _describe(
 
     An earlier run has scored `n_continued` of the rows.
     """
+    from imboost.present import wording
     from imboost.scoring.drift import Drift
 
     n_rows = summary.n_rows
@@ -197,24 +197,13 @@ def _describe(
         )
     yield f"Scored by {detector.model_name}."
     yield outlier_count(summary.n_outliers, n_rows, detector.threshold_)
-    yield from _outlier_warnings(summary.n_outliers, n_rows, detector)
-    yield from _column_warnings(Drift(detector, n_rows, summary.changes).warnings())
-
-
-def _outlier_warnings(n_outliers: int, n_rows: int, detector: TableDetector) -> Iterator[str]:
-    """Warn if far more rows are predicted outliers than in training."""
-    now, then = n_outliers / max(n_rows, 1), float(detector.labels_.mean())
+    now, then = summary.n_outliers / max(n_rows, 1), float(detector.labels_.mean())
     if n_rows >= MIN_ROWS_TO_WARN and now > max(MAX_OUTLIER_FRACTION, MAX_OUTLIER_RATIO * then):
         yield (
             f"Warning: {percent(now)} of the rows are predicted outliers, {percent(then)} in "
             "training. The data may have changed since."
         )
-
-
-def _column_warnings(warnings: list[Fact]) -> Iterator[str]:
-    """Warn about columns that differ so much from training that scores may be unreliable."""
-    from imboost.present import wording
-
+    warnings = Drift(detector, n_rows, summary.changes).warnings()
     for warning in warnings[:MAX_WARNINGS]:
         yield f"Warning: column '{warning.column}': {wording.column_change(warning)}."
     if len(warnings) > MAX_WARNINGS:

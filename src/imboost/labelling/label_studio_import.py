@@ -132,7 +132,8 @@ def _read(row: int, annotation: Any) -> tuple[datetime, Call] | None:
     parts = [row, who, answer, annotation.get("id"), when]
     digest = sha256(json.dumps(parts, default=str).encode()).hexdigest()
     spent = annotation.get("lead_time")
-    seconds = spent if isinstance(spent, int | float) and 0 <= spent < MAX_SECONDS else None
+    is_known = isinstance(spent, int | float) and 0 <= spent < MAX_SECONDS
+    seconds = float(spent) if is_known else None
     note = _read_note(results)
     return _read_time(when), Call([row], [answer], who, seconds, note, f"{PREFIX}{digest[:32]}")
 

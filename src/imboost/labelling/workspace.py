@@ -24,6 +24,7 @@ from imboost.session.worker import WorkerTrainer
 from imboost.tables.roles import Role
 
 EXPLAINED_AT_ONCE = 5  # questions: the first ones are ready before the last ones
+HASH_FACTOR = 2_654_435_761  # Knuth's: a row has the same hash in every process
 MAX_FRACTION = 0.95  # progress bars stop here until the training is finished
 
 Value = TypeVar("Value")
@@ -246,7 +247,9 @@ class Workspace:
     def wait_until_idle(self, timeout: float = 60.0) -> None:
         """Wait until no training is due or running; for tests and scripts."""
         end = time.monotonic() + timeout
-        while self._is_busy() and time.monotonic() < end:
+        while time.monotonic() < end and self._thread.is_alive():
+            if self._is_waiting and not self._wake.is_set() and not self._is_training_due():
+                return
             time.sleep(0.02)
 
     def _ordered_questions(self) -> list[int]:
@@ -258,10 +261,6 @@ class Workspace:
     def _is_running_short(self) -> bool:
         """Whether people would soon have to wait for questions that nobody has."""
         return self.leases.n_free(self.session.open_questions) < self.n_questions // 2
-
-    def _is_busy(self) -> bool:
-        is_waiting = self._is_waiting and not self._wake.is_set()
-        return self._thread.is_alive() and (not is_waiting or self._is_training_due())
 
     def _is_training_due(self) -> bool:
         n_new, session = self.n_new_answers, self.session
@@ -284,7 +283,7 @@ class Workspace:
         return [
             row
             for row in self.session.answers
-            if _hash_fraction(row) < self._second_opinions
+            if row * HASH_FACTOR % 2**32 / 2**32 < self._second_opinions
             and len(people := self.session.answers_about(row)) == 1
             and who not in people
         ]
@@ -373,8 +372,3 @@ class Workspace:
         if value is None:
             raise SessionError("The model is being trained; try again in a moment.")
         return value
-
-
-def _hash_fraction(row: int) -> float:
-    """Return a number from 0 to 1 that is the same for a row in every process."""
-    return ((row * 2_654_435_761) % 2**32) / 2**32

@@ -153,8 +153,14 @@ class Decoder:
                 import torch
 
                 return torch.device("cpu")
-            case {"random_state": state}:
-                return self._random_state(self.decode(state))
+            case {"random_state": coded_state}:
+                state = self.decode(coded_state)
+                if not 0 <= state["state"]["pos"] <= len(state["state"]["key"]):
+                    # numpy does not check
+                    raise ValueError("the saved RandomState is invalid: position out of range")
+                source = np.random.RandomState()
+                source.set_state(state)
+                return source
             case {"class": name, "state": state}:
                 return self._object(name, state)
             case dict():
@@ -166,14 +172,6 @@ class Decoder:
             array = np.array(self._arrays[name], order="C")
             self._decoded[name, order] = array.T if order == "F" else array
         return self._decoded[name, order]
-
-    def _random_state(self, state: dict[str, Any]) -> np.random.RandomState:
-        if not 0 <= state["state"]["pos"] <= len(state["state"]["key"]):
-            # numpy does not check
-            raise ValueError("the saved RandomState is invalid: position out of range")
-        source = np.random.RandomState()
-        source.set_state(state)
-        return source
 
     def _object(self, name: str, state: dict[str, Any]) -> Any:
         if name not in self._classes:

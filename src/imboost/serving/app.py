@@ -41,6 +41,7 @@ from imboost.web.hosts import AllowedHosts
 
 # Rows scored or explained before the deadline is checked again.
 SCORED_AT_ONCE, EXPLAINED_AT_ONCE = 1000, 20
+UNUSABLE = (IMBoostError, pa.ArrowException)  # rows that cannot be scored
 MAX_ERRORS = 3  # listed in a response
 MAX_NAME_LENGTH = 50  # characters of a client's column name repeated in a response
 
@@ -94,11 +95,8 @@ def make_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.add_exception_handler(HTTPException, _show_http_error)
-    app.add_exception_handler(RequestValidationError, _show_invalid_request)
-    app.add_exception_handler(IMBoostError, _show_unusable_rows)
-    app.add_exception_handler(pa.ArrowException, _show_unusable_rows)
-    app.add_exception_handler(Exception, _show_failure)
+    for kind in (HTTPException, RequestValidationError, *UNUSABLE, Exception):
+        app.add_exception_handler(kind, _show_error)
     _add_endpoints(app, detector, limits, workers, needs_token=token is not None)
     add_docs_page(app)
     behind_token = app if token is None else BearerAccess(app, token)
@@ -209,21 +207,15 @@ def _add_metrics(app: FastAPI, workers: Workers) -> Counter:
     return Counter("imboost_rows", "Rows processed, by endpoint.", ["path"], registry=registry)
 
 
-async def _show_http_error(_: Request, error: Any) -> JSONResponse:
-    return error_response(error.status_code, error.detail, error.headers)
-
-
-async def _show_unusable_rows(_: Request, error: Exception) -> JSONResponse:
-    return error_response(422, str(error).partition("\n")[0])
-
-
-async def _show_invalid_request(_: Request, error: Any) -> JSONResponse:
-    texts = [_describe(one) for one in error.errors()[:MAX_ERRORS]]
-    more = ["and more errors"] if len(error.errors()) > MAX_ERRORS else []
-    return error_response(422, "; ".join([*texts, *more]))
-
-
-async def _show_failure(_: Request, __: Exception) -> JSONResponse:
+async def _show_error(_: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, HTTPException):
+        return error_response(error.status_code, error.detail, error.headers)
+    if isinstance(error, RequestValidationError):
+        texts = [_describe(one) for one in error.errors()[:MAX_ERRORS]]
+        more = ["and more errors"] if len(error.errors()) > MAX_ERRORS else []
+        return error_response(422, "; ".join([*texts, *more]))
+    if isinstance(error, UNUSABLE):
+        return error_response(422, str(error).partition("\n")[0])
     return error_response(500, "The service failed; see its log.")
 
 

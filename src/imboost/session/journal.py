@@ -60,7 +60,14 @@ class Journal:
         """Keep other threads from writing; begin with entries that seemed not to be stored."""
         with self._writing:
             if self._unconfirmed:
-                self._read_unconfirmed()
+                stored = list(islice(self.log, self.state.n_entries, None))
+                if stored and stored != self._unconfirmed:
+                    raise SessionError(
+                        "The session is open in another process, which has written to it. Close "
+                        "one of them and open the session again."
+                    )
+                self._unconfirmed = []
+                self._apply(stored)
             yield
 
     def record(self, entries: Sequence[Entry]) -> None:
@@ -71,16 +78,6 @@ class Journal:
             self._unconfirmed = list(entries)  # a lost connection does not tell
             raise
         self._apply(entries)
-
-    def _read_unconfirmed(self) -> None:
-        stored = list(islice(self.log, self.state.n_entries, None))
-        if stored and stored != self._unconfirmed:
-            raise SessionError(
-                "The session is open in another process, which has written to it. Close one of "
-                "them and open the session again."
-            )
-        self._unconfirmed = []
-        self._apply(stored)
 
     def now(self) -> datetime:
         """Return the time, later than that of every entry."""

@@ -450,14 +450,14 @@ class Session:
         """Record the answers of several calls, each as `tell` does: all of them or none."""
         parsed = [(call, *self._parse(call)) for call in calls]
         with self.writing():
-            now, entries = self._journal.now(), list[Answered]()
+            now, model, entries = self._journal.now(), self._model, list[Answered]()
             for call, answers, positions in parsed:
                 given = {(row, call.who): answer for row, answer in answers.items()}
                 if self._is_repeated(call.request, given):
                     continue
                 for (row, answer), position in zip(answers.items(), positions, strict=True):
                     asked = self._state.asked.get(row)
-                    score, rank = self._score_and_rank(position)
+                    score, rank = model.score_and_rank(position) if model else (None, None)
                     entries.append(
                         Answered(
                             row,
@@ -591,9 +591,6 @@ class Session:
     def score_and_rank(self, row: int) -> tuple[float, int]:
         """Return the score of a row by the present model, and its rank; 1 is the highest."""
         return self._trained().score_and_rank(self.rows.position(row))
-
-    def _score_and_rank(self, position: int) -> tuple[float, int] | tuple[None, None]:
-        return (None, None) if self._model is None else self._model.score_and_rank(position)
 
     def _update_selection(self) -> None:
         """Pass the labels of finished rounds to the strategy."""
