@@ -132,9 +132,9 @@ def _read(row: int, annotation: Any) -> tuple[datetime, Call] | None:
     parts = [row, who, answer, annotation.get("id"), when]
     digest = sha256(json.dumps(parts, default=str).encode()).hexdigest()
     spent = annotation.get("lead_time")
-    is_known = isinstance(spent, int | float) and 0 <= spent < MAX_SECONDS
-    seconds = float(spent) if is_known else None
-    note = _read_note(results)
+    if not (isinstance(spent, int | float) and 0 <= spent < MAX_SECONDS):
+        spent = None
+    seconds, note = None if spent is None else float(spent), _read_note(results)
     return _read_time(when), Call([row], [answer], who, seconds, note, f"{PREFIX}{digest[:32]}")
 
 
