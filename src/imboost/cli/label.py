@@ -19,7 +19,7 @@ from imboost.cli.inputs import load_model
 from imboost.cli.label_source import find_source
 from imboost.cli.options import DEFAULT_DETECTOR, MAX_SEED, Roles, RolesFile, reads_tables
 from imboost.cli.progress import stage
-from imboost.cli.server import AllowedHost, Host, check_server
+from imboost.cli.server import AllowedHost, Host, Token, check_server
 from imboost.errors import SettingError, require
 from imboost.present.formatting import count
 from imboost.tables.read_options import ReadOptions
@@ -69,14 +69,7 @@ def label(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Do not open the page in a browser.")
     ] = False,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            envvar="IMBOOST_TOKEN",
-            help="People log in with it. Required if the address can be reached from other "
-            "machines.",
-        ),
-    ] = None,
+    token: Token = None,
     allowed_host: AllowedHost = None,
     questions: Annotated[
         int, typer.Option(min=1, help="Answers after which the model is trained again.")

@@ -10,7 +10,7 @@ import typer
 from imboost.cli.console import say
 from imboost.cli.inputs import load_model
 from imboost.cli.options import Model
-from imboost.cli.server import AllowedHost, Host, check_server
+from imboost.cli.server import AllowedHost, Host, Port, Token, check_server
 from imboost.errors import SettingError
 from imboost.serving.limits import Limits
 
@@ -21,18 +21,8 @@ MAX_CONNECTIONS = 256
 def serve(
     model: Model,
     host: Host = "127.0.0.1",
-    port: Annotated[
-        int,
-        typer.Option(min=0, max=65535, metavar="N", help="Port to listen on; 0 picks a free one."),
-    ] = 8000,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            envvar="IMBOOST_TOKEN",
-            help="Clients must send it as 'Authorization: Bearer TOKEN'. Required if the address "
-            "can be reached from other machines.",
-        ),
-    ] = None,
+    port: Port = 8000,
+    token: Token = None,
     max_rows: Annotated[
         int,
         typer.Option(min=1, metavar="N", help="Maximum number of rows in a request to /score."),

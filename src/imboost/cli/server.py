@@ -10,6 +10,18 @@ import typer
 from imboost.errors import SettingError, require
 
 Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")]
+Port = Annotated[
+    int,
+    typer.Option(min=0, max=65535, metavar="N", help="Port to listen on; 0 picks a free one."),
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        envvar="IMBOOST_TOKEN",
+        help="People log in with it, programs send it as 'Authorization: Bearer TOKEN'. Required "
+        "if the address can be reached from other machines.",
+    ),
+]
 AllowedHost = Annotated[
     list[str] | None,
     typer.Option(
