@@ -139,8 +139,5 @@ class MemoryLog:
         """Iterate over all entries, oldest first."""
         return iter(tuple(self._entries))
 
-    def __len__(self) -> int:
-        return len(self._entries)
-
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
