@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from sklearn.neighbors import NearestNeighbors
 
 from imboost.arrays import Floats, Indices
 from imboost.labels import INLIER, OUTLIER, Labels
-from imboost.query.embedding import distances_to_nearest, queried_rows, standardise
 from imboost.query.strategy import Scores
+from imboost.stats.scaling import MinMaxScaling, StandardScaling
 from imboost.validation import check_number
 
 MAX_HALVINGS = 100.0  # higher powers of scores would underflow
@@ -75,7 +76,8 @@ class Spread:
 
     def set_embedding(self, points: Floats) -> None:
         """Standardise and keep the points between which distances are measured."""
-        self._points = standardise(points)
+        scaled = MinMaxScaling.fit(points).transform(points)
+        self._points = StandardScaling.fit(scaled).transform(scaled)
 
     def update(self, round_labels: Labels, all_labels: Labels) -> None:
         """Count the answers of each class."""
@@ -91,9 +93,13 @@ class Spread:
         if self._points is None:  # no distances are known
             return rng.choice(candidates, n, replace=False, p=weights / weights.sum())
         kept, weights = _subsample(weights, max(self.max_candidates, 2 * n), rng)
-        queried = queried_rows(len(scores), candidates)
         points = self._points[candidates[kept]]
-        distances = distances_to_nearest(points, self._points[queried])
+        # Rows that are no candidates have an answer or an open question.
+        queried = np.setdiff1d(np.arange(len(scores)), candidates, assume_unique=True)
+        distances = np.full(len(points), np.inf)
+        if len(queried):
+            search = NearestNeighbors(n_neighbors=1).fit(self._points[queried])
+            distances = search.kneighbors(points)[0][:, 0]
         return candidates[kept[_draw(points, weights, distances, n, rng)]]
 
     def _weights(self, scores: Scores, candidates: Indices) -> Floats:

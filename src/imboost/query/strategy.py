@@ -10,7 +10,6 @@ from imboost.arrays import Floats, Indices
 from imboost.labels import Labels
 
 Scores = Floats
-Points = Floats
 Rng = np.random.Generator
 
 
@@ -54,5 +53,5 @@ class AdaptiveStrategy(QueryStrategy, Protocol):
 class EmbeddingStrategy(QueryStrategy, Protocol):
     """A strategy that uses distances between rows, not only their scores."""
 
-    def set_embedding(self, points: Points) -> None:
+    def set_embedding(self, points: Floats) -> None:
         """Set the rows as points, of shape (n_rows, n_dimensions), before the first selection."""
