@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from imboost.decide import Decision
 from imboost.decide.threshold import (
-    choose_threshold,
     contamination_without_outliers,
     estimate_contamination,
     threshold_by_contamination,
@@ -22,12 +22,12 @@ def test_contamination_is_the_fraction_of_rows_in_the_upper_cluster():
 
 
 @pytest.mark.parametrize("scores", [np.zeros(50), np.append(np.zeros(10), np.full(40, 5.0))])
-def test_in_small_tables_without_a_smaller_upper_cluster_one_row_is_called(scores):
+def test_in_small_tables_without_a_smaller_upper_cluster_one_row_is_predicted(scores):
     assert estimate_contamination(scores) == 1 / 50
 
 
 @pytest.mark.parametrize("skew", [0.0, 0.5, 1.0])
-def test_without_two_clusters_one_row_in_a_hundred_is_called(skew):
+def test_without_two_clusters_one_row_in_a_hundred_is_predicted(skew):
     scores = np.random.default_rng(0).normal(size=1500)
     assert estimate_contamination(np.exp(skew * scores) if skew else scores) == 0.01
 
@@ -49,7 +49,7 @@ def test_a_threshold_by_probability_separates_the_rows_exactly(scores, minimum):
     np.testing.assert_array_equal(scores > threshold, probability >= minimum)
 
 
-def test_no_row_is_called_an_outlier_if_none_is_probable_enough():
+def test_no_row_is_a_predicted_outlier_if_none_is_probable_enough():
     scores = np.array([0.1, 0.2, 0.3])
     assert not (scores > threshold_by_probability(scores, scores)).any()
 
@@ -59,7 +59,7 @@ def test_a_fraction_of_the_rows_lies_above():
     assert (scores > threshold_by_contamination(scores, 0.05)).sum() == 5
 
 
-def test_a_contamination_of_one_calls_every_row():
+def test_a_contamination_of_one_predicts_every_row():
     scores = np.array([0.3, 0.1, 0.2])
     assert (scores > threshold_by_contamination(scores, 1.0)).all()
 
@@ -130,11 +130,11 @@ def test_the_smallest_contamination_of_a_pool_is_one_row_of_its_table():
 def test_an_estimated_threshold_of_a_pool_is_chosen_for_its_table():
     scores, weights = pool_scores()
     labels = np.full(len(scores), -1, dtype=np.int8)
-    threshold, is_estimated = choose_threshold(
-        scores, np.zeros(len(scores)), labels, "auto", mixture_scores=scores, weights=weights
+    decision = Decision.make(scores, labels, weights=weights)
+    assert decision.is_estimated
+    assert weights[decision.predictions == 1].sum() / weights.sum() == pytest.approx(
+        0.047, abs=0.002
     )
-    assert is_estimated
-    assert weights[scores > threshold].sum() / weights.sum() == pytest.approx(0.047, abs=0.002)
 
 
 def test_a_rare_cluster_of_a_table_is_found_in_its_pool():
@@ -149,23 +149,22 @@ def test_labelled_inliers_of_a_pool_lower_the_contamination_of_its_table():
     scores, weights = pool_scores()
     labels = np.full(len(scores), -1, dtype=np.int8)
     labels[np.argsort(scores)[-300:-200]] = 0  # rows between the clusters, none in the upper one
-    options = {"mixture_scores": scores, "weights": weights}
-    threshold, _ = choose_threshold(scores, np.zeros(len(scores)), labels, "auto", **options)
-    assert weights[scores > threshold].sum() / weights.sum() == pytest.approx(0.047, abs=0.002)
+    decision = Decision.make(scores, labels, weights=weights)
+    assert weights[decision.predictions == 1].sum() / weights.sum() == pytest.approx(
+        0.047, abs=0.002
+    )
 
 
-def test_a_contamination_of_less_than_a_row_of_the_table_calls_no_row():
+def test_a_contamination_of_less_than_a_row_of_the_table_predicts_no_row():
     scores = np.append(np.zeros(50), np.linspace(8, 9, 4))
     labels, weights = np.full(54, -1, dtype=np.int8), np.append(np.full(50, 10.0), np.ones(4))
-    options = {"mixture_scores": scores, "weights": weights}
-    arguments = scores, np.zeros(54), labels, "auto"
-    assert (scores > choose_threshold(*arguments, **options)[0]).sum() == 4  # 4 of 504 rows
+    assert Decision.make(scores, labels, weights=weights).predictions.sum() == 4  # 4 of 504 rows
     labels[50:] = 0
     # One in five of these four rows is less than a row.
-    assert not (scores > choose_threshold(*arguments, **options)[0]).any()
+    assert Decision.make(scores, labels, weights=weights).predictions.sum() == 0
     labels[51:] = -1
     # One in two of the four rows.
-    assert (scores > choose_threshold(*arguments, **options)[0]).sum() == 2
+    assert Decision.make(scores, labels, weights=weights).predictions.sum() == 2
 
 
 def test_the_precision_of_a_threshold_counts_rows_by_their_weights():

@@ -12,12 +12,15 @@ from imboost.decide.base_rate import AUTO, base_rate_shift
 from imboost.decide.calibration import Calibration
 from imboost.decide.estimates import Outcome, estimate_outcome
 from imboost.decide.threshold import (
-    choose_threshold,
+    contamination_without_outliers,
+    count_rows,
+    estimate_contamination,
     threshold_by_contamination,
     threshold_by_precision,
+    threshold_by_probability,
 )
 from imboost.errors import SettingError
-from imboost.labels import UNLABELLED, Labels
+from imboost.labels import OUTLIER, UNLABELLED, Labels, has_both_classes
 from imboost.stats.log_odds import logit, rank_log_odds
 from imboost.validation import check_number
 
@@ -89,13 +92,16 @@ class Decision:
         scores, labels, weights, are_probabilities
             As in the class.
         contamination : float or "auto"
-            See `choose_threshold`.
+            Fraction of the rows, or of the table they are a sample of, above the threshold. With
+            "auto" and labels of both classes, rows with a probability of at least 0.5 are
+            predicted outliers; otherwise the fraction is estimated from two clusters of scores.
         is_audit : array of bool of shape (n_rows,), optional
             Labelled rows that were drawn at random instead of selected; none by default.
         out_of_fold : array of shape (n_labelled,), optional
             Scores of the labelled rows by models that were not fitted on their labels.
         has_base_rate : bool
-            Whether scores without labels are probabilities that rest on `ASSUMED_CONTAMINATION`.
+            Whether scores without labels are probabilities that rest on `ASSUMED_CONTAMINATION`,
+            so that nothing needs to be estimated.
         seed : int
             Seed of the mixture of scores.
         """
@@ -114,16 +120,19 @@ class Decision:
         shift = 0.0
         if not (has_base_rate or known.any()):
             shift = base_rate_shift(log_odds, weights)
-        mixture_scores = log_odds if are_probabilities else scores
-        threshold, is_estimated = choose_threshold(
-            scores,
-            calibration.probability(log_odds),
-            labels,
-            contamination,
-            mixture_scores=None if has_base_rate else mixture_scores,
-            seed=seed,
-            weights=weights,
-        )
+        is_estimated = contamination == AUTO and not has_both_classes(labels)
+        if contamination != AUTO:
+            threshold = threshold_by_contamination(scores, float(contamination), weights)
+        elif has_base_rate or not is_estimated:
+            threshold = threshold_by_probability(scores, calibration.probability(log_odds))
+        else:
+            clustered = log_odds if are_probabilities else scores
+            estimate = estimate_contamination(clustered, seed, weights)
+            if OUTLIER not in labels:
+                estimate = contamination_without_outliers(scores, estimate, labels, weights)
+            threshold = float(scores.max())
+            if estimate * count_rows(scores, weights) >= 1:
+                threshold = threshold_by_contamination(scores, estimate, weights)
         return cls(
             scores,
             labels,

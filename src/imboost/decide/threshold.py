@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from imboost.arrays import Floats
-from imboost.decide.base_rate import ASSUMED_CONTAMINATION, AUTO
-from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels, has_both_classes
+from imboost.decide.base_rate import ASSUMED_CONTAMINATION
+from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 from imboost.stats.mixture import fit_two_gaussians
 
 MAX_CONTAMINATION = 0.2  # largest estimate without labels; a larger upper cluster is not outlying
@@ -15,64 +15,13 @@ MIN_SEPARATION = 2.0
 the bound given for Ashman's D (Ashman, Bird and Zepf, 1994)."""
 
 
-def choose_threshold(
-    scores: Floats,
-    probability: Floats,
-    labels: Labels,
-    contamination: float | str,
-    *,
-    mixture_scores: Floats | None,
-    seed: int = 0,
-    weights: Floats | None = None,
-) -> tuple[float, bool]:
-    """Choose the decision threshold of a detector.
-
-    A given contamination is the fraction of training rows above the threshold. With "auto" and
-    labels of both classes, rows with a probability of at least 0.5 are predicted outliers;
-    otherwise the contamination is estimated.
-
-    Parameters
-    ----------
-    scores, probability, labels : array of shape (n_rows,)
-        Scores of the training rows, their calibrated probabilities of being outliers, and their
-        labels: 0, 1 or -1.
-    contamination : float or "auto"
-    mixture_scores : array of shape (n_rows,) or None
-        Scores on a scale on which inliers and outliers may form clusters. With None, rows with a
-        probability of at least 0.5 are predicted outliers also without labels of both classes.
-    seed : int
-        Seed of the mixture's initialization.
-    weights : array of shape (n_rows,), optional
-        If the rows are a sample of a larger table, how many of its rows each of them stands for.
-        A contamination is then a fraction of that table.
-
-    Returns
-    -------
-    threshold : float
-    is_estimated : bool
-        Whether the contamination was estimated, so that the threshold is a guess.
-    """
-    if contamination != AUTO:
-        return threshold_by_contamination(scores, float(contamination), weights), False
-    if has_both_classes(labels):
-        return threshold_by_probability(scores, probability), False
-    if mixture_scores is None:
-        return threshold_by_probability(scores, probability), True
-    estimate = estimate_contamination(mixture_scores, seed, weights)
-    if OUTLIER not in labels:
-        estimate = contamination_without_outliers(scores, estimate, labels, weights)
-    if estimate * _n_rows(scores, weights) < 1:
-        return float(scores.max()), True
-    return threshold_by_contamination(scores, estimate, weights), True
-
-
 def estimate_contamination(scores: Floats, seed: int = 0, weights: Floats | None = None) -> float:
     """Return the fraction of rows in the upper of two clusters of scores.
 
     Without two clusters, or if the upper one is too large, it is `ASSUMED_CONTAMINATION`, but at
     least one row. With weights, clusters and rows are those of the larger table.
     """
-    assumed = max(ASSUMED_CONTAMINATION, 1 / _n_rows(scores, weights))
+    assumed = max(ASSUMED_CONTAMINATION, 1 / count_rows(scores, weights))
     mixture = fit_two_gaussians(scores, np.random.default_rng(seed), weights)
     if mixture is None:
         return assumed
@@ -148,7 +97,7 @@ def threshold_by_precision(
     return threshold, float(precisions[best])
 
 
-def _n_rows(scores: Floats, weights: Floats | None) -> float:
+def count_rows(scores: Floats, weights: Floats | None) -> float:
     """Return the number of rows that the scores stand for."""
     return len(scores) if weights is None else float(weights.sum())
 
