@@ -27,7 +27,9 @@ ANSWERS = st.sampled_from(["inlier", "outlier", "unsure", "skip"])
 
 
 def detector():
-    return Trees(n_trees=5, n_isolation_trees=5, n_neighbors=(2,), random_state=3)
+    return Trees(
+        n_trees=5, n_isolation_trees=5, n_neighbors=(2,), contamination=0.1, random_state=3
+    )
 
 
 class Dialogue(RuleBasedStateMachine):
