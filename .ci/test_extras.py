@@ -69,13 +69,13 @@ COMMANDS: dict[str, list[str]] = {
     "flows": [FLOW],
     "ray": [FIT, "score m.model orders.parquet --engine ray --out s.csv"],
 }
-# Commands that need an extra, and the extra that they name without it.
+# Commands that need an extra, and the extra that they name without it. That of `report` is never
+# missed as long as torch brings Jinja2 too.
 HINTS = {
     "label orders.csv --no-browser": "label",
     "serve m.model": "serve",
-    "report m.model orders.csv": "report",
     "score m.model orders.csv --out s.xlsx": "tables",
-    "score m.model orders.csv --engine ray": "ray",
+    "score m.model orders.parquet --engine ray --out s.csv": "ray",
     "log orders.csv": "sessions",
     "export m.model --onnx m.onnx": "export",
 }
