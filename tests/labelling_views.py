@@ -1,6 +1,8 @@
 """Made-up views of the labelling page: a table of orders, with any texts in place of its own."""
 
 import dataclasses
+from collections import Counter
+from datetime import UTC, datetime
 from enum import Enum
 from itertools import cycle
 from typing import Any
@@ -8,9 +10,13 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from imboost.explain import Explanation
+from imboost.facts import Fact, FactKind, Position
 from imboost.labelling import views
 from imboost.present.pictures import Frequencies, Histogram, draw_found
+from imboost.present.rows import UNEXPLAINED, CellView, RowView
 from imboost.session.answers import Answer
+from imboost.session.log import Answered
 from imboost.tables.roles import Role
 
 RNG = np.random.default_rng(0)
@@ -23,14 +29,16 @@ NOTE = "Please leave it with the neighbour at no. 14b"
 
 
 def replace_texts(value, texts):
-    """Replace every text of a view that is not empty by the next one of `texts`."""
-    following = cycle(texts)
+    """Replace every text of a view that is not empty by one of `texts`, equal ones alike."""
+    following, replaced = cycle(texts), {}
 
     def replace(value):
-        if isinstance(value, Markup | Enum):
+        if isinstance(value, Markup | Enum | Counter):
             return value
         if isinstance(value, str):
-            return next(following) if value else value
+            if value and value not in replaced:
+                replaced[value] = next(following)
+            return replaced.get(value, "")
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return dataclasses.replace(value, **replace(vars(value)))
         if isinstance(value, dict):
@@ -44,27 +52,23 @@ def replace_texts(value, texts):
 
 def question(**changes):
     """A row with three reasons, 24 other cells, similar rows and a group."""
-    above = "above 99.98% of reference rows"
-    rare = "in 0.02% of reference rows with the same state"
-    late = "missing in 0.4% of reference rows"
     amount = AMOUNTS.draw("4,999.00 among all amounts", expected=49.99, mark=4999.0)
     city = CITIES.draw("Munich among all cities", expected="Hamburg", mark="Munich")
     shipped = AMOUNTS.draw("Shipping dates", expected=60.0)
-    reasons = [
-        _reason("amount", "4,999.00", "49.99", above, 1.0, amount),
-        _reason("city", "Munich", "Hamburg", rare, 0.61, city),
-        _reason("shipped_at", "", "2025-03-02", late, 0.23, shipped),
+    when = np.datetime64("2025-03-02")
+    unusual = [
+        _reason("amount", "4,999.00", 49.99, Position.ABOVE, 1.0, amount),
+        _reason("city", "Munich", "Hamburg", Position.AMONG, 0.61, city),
+        _reason("shipped_at", None, when, Position.MISSING, 0.4, shipped),
     ]
-    cells = {"unit_price": "49.99", "currency": "EUR", "coupon": "", "delivery_note": NOTE}
+    facts = [cell.reason for cell in unusual if cell.reason]
+    cells = {"unit_price": "49.99", "currency": "EUR", "coupon": None, "delivery_note": NOTE}
     cells |= {f"attribute_{n}": f"{50 - n / 3:.2f}" for n in range(20)}
-    in_munich = [("city", "Munich"), ("state", "Hamburg")]
+    in_munich = [_cell("city", "Munich"), _cell("state", "Hamburg")]
     group = views.Group(
         "The same city and state, which occur together nowhere else.",
-        [column for column, _ in in_munich],
-        [
-            views.GroupRow(700 + n, f"order 20{n:03d}", 11.2 - n / 10, [v for _, v in in_munich])
-            for n in range(37)
-        ],
+        [cell.column for cell in in_munich],
+        [_row(700 + n, f"order 20{n:03d}", in_munich, score=11.2 - n / 10) for n in range(37)],
     )
     given = views.QuestionView(
         row=10423,
@@ -76,13 +80,13 @@ def question(**changes):
         probability=0.87,
         is_outlier=True,
         origin="Its score is among the highest of all unanswered rows.",
-        reasons=reasons,
-        others=[views.CellView(column=column, value=value) for column, value in cells.items()],
+        cells=[*unusual, *(_cell(column, text) for column, text in cells.items())],
+        explanation=Explanation(14.318, 1.0, 0.3, is_exact=False, reasons=facts),
         score_picture=SCORES.draw("Scores of all rows", threshold=9.5, mark=14.3),
         similar=[
-            views.SimilarRow(88, "order 9120", Answer.OUTLIER, [("amount", "5,499.00")]),
-            views.SimilarRow(89, "order 7731", Answer.INLIER, [*in_munich, ("coupon", "")]),
-            views.SimilarRow(90, "order 7732", Answer.UNSURE, []),
+            _row(88, "order 9120", [_cell("amount", "5,499.00")], answer=Answer.OUTLIER),
+            _row(89, "order 7731", [*in_munich, _cell("coupon", None)], answer=Answer.INLIER),
+            _row(90, "order 7732", [], answer=Answer.UNSURE),
         ],
         group=group,
         answers=[("Grace", Answer.INLIER)],
@@ -91,21 +95,34 @@ def question(**changes):
     return dataclasses.replace(given, **changes)
 
 
-def _reason(column, value, expected, position, strength, picture):
-    return views.CellView(
-        column=column,
-        value=value,
+def _cell(column, text):
+    return CellView(column=column, text=text)
+
+
+def _reason(column, text, expected, position, contribution, picture):
+    fact = Fact(
+        kind=FactKind.VALUE,
+        columns=(column,),
+        text=text,
         expected=expected,
         position=position,
-        strength=strength,
-        picture=picture,
+        share=0.9998 if position is Position.ABOVE else 0.004,
+        contribution=contribution,
     )
+    return CellView(column=column, text=text, reason=fact, picture=picture)
+
+
+def _row(row, name, cells, **more):
+    given = {"score": 1.0, "probability": 0.5, "is_outlier": True, **more}
+    return RowView(row=row, name=name, cells=cells, **given)
 
 
 def empty_question():
     """A row without reasons, other cells, similar rows or a group."""
-    lists: dict[str, Any] = {"reasons": [], "others": [], "similar": [], "answers": []}
-    return question(name="row 1", origin="", note="", score_picture=Markup(), group=None, **lists)
+    lists: dict[str, Any] = {"cells": [], "similar": [], "answers": []}
+    texts: dict[str, Any] = {"name": "row 1", "origin": "", "note": ""}
+    nothing = {"explanation": UNEXPLAINED, "score_picture": Markup(), "group": None}
+    return question(**texts, **lists, **nothing)
 
 
 def panel(**changes):
@@ -114,11 +131,7 @@ def panel(**changes):
     given = views.PanelView(
         round=2,
         n_open=7,
-        n_answers=40,
-        n_outliers=16,
-        n_inliers=21,
-        n_unsure=2,
-        n_skipped=1,
+        counts=Counter({Answer.OUTLIER: 16, Answer.INLIER: 21, Answer.UNSURE: 2, Answer.SKIP: 1}),
         found_picture=draw_found(found, "16 outliers in 40 answers"),
         score_picture=SCORES.draw("Scores of all rows", threshold=9.5),
         n_predicted=312,
@@ -137,9 +150,8 @@ def panel(**changes):
 
 def empty_panel():
     """The panel before any answer."""
-    counts = dict.fromkeys(["n_answers", "n_outliers", "n_inliers", "n_unsure", "n_skipped"], 0)
     texts = dict.fromkeys(["precision", "missed", "advice", "agreement"], "")
-    return panel(round=0, n_disagreements=0, training=None, **counts, **texts)
+    return panel(round=0, n_disagreements=0, training=None, counts=Counter(), **texts)
 
 
 def columns():
@@ -188,15 +200,19 @@ def suspects(n=30):
     """A page of the list of suspects."""
     names = ["amount", "city", "state"]
     rows = [
-        views.SuspectRow(
-            row=100 + at,
-            name=f"order {10423 + 17 * at}",
+        _row(
+            100 + at,
+            f"order {10423 + 17 * at}",
+            [
+                _cell("amount", f"{4999 - 13 * at:,}.00"),
+                _cell("city", "Munich" if at % 2 else None),
+                _cell("state", "Hamburg"),
+            ],
             rank=at + 1,
             score=14.3 - at / 3,
             probability=max(0.02, 0.97 - at / 20),
             is_outlier=at < 14,
-            answer=["outlier", "", "", "inlier", "", "unsure", "skip"][at % 7],
-            values=[f"{4999 - 13 * at:,}.00", "Munich" if at % 2 else "", "Hamburg"],
+            answer=["outlier", None, None, "inlier", None, "unsure", "skip"][at % 7],
         )
         for at in range(n)
     ]
@@ -220,15 +236,18 @@ def history(n=20):
     """A page of the history."""
     entries = [
         views.HistoryEntry(
-            number=n - at,
-            row=100 + at,
-            name=f"order {10423 + 17 * at}",
-            answer=["outlier", "inlier", "unsure", "skip", "outlier"][at % 5],
-            who="Ada",
-            time=f"2025-03-02 10:{59 - at:02d}",
-            kind=["answer", "correction", "group"][at % 3],
-            note="amount is in cents" if at % 4 == 0 else "",
-            seconds="3.2 s",
+            n - at,
+            f"order {10423 + 17 * at}",
+            Answered(
+                row=100 + at,
+                answer=list(Answer)[at % 4],
+                round=1,
+                who="Ada",
+                when=datetime(2025, 3, 2, 10, 59 - at, tzinfo=UTC),
+                seconds=3.2,
+                note="amount is in cents" if at % 4 == 0 else "",
+                resolves=at % 3 == 2,
+            ),
             is_current=at % 6 != 5,
         )
         for at in range(n)

@@ -10,7 +10,6 @@ from imboost import persistence
 from imboost.present.formatting import number
 from imboost.present.pages import render
 from imboost.scoring.drift import Drift
-from imboost.scoring.report_rows import ReportRows
 from page_reading import outside_addresses, tags
 from program_running import orders, run_well, write
 
@@ -50,8 +49,8 @@ def test_the_page_holds_all_it_shows(page):
 
 def test_the_page_says_how_many_outliers_are_predicted(shop, page):
     detector = persistence.load(shop / "orders.model")
-    n_called = int(detector.predict(shop / "later.csv").sum())
-    assert re.search(rf"<h1>{n_called} predicted outliers? in 400 rows</h1>", page)
+    n_predicted = int(detector.predict(shop / "later.csv").sum())
+    assert re.search(rf"<h1>{n_predicted} predicted outliers? in 400 rows</h1>", page)
     assert f"<b>{number(detector.threshold_)}</b><span>threshold</span>" in page
     assert tags(page).count("svg") > 1
 
@@ -153,7 +152,7 @@ def test_the_share_of_outliers_can_be_read(n_outliers, n_rows, written):
     numbers = {"threshold": 1.0, "n_columns": 1, "n_training": 100}
     numbers |= {"n_rows": n_rows, "n_outliers": n_outliers}
     lists = {"groups": [], "contributions": [], "findings": [], "table_findings": []}
-    rows = {"shown": ReportRows("row", [], []), "why_unexplained": ""}
+    rows = {"shown": {"heading": "row", "columns": [], "rows": []}, "why_unexplained": ""}
     context = {**texts, **numbers, **lists, **rows}
     page = render("scores.html.j2", context)
     assert f"<span>predicted outliers ({written})</span>" in page

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +15,12 @@ import pyarrow.parquet
 import pytest
 
 from imboost import persistence
-from imboost.cli.explained_rows import print_rows
+from imboost.cli.explain import print_rows
 from imboost.explain import Explanation
 from imboost.facts import Fact, FactKind
 from imboost.present.formatting import percent
+from imboost.present.rows import RowView
 from imboost.scoring import pipeline
-from imboost.scoring.explained_rows import ExplainedRow
 from imboost.scoring.row_selection import SelectedRows
 from imboost.scoring.writer import score_lines
 from imboost.tables.files import TableFiles
@@ -465,14 +466,17 @@ def test_contributions_sum_to_the_score(tmp_path, data, model, detector, monkeyp
     assert ("exceeds the typical one" in output) == (detector == "imboost")
 
 
-def test_a_row_that_no_column_explains_is_called_unusual_as_a_whole(capsys):
+def test_a_row_that_no_column_explains_is_said_to_be_unusual_as_a_whole(capsys):
     reason = Fact(kind=FactKind.VALUE, columns=("size",), text="7", contribution=0.5)
     message = Explanation(score=4.0, baseline=1.0, residual=2.5, is_exact=True, reasons=[reason])
-    print_rows([ExplainedRow("row 1", True, message)], 3.0)
+    row = RowView(
+        row=1, name="row 1", score=4.0, probability=1.0, is_outlier=True, explanation=message
+    )
+    print_rows([row], 3.0)
     output = capsys.readouterr().out
     assert "the row is unusual as a whole" in " ".join(output.split())
     assert re.search(r"residual +\+2\.500", output)
-    assert not ExplainedRow("row 1", False, message).warning
+    assert not replace(row, is_outlier=False).warning
 
 
 def test_a_row_is_explained_by_its_identifier(tmp_path, data, model):

@@ -47,7 +47,7 @@ def test_the_panel_counts_a_corrected_row_once(workspace):
     workspace.answer([4], "inlier", who="", from_list=True)
     workspace.answer([3], "inlier", who="", from_list=True)
     panel = panel_view(workspace)
-    assert (panel.n_answers, panel.n_outliers, panel.n_inliers) == (2, 0, 2)
+    assert panel.counts == {Answer.INLIER: 2}
     assert "0 outliers in 2 answers" in panel.found_picture
 
 
@@ -97,11 +97,21 @@ def test_the_history_marks_answers_that_a_correction_replaced(workspace):
     for answer in ("outlier", "unsure", "inlier"):
         workspace.answer([3], answer, who="ann", from_list=True)
     entries = history_view(workspace).entries
-    assert [(entry.answer, entry.is_current) for entry in entries] == [
+    assert [(line.entry.answer, line.is_current) for line in entries] == [
         ("inlier", True),
         ("unsure", False),
         ("outlier", False),
     ]
+
+
+def test_the_pages_of_the_history_number_its_entries_from_the_oldest(workspace, monkeypatch):
+    monkeypatch.setattr(cards, "PAGE_ROWS", 2)
+    for row in (3, 4, 5):
+        workspace.answer([row], "inlier", who="ann", from_list=True)
+    pages = [history_view(workspace, page) for page in (1, 2, 9)]
+    numbers = [[(line.number, line.entry.row) for line in page.entries] for page in pages]
+    assert numbers == [[(3, 5), (2, 4)], [(1, 3)], [(1, 3)]]
+    assert {(page.n_pages, page.n_entries) for page in pages} == {(2, 3)}
 
 
 def test_a_group_answer_frees_the_question_of_another_person(workspace):

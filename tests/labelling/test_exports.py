@@ -30,8 +30,8 @@ def test_the_scored_table_has_all_columns_and_what_the_model_says(labelled):
     snapshot = labelled.snapshot
     assert table["score"].to_pylist() == snapshot.scores.tolist()
     assert table["rank"].to_pylist() == snapshot.ranks.tolist()
-    called = [score > snapshot.threshold for score in snapshot.scores]
-    assert table["is_outlier"].to_pylist() == called
+    predicted = [score > snapshot.threshold for score in snapshot.scores]
+    assert table["is_outlier"].to_pylist() == predicted
     answers = ["inlier", "outlier", "inlier", "unsure", "skip", "outlier", None]
     assert table["answer"].to_pylist()[:7] == answers
 
@@ -106,7 +106,7 @@ def test_a_folder_that_cannot_be_written_is_named(labelled, tmp_path):
 def test_the_report_shows_the_scores_of_the_present_model(labelled):
     page = report_page(labelled, "orders.csv")
     snapshot = labelled.snapshot
-    assert f"{snapshot.n_called} predicted outliers in 120 rows" in page
+    assert f"{snapshot.n_predicted} predicted outliers in 120 rows" in page
     best = int(snapshot.scores.argmax())
     first = page[page.index('<tbody class="row">') :]
     name = labelled.session.X["order_id"][best]

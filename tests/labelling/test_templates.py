@@ -1,4 +1,3 @@
-import re
 from pathlib import Path
 
 import pytest
@@ -6,6 +5,7 @@ import pytest
 import labelling_views as made_up
 from imboost.labelling import views
 from imboost.present import pages as rendering
+from imboost.present.rows import UNEXPLAINED
 from page_reading import Elements
 
 HOSTILE = [
@@ -41,7 +41,7 @@ TYPICAL = {
 }
 OTHER = [
     ("question", {"question": made_up.empty_question(), **NEW}),
-    ("question", {"question": made_up.question(reasons=[], is_explained=False)}),
+    ("question", {"question": made_up.question(explanation=UNEXPLAINED, is_explained=False)}),
     ("question", {"question": None}),
     ("question", {"question": None, "panel": None}),
     ("question", {"question": None, "panel": DONE}),
@@ -96,9 +96,9 @@ def test_the_hostile_views_reach_the_pages():
 def test_a_card_shows_every_value_and_draws_every_reason():
     page = read("question", TYPICAL["question"])
     [cells] = [element for element in page.elements if element["attrs"].get("id") == "cells"]
-    for cell in (*made_up.question().reasons, *made_up.question().others):
+    for cell in made_up.question().cells:
         assert cell.column in cells["text"]
-        assert (cell.value or "missing") in cells["text"]
+        assert (cell.text or "missing") in cells["text"]
     labels = [svg["attrs"]["aria-label"] for svg in page.find("svg") if "role" in svg["attrs"]]
     for drawn in ("4,999.00 among all amounts", "Munich among all cities", "Shipping dates"):
         assert drawn in labels
@@ -122,18 +122,6 @@ def test_pages_load_nothing_from_other_hosts(pages):
         for element in page.find("script", "link"):
             address = element["attrs"].get("src") or element["attrs"]["href"]
             assert (static / address.split("?")[0].removeprefix("/static/")).is_file()
-    for path in static.glob("*.css"):
-        style = path.read_text(encoding="utf-8")
-        assert "url(" not in style
-        assert "@import" not in style
-
-
-def test_style_sheets_use_the_colours_of_the_theme():
-    static = Path(rendering.__file__).parent / "static"
-    sheets = {path.name: path.read_text(encoding="utf-8") for path in static.glob("*.css")}
-    defined = set(re.findall(r"^  (--[\w-]+):", sheets["theme.css"], re.MULTILINE))
-    used = {name for sheet in sheets.values() for name in re.findall(r"var\((--[\w-]+)", sheet)}
-    assert used == defined
 
 
 def test_every_control_has_an_accessible_name(pages):
@@ -248,7 +236,7 @@ def test_links_of_the_list_keep_the_filter():
 def test_only_current_entries_of_the_history_can_be_corrected():
     page = read("history", TYPICAL["history"])
     corrected = [f["attrs"]["value"] for f in page.find("input") if f["attrs"]["name"] == "row"]
-    current = [str(entry.row) for entry in made_up.history().entries if entry.is_current]
+    current = [str(line.entry.row) for line in made_up.history().entries if line.is_current]
     assert corrected == current
 
 

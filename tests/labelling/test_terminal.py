@@ -66,10 +66,10 @@ def test_a_card_shows_the_reasons_the_other_cells_and_the_status(make_workspace)
     assert len(shown) == 1
     question = question_view(workspace, shown[0], explain=True)
     assert question.reasons
-    for cell in question.reasons:
+    for cell in question.unusual_cells:
         assert cell.position in text
         assert cell.expected in text
-    for cell in question.others:
+    for cell in question.other_cells:
         assert f"{cell.column} " in text
     assert f"rank {question.rank} of 120 rows" in text
     assert "Round 0 · 0 answers · 0 outliers found" in text

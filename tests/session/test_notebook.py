@@ -73,9 +73,9 @@ def test_html_has_all_that_the_text_has():
     page = Tags(shown._repr_html_())
     assert page.names.count("table") >= 1
     for row in shown.rows:
-        assert row.title in page.text
-        for cell in row.reasons:
-            assert cell.value in page.text
+        assert f"Row {row.row}: score" in page.text
+        for cell in row.unusual_cells:
+            assert (cell.text or "(missing)") in page.text
             assert cell.position in page.text
 
 
@@ -97,9 +97,9 @@ def test_missing_cells_are_named_and_long_ones_cut():
     data.loc[5, "size"] = np.nan
     data.loc[6, "city"] = "x" * 1000
     shown = table_session(data).show([5, 6])
-    cells = [cell for row in shown.rows for cell in (*row.reasons, *row.others)]
-    values = [(cell.column, cell.value) for cell in cells]
-    assert {("size", "(missing)"), ("city", "(missing)")} <= set(values)
+    assert "(missing)" in repr(shown)
+    values = [(cell.column, cell.text) for row in shown.rows for cell in row.cells]
+    assert {("size", None), ("city", None)} <= set(values)
     assert ("city", "x" * 120 + "…") in values
 
 
@@ -120,7 +120,7 @@ def test_a_detector_without_explanations_shows_cells_alone():
     session = table_session(pd.DataFrame(frame()), "trees")
     [row] = session.show(3).rows
     assert not row.reasons
-    assert [cell.column for cell in row.others] == ["size", "city"]
+    assert [cell.column for cell in row.other_cells] == ["size", "city"]
 
 
 def test_a_session_shows_its_progress_and_trains_nothing():
@@ -202,6 +202,6 @@ def test_a_row_that_repeats_another_is_shown():
     data = pd.DataFrame(numbers | frame(400))
     data = pd.concat([data, data.iloc[[5]]], ignore_index=True)
     shown = table_session(data).show(400)
-    [cell] = [cell for cell in shown.rows[0].reasons if cell.column == "(row)"]
-    assert cell.value == ""
+    [cell] = [cell for cell in shown.rows[0].unusual_cells if cell.is_row]
+    assert cell.text is None
     assert "(row)  another row is the same" in repr(shown)

@@ -78,8 +78,8 @@ def test_weights_are_known_before_the_first_training(data):
 
 def test_the_contamination_is_that_of_the_complete_table(data):
     session = Session(detector(contamination=0.02), data, random_state=0).start()
-    called = session.detector.predict(to_arrow(data))
-    assert called.mean() == pytest.approx(0.02, abs=0.01)
+    predicted = session.detector.predict(to_arrow(data))
+    assert predicted.mean() == pytest.approx(0.02, abs=0.01)
     assert session.detector.labels_.mean() > 0.08  # the pool holds more of the highest scores
     session.detector.set_threshold(contamination=0.05)
     assert session.detector.predict(to_arrow(data)).mean() == pytest.approx(0.05, abs=0.015)
@@ -90,8 +90,8 @@ def test_estimates_are_about_the_complete_table(data):
     answer(session, 40)
     outcome = session.refine().outcome()
     assert outcome.n_rows == N_ROWS
-    n_called = int(session.detector.predict(to_arrow(data)).sum())
-    assert outcome.n_predicted == pytest.approx(n_called, rel=0.35, abs=30)
+    n_predicted = int(session.detector.predict(to_arrow(data)).sum())
+    assert outcome.n_predicted == pytest.approx(n_predicted, rel=0.35, abs=30)
     alone = Session(detector(), session.X, random_state=0).start().outcome()
     assert alone.n_rows == len(session.X)
 
@@ -189,7 +189,7 @@ def test_downloads_name_the_rows_of_the_complete_table(data, tmp_path):
         table = scored_table(workspace)
         assert table["row"].to_pylist() == session.rows.numbers.tolist()
         assert max(table["rank"].to_pylist()) == pytest.approx(N_ROWS, abs=10)
-        assert workspace.snapshot.n_called == session.outcome().n_predicted
+        assert workspace.snapshot.n_predicted == session.outcome().n_predicted
         row = session.ask(4)[0]
         workspace.answer([row], "outlier", who="Ada")
         card = question_view(workspace, row)

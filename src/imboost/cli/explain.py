@@ -8,22 +8,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
 
 from imboost.cli.console import say
-from imboost.cli.explained_rows import MAX_REASONS, print_rows
 from imboost.cli.inputs import open_inputs, scored_batches
 from imboost.cli.options import Model, Scores, Table, reads_tables
 from imboost.cli.outputs import write_page
 from imboost.cli.progress import stage
 from imboost.errors import SettingError
-from imboost.present.formatting import count
+from imboost.present.formatting import count, number, printable, shorten
 from imboost.tables.read_options import ReadOptions
 
 if TYPE_CHECKING:
     from imboost.detectors.table_detector import TableDetector
-    from imboost.scoring.explained_rows import ExplainedRow
+    from imboost.present.rows import RowView
     from imboost.scoring.row_selection import SelectedRows
     from imboost.tables.files import TableFiles
+
+MAX_REASONS = 8  # columns shown for a row; the others are added up
+BAR_WIDTH = 8  # characters of the longest bar
+MIN_WIDTH = 10  # characters of the narrowest column: a date
 
 
 @reads_tables
@@ -60,7 +67,7 @@ def explain(
 
       imboost explain orders.model orders.csv --scores orders.scores.csv --top 10 --json
     """
-    from imboost.scoring.explained_rows import describe_method, explain_rows
+    from imboost.present.report import explain_rows
     from imboost.scoring.row_selection import find_rows, identifier_columns
 
     if row and scores is not None:
@@ -77,7 +84,7 @@ def explain(
     with stage(f"explaining {count(len(selected.numbers), 'row')}"):
         explained = explain_rows(detector, selected, identifier)
     if as_json:
-        typer.echo(json.dumps(_as_json(detector, selected.numbers, explained), indent=1))
+        typer.echo(json.dumps(_as_json(detector, explained), indent=1))
     else:
         print_rows(explained, detector.threshold_)
     if out is not None:
@@ -86,7 +93,7 @@ def explain(
             "threshold": detector.threshold_,
             "rows": explained,
             "n_reasons": MAX_REASONS,
-            "method": describe_method(explained[0].explanation),
+            "method": explained[0].method,
         }
         write_page(out, "explain.html.j2", context)
         say(f"Page: {out}", stderr=as_json)
@@ -109,15 +116,66 @@ def _highest_rows(
     return selected
 
 
-def _as_json(
-    detector: TableDetector, numbers: Sequence[int], rows: Sequence[ExplainedRow]
-) -> dict[str, Any]:
+def _as_json(detector: TableDetector, rows: Sequence[RowView]) -> dict[str, Any]:
     """Return explanations as JSON; control characters are escaped in it."""
     return {
         "threshold": detector.threshold_,
         "rows": [
-            {"row": number, "name": row.name, "is_outlier": row.is_outlier}
+            {"row": row.row, "name": row.name, "is_outlier": row.is_outlier}
             | row.explanation.as_dict()
-            for number, row in zip(numbers, rows, strict=True)
+            for row in rows
         ],
     }
+
+
+def print_rows(rows: Sequence[RowView], threshold: float) -> None:
+    """Print the explanation of every row, and how contributions were computed."""
+    console = Console(highlight=False)
+    for row in rows:
+        predicted = "outlier (above" if row.is_outlier else "inlier (not above"
+        title = f": score {number(row.explanation.score)}, predicted {predicted} the threshold "
+        title += f"{number(threshold)})"
+        console.print(Text.assemble((printable(row.name), "bold"), title), soft_wrap=True)
+        console.print(_reason_table(row))
+        if row.warning:
+            console.print(row.warning)
+        console.print()
+    console.print(rows[0].method)
+
+
+def _reason_table(row: RowView) -> RichTable:
+    """Return a table of reasons that ends with the sum of baseline, residual and reasons."""
+    from imboost.present import wording
+
+    reasons = row.explanation.reasons
+    has_tolerances = any(reason.tolerance for reason in reasons)
+    table = RichTable(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    for heading in ("column", "value", "reference rows", "expected"):
+        table.add_column(heading, overflow="fold", min_width=MIN_WIDTH)
+    for heading in ["contribution", *["typical"] * has_tolerances]:
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("", width=BAR_WIDTH, no_wrap=True)
+    for reason in reasons[:MAX_REASONS]:
+        part = reason.contribution / row.largest
+        block = "█" if part > 0 else "░"  # full if it raises the score, hollow if it lowers it
+        table.add_row(
+            Text(printable(reason.column)),
+            Text("" if reason.is_about_row else printable(shorten(reason.text or "(missing)"))),
+            Text(printable(wording.short_position(reason))),
+            Text(printable(wording.cell(reason.expected))),
+            row.number(reason.contribution, "+"),
+            *[f"\N{LESS-THAN OR EQUAL TO} {row.number(reason.tolerance)}"] * has_tolerances,
+            block * round(BAR_WIDTH * abs(part)),
+        )
+    if others := reasons[MAX_REASONS:]:
+        added = sum(reason.contribution for reason in others)
+        table.add_row(count(len(others), "other column"), "", "", "", row.number(added, "+"))
+    total = row.number(row.explanation.score)
+    for name, figure in (
+        ("residual", row.number(row.explanation.residual, "+")),
+        ("baseline", row.number(row.explanation.baseline)),
+        ("", "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * len(total)),
+        ("score", total),
+    ):
+        table.add_row(name, "", "", "", figure)
+    return table

@@ -17,13 +17,9 @@ from imboost.present.formatting import count
 from imboost.tables.read_options import ReadOptions
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from imboost.detectors.table_detector import TableDetector
     from imboost.tables.files import TableFiles
 
-SAMPLING_SEED = 0
 MAX_CHECKED_ROWS = 500_000  # larger tables are not read into memory to look for findings
 
 
@@ -52,40 +48,30 @@ def report(
     """
     import numpy as np
 
+    from imboost.present.report import ReportSample, render_report
     from imboost.scoring.drift import Drift
     from imboost.scoring.pipeline import Summary
-    from imboost.scoring.report import N_SAMPLED, N_TOP, render_report
-    from imboost.scoring.row_selection import TopRows
     from imboost.scoring.score_files import check_scores
 
     out = out or default_output(data, ".report.html")
     if out.is_dir():
         raise SettingError(f"{out} is a folder: name a file with --out.")
     detector, files = open_inputs(model, data, options)
-    highest, sampled, summary = TopRows(N_TOP), TopRows(N_SAMPLED), Summary()
-    rng = np.random.default_rng(SAMPLING_SEED)
-    parts: list[NDArray[np.float32]] = []  # in single precision, to save memory
+    sample, summary = ReportSample(), Summary()
     for batch in summary.counted(scored_batches(detector, files, scores)):
-        found = batch.predictions
-        parts.append(found.scores.astype(np.float32))
-        highest.add(batch.first_row, batch.table, found.scores)
-        sampled.add(batch.first_row, batch.table, rng.random(batch.table.num_rows))
-    all_scores, top, sample = np.concatenate(parts), highest.selected(), sampled.selected()
+        numbers = np.arange(batch.first_row, batch.first_row + batch.table.num_rows)
+        sample.add(numbers, batch.table, batch.predictions.scores)
     if scores is not None:
-        check_scores(detector, top, highest.keys)
-    with stage(f"explaining {count(len(top.numbers) + len(sample.numbers), 'row')}"):
+        check_scores(detector, sample.top.selected(), sample.top.keys)
+    with stage(f"explaining {count(sample.n_explained, 'row')}"):
+        drift = Drift(detector, summary.n_rows, summary.changes)
+        findings = _table_findings(detector, files, summary.n_rows)
         page = render_report(
-            detector,
-            data.name,
-            all_scores,
-            summary.n_outliers,
-            top,
-            sample,
-            Drift(detector, summary.n_rows, summary.changes).findings(),
-            _table_findings(detector, files, len(all_scores)),
+            detector, data.name, sample, summary.n_outliers, drift.findings(), findings
         )
     write_text(out, page)
-    say(f"Report: {out}", f"Read {count(top.n_read, 'row')}, scored {len(all_scores):,}.")
+    n_read = sample.top.selected().n_read
+    say(f"Report: {out}", f"Read {count(n_read, 'row')}, scored {summary.n_rows:,}.")
 
 
 def _table_findings(

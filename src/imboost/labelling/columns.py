@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from imboost.arrays import Floats, Indices, Mask
+from imboost.facts import Cell
+from imboost.present import wording
 from imboost.present.formatting import shorten
 from imboost.present.pictures import Frequencies, Histogram
 from imboost.tables.cells import to_text
@@ -68,15 +70,12 @@ class NumberColumn:
             return float(np.isnan(one) != np.isnan(two))
         return float(min(abs(one - two) / max(self.high - self.low, 1e-12), 1.0))
 
-    def draw(self, row: int, expected: str, label: str) -> Markup:
-        """Draw the distribution with the value of a row and, if a number, the expected one."""
-        return self.picture.draw(
-            label, expected=_to_number(expected), mark=float(self.values[row])
-        )
-
-    def draw_all(self, label: str) -> Markup:
-        """Draw the distribution."""
-        return self.picture.draw(label)
+    def draw(self, row: int, expected: Cell, label: str) -> Markup:
+        """Draw the distribution with the value of a row and, if there is any, the expected one."""
+        if isinstance(expected, np.datetime64):
+            expected = float(expected.astype("datetime64[s]").astype(np.int64))
+        place = expected if isinstance(expected, float | int) else np.nan
+        return self.picture.draw(label, expected=place, mark=float(self.values[row]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,31 +113,11 @@ class CategoryColumn:
         """Return 1 if two rows have different categories, else 0."""
         return float(self.codes[row] != self.codes[other])
 
-    def draw(self, row: int, expected: str, label: str) -> Markup:
+    def draw(self, row: int, expected: Cell, label: str) -> Markup:
         """Draw the frequencies with the category of a row and the expected one."""
         code = int(self.codes[row])
         mark = self.categories[code] if code >= 0 else None
-        return self.picture.draw(label, expected=expected, mark=mark)
-
-    def draw_all(self, label: str) -> Markup:
-        """Draw the frequencies."""
-        return self.picture.draw(label)
-
-
-def _to_number(text: str) -> float:
-    """Return a number, or a datetime in seconds since 1970; nan for other text.
-
-    >>> _to_number("12.5"), _to_number("1970-01-02"), _to_number("18:30")
-    (12.5, 86400.0, nan)
-    """
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    try:
-        return float(np.datetime64(text, "s").astype(np.int64)) if text else np.nan
-    except ValueError:
-        return np.nan
+        return self.picture.draw(label, expected=wording.cell(expected), mark=mark)
 
 
 class Columns:
@@ -179,16 +158,12 @@ class Columns:
         return self.used[name].like(row)
 
     def cells(self, row: int) -> dict[str, str]:
-        """Return the cells of a row as text, empty where missing."""
+        """Return the cells of a row as text, empty where missing; numbers have six digits."""
         cells = self._table.slice(row, 1)  # much quicker than to take the row from each column
         return {name: self._write(name, cells.column(name))[0] for name in self.names}
 
-    def cell(self, row: int, name: str) -> str:
-        """Return one cell as text, empty where missing; numbers have at most six digits."""
-        return self.texts([row], name)[0]
-
     def texts(self, rows: list[int], name: str) -> list[str]:
-        """Return cells of a column as text; much quicker than one by one."""
+        """Return cells of a column as text, empty where missing; much quicker than one by one."""
         return self._write(name, self._table.column(name).take(pa.array(rows, pa.int64())))
 
     def _write(self, name: str, cells: pa.ChunkedArray) -> list[str]:

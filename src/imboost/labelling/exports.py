@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -13,14 +12,12 @@ import pyarrow.parquet
 from imboost import persistence
 from imboost.errors import PersistenceError
 from imboost.labelling.workspace import Workspace
-from imboost.scoring.report import N_SAMPLED, N_TOP, render_report
-from imboost.scoring.row_selection import SelectedRows
+from imboost.present.report import ReportSample, render_report
 from imboost.scoring.score_columns import SCORE_COLUMNS
 from imboost.scoring.writer import free_name
 from imboost.tables.cells import is_text, to_text
 
 CSV_ROWS = 10_000  # rows sent at a time
-SAMPLING_SEED = 0
 
 
 def scored_table(workspace: Workspace) -> pa.Table:
@@ -86,20 +83,9 @@ def save_model(workspace: Workspace, folder: Path) -> None:
 
 def report_page(workspace: Workspace, name: str) -> str:
     """Return the page that `imboost report` writes, with the scores of the present model."""
-    snapshot, table = workspace.snapshot, workspace.session.X
-    n_rows = table.num_rows
-    numbers = workspace.session.rows.numbers
-    top = np.argsort(-snapshot.scores, kind="stable")[:N_TOP].tolist()
-    rng = np.random.default_rng(SAMPLING_SEED)
-    sample = rng.choice(n_rows, min(N_SAMPLED, n_rows), replace=False).tolist()
-    return render_report(
-        snapshot.detector,
-        name,
-        snapshot.scores,
-        snapshot.n_called,
-        SelectedRows(table.take(top), numbers[top].tolist(), n_rows),
-        SelectedRows(table.take(sample), numbers[sample].tolist(), n_rows),
-    )
+    snapshot, sample = workspace.snapshot, ReportSample()
+    sample.add(workspace.session.rows.numbers, workspace.session.X, snapshot.scores)
+    return render_report(snapshot.detector, name, sample, snapshot.n_predicted)
 
 
 def _fits_csv(kind: pa.DataType) -> bool:

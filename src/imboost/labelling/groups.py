@@ -10,9 +10,7 @@ from imboost.arrays import Floats, Indices
 from imboost.labelling.columns import Columns
 
 MAX_ROWS = 100  # of a group: a person looks through all of them
-SUSPECT_FRACTION = (
-    0.05  # of the rows: those with lower scores are grouped only if predicted outliers
-)
+SUSPECT_FRACTION = 0.05  # of the rows: lower scores are grouped only if predicted outliers
 MAX_COLUMNS = 2  # first reasons that the rows of a group share
 NEAR_DUPLICATE = 0.9  # fraction of equal cells from which rows are near duplicates
 

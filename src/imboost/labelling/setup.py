@@ -86,7 +86,7 @@ class TableSetup:
             n_distinct=column.n_distinct,
             note=column.note,
             examples=[text[:EXAMPLE_LENGTH] for text in examples],
-            picture=used.draw_all(f"Distribution of {column.name}") if used else Markup(),
+            picture=used.picture.draw(f"Distribution of {column.name}") if used else Markup(),
         )
 
     def _findings(self) -> Iterator[str]:

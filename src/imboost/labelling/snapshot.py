@@ -33,7 +33,7 @@ class Snapshot:
     suspects : array of int
         Rows that may be offered as a group, see `find_suspects`.
     picture : Histogram
-    n_called : int
+    n_predicted : int
         Predicted outliers in the complete table.
     precision, missed, advice : str
         The estimates as text.
@@ -50,7 +50,7 @@ class Snapshot:
         self.probabilities = decision.probability(self.scores)
         self.suspects = find_suspects(self.scores, self.threshold)
         self.picture = Histogram.of_scores(self.scores)
-        self.n_called = outcome.n_predicted
+        self.n_predicted = outcome.n_predicted
         is_estimable = has_both_classes(decision.labels)
         self.precision = _write(outcome.precision, percent) if is_estimable else ""
         self.missed = _write(outcome.n_missed, "{:,.0f}".format) if is_estimable else ""

@@ -12,9 +12,10 @@ from rich.text import Text
 
 from imboost.errors import SessionError, StoreError
 from imboost.labelling.cards import panel_view, question_view
-from imboost.labelling.views import CellView, PanelView, QuestionView
+from imboost.labelling.views import PanelView, QuestionView
 from imboost.labelling.workspace import Workspace
 from imboost.present.formatting import count, cut, number, percent, printable, shorten
+from imboost.present.rows import CellView
 from imboost.session import Answer
 
 MAX_GROUP_ROWS = 5  # rows of a group that are listed
@@ -154,10 +155,10 @@ def _card(question: QuestionView) -> Group:
     )
     parts: list[Text | Table] = [title, Text(printable(question.origin), "dim")]
     if question.reasons:
-        parts.append(_reasons(question.reasons))
-    parts.append(_other_cells(question.others))
+        parts.append(_reasons(question.unusual_cells))
+    parts.append(_other_cells(question.other_cells))
     for one in question.similar:
-        cells = [f"{_short(name)} {_cell(value)}" for name, value in one.differences]
+        cells = [f"{_short(cell.column)} {_cell(cell.text)}" for cell in one.cells]
         text = f"Similar: {printable(one.name)}, answered {one.answer}"
         parts.append(Text(", ".join([text, *cells])))
     if question.group is not None:
@@ -165,7 +166,7 @@ def _card(question: QuestionView) -> Group:
         verb = "row looks" if n == 1 else "rows look"
         parts.append(Text(printable(f"{n:,} more {verb} like this one: {reason}"), "bold"))
         parts += [
-            Text(f"  {printable(row.name)}   {', '.join(map(_cell, row.values))}")
+            Text(f"  {printable(row.name)}   {', '.join(_cell(cell.text) for cell in row.cells)}")
             for row in question.group.rows[:MAX_GROUP_ROWS]
         ]
         if n > MAX_GROUP_ROWS:
@@ -179,8 +180,8 @@ def _reasons(reasons: list[CellView]) -> Table:
         table.add_column(heading, overflow="fold")
     for cell in reasons:
         table.add_row(
-            Text(_short(cell.column)),
-            Text(_cell(cell.value), "bold"),
+            Text(_short(cell.subject)),
+            Text("" if cell.is_row else _cell(cell.text), "bold"),
             Text(_short(cell.expected)),
             Text(printable(cell.position)),
         )
@@ -191,13 +192,13 @@ def _other_cells(cells: list[CellView]) -> Text:
     text = Text()
     for cell in cells:
         text.append(f"{_short(cell.column)} ", "dim")
-        text.append(f"{_cell(cell.value)}   ")
+        text.append(f"{_cell(cell.text)}   ")
     return text
 
 
 def _status(panel: PanelView) -> Text:
-    found = count(panel.n_outliers, "outlier")
-    text = f"Round {panel.round} · {count(panel.n_answers, 'answer')} · {found} found"
+    found = count(panel.counts[Answer.OUTLIER], "outlier")
+    text = f"Round {panel.round} · {count(panel.counts.total(), 'answer')} · {found} found"
     if panel.training is not None:
         text += f" · {panel.training.text}"
     if panel.error:
@@ -205,7 +206,7 @@ def _status(panel: PanelView) -> Text:
     return Text(printable(f"{text} · {panel.advice}"), "cyan")
 
 
-def _cell(value: str) -> str:
+def _cell(value: str | None) -> str:
     return _short(shorten(value or "(missing)"))
 
 

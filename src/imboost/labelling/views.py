@@ -1,53 +1,15 @@
-"""What the templates and the terminal show of a session: plain values, ready to be printed.
-
-Every text from the data is a plain string, which templates escape; only `picture` fields are
-markup, made by `imboost.present.pictures`.
-"""
+"""What the templates and the terminal show of a session: plain values, ready to be printed."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
+from imboost.present.rows import RowView
 from imboost.session.answers import Answer
-
-
-@dataclass(frozen=True, kw_only=True)
-class CellView:
-    """A cell of the row in question; what follows the value is empty unless it is a reason."""
-
-    column: str
-    value: str  # empty if the cell is missing
-    expected: str = ""  # the value predicted from the other cells
-    position: str = ""  # such as "above 99.8% of reference rows"
-    strength: float = 0.0  # contribution relative to the largest one of the row
-    picture: Markup = field(default_factory=Markup)
-    is_row: bool = False  # a reason about the whole row, not a cell
-
-
-@dataclass(frozen=True)
-class SimilarRow:
-    """An answered row that is similar to the row in question.
-
-    `differences` are the columns in which the two rows differ most, with the values of the
-    answered row.
-    """
-
-    row: int
-    name: str
-    answer: Answer
-    differences: list[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class GroupRow:
-    """A row that is offered for the same answer, with its cells of the shared columns."""
-
-    row: int
-    name: str
-    score: float
-    values: list[str]
+from imboost.session.log import Answered
 
 
 @dataclass(frozen=True)
@@ -56,26 +18,18 @@ class Group:
 
     reason: str  # such as "the same city and state"
     columns: list[str]
-    rows: list[GroupRow]
+    rows: list[RowView]
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionView:
+class QuestionView(RowView):
     """The row in question."""
 
-    row: int
-    name: str  # its identifiers, or its number
     request: str  # a fresh id: an answer that is sent twice counts once
-    score: float
-    rank: int  # 1 is the highest score
     n_rows: int
-    probability: float
-    is_outlier: bool  # predicted by the model
     origin: str  # why the row is asked, in one sentence
-    reasons: list[CellView]  # the strongest first
-    others: list[CellView]
     score_picture: Markup
-    similar: list[SimilarRow] = field(default_factory=list)
+    similar: list[RowView] = field(default_factory=list)  # answered; cells are what differs most
     group: Group | None = None
     answers: list[tuple[str, Answer]] = field(default_factory=list)  # so far, by person
     note: str = ""  # of the last answer
@@ -98,11 +52,7 @@ class PanelView:
 
     round: int  # trainings with answers
     n_open: int  # open questions
-    n_answers: int  # rows with an answer
-    n_outliers: int
-    n_inliers: int
-    n_unsure: int
-    n_skipped: int
+    counts: Counter[Answer]  # number of rows with each answer
     found_picture: Markup  # outliers found by number of answers
     score_picture: Markup
     n_predicted: int  # predicted outliers
@@ -145,24 +95,10 @@ class ColumnsView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuspectRow:
-    """A row in the list of suspects; `answer` is empty if there is none."""
-
-    row: int
-    name: str
-    rank: int
-    score: float
-    probability: float
-    is_outlier: bool
-    answer: str
-    values: list[str]
-
-
-@dataclass(frozen=True, kw_only=True)
 class SuspectsView:
     """A page of the list of rows, and how it is sorted and filtered."""
 
-    rows: list[SuspectRow]
+    rows: list[RowView]
     columns: list[str]  # shown in the list
     all_columns: list[str]
     sort: str  # "score" or the name of a column
@@ -175,19 +111,13 @@ class SuspectsView:
     n_rows: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class HistoryEntry:
     """An entry of the history; `is_current` if no later entry replaced it."""
 
     number: int
-    row: int
     name: str
-    answer: str
-    who: str
-    time: str
-    kind: str
-    note: str
-    seconds: str
+    entry: Answered
     is_current: bool
 
 

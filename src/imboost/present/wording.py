@@ -29,6 +29,10 @@ RARE = 0.01  # smaller shares are written "1 of N reference rows"
 MAX_QUOTED = 3  # values in a message
 MAX_SPELLINGS = 5  # spellings in a message
 AS_A_WHOLE = "Unusual as a whole: no single column explains the score."
+SUM = (
+    "The baseline is the score of a typical row, the residual is the part that no column "
+    "explains; with all contributions they sum to the score."
+)
 UNITS = {
     2.2046: "kilograms and pounds",
     2.54: "inches and centimetres",
@@ -177,6 +181,28 @@ def reasons(facts: Sequence[Fact]) -> str:
     """Say in one sentence why a row has its score."""
     parts = [subject(fact) + predicate(fact) for fact in facts]
     return f"{'; '.join(parts)}." if parts else AS_A_WHOLE
+
+
+def method(facts: Sequence[Fact], *, is_exact: bool) -> str:
+    """Say how contributions were computed, which is the same for all rows of a detector."""
+    if not is_exact:
+        return (
+            "Contributions are estimates: half by how far the score falls with the expected value "
+            f"in place of the row's own, half by how unlikely the value is. {SUM}"
+        )
+    exact = f"Contributions are exact: they are terms of the score. {SUM}"
+    order = "Columns are sorted by how far their contribution exceeds the typical one."
+    return f"{exact} {order}" if any(fact.tolerance for fact in facts) else exact
+
+
+def warning(facts: Sequence[Fact], residual: float) -> str:
+    """Warn if the residual of a predicted outlier is larger than all contributions together."""
+    if residual <= sum(max(fact.contribution, 0.0) for fact in facts):
+        return ""
+    return (
+        "Most of the score is not attributed to any column: the row is unusual as a whole, and "
+        "the contributions explain little."
+    )
 
 
 def group(fact: Fact | None, grouped_by: GroupedBy) -> str:

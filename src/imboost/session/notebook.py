@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 
 from imboost.errors import SettingError
-from imboost.present import wording
 from imboost.present.formatting import count, cut, number, percent, printable
 from imboost.present.notebook_tables import notebook_pairs, notebook_table, notebook_title
+from imboost.present.rows import UNEXPLAINED, CellView, RowView
 
 if TYPE_CHECKING:
     from imboost.explain import Explanation
@@ -25,51 +25,41 @@ MAX_LENGTH = 120  # characters of a cell
 MISSING = "(missing)"
 
 
-class ShownCell(NamedTuple):
-    """A cell; `expected` and `position` are empty where nothing is known about it."""
-
-    column: str
-    value: str
-    expected: str = ""
-    position: str = ""
-
-
-class ShownRow(NamedTuple):
-    """A row: a title, the cells that make it unusual, and all others."""
-
-    title: str
-    reasons: list[ShownCell]
-    others: list[ShownCell]
-
-
 class ShownRows:
     """Rows of a session, readable in a notebook and in a terminal.
 
     Parameters
     ----------
     heading : str
-    rows : sequence of ShownRow
+    rows : sequence of RowView
+    n_rows : int
+        Number of rows of the complete table.
     """
 
-    def __init__(self, heading: str, rows: Sequence[ShownRow]) -> None:
+    def __init__(self, heading: str, rows: Sequence[RowView], n_rows: int = 0) -> None:
         self.heading = heading
         self.rows = list(rows)
+        self._n_rows = n_rows
 
     def __repr__(self) -> str:
         lines = [self.heading]
         for row in self.rows:
-            lines += ["", printable(row.title)]
-            width = max((len(printable(cell.column)) for cell in row.reasons), default=0)
-            for cell in row.reasons:
+            lines += ["", printable(_title(row, self._n_rows))]
+            unusual = [(printable(cell.column), cell) for cell in row.unusual_cells]
+            width = max((len(column) for column, _ in unusual), default=0)
+            for column, cell in unusual:
                 expected = f"expected {cell.expected}" if cell.expected else ""
-                facts = ", ".join(filter(None, (cell.value, expected, cell.position)))
-                lines.append(f"  {printable(cell.column).ljust(width)}  {printable(facts)}")
-            cells = [f"{printable(cell.column)} {printable(cell.value)}" for cell in row.others]
+                facts = ", ".join(filter(None, (_text(cell), expected, cell.position)))
+                lines.append(f"  {column.ljust(width)}  {printable(facts)}")
+            cells = [
+                f"{printable(cell.column)} {printable(_text(cell))}" for cell in row.other_cells
+            ]
             lines += [f"  {', '.join(cells)}"] if cells else []
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return f"<div><p>{escape(self.heading)}</p>{''.join(map(_row_html, self.rows))}</div>"
+        rows = "".join(_row_html(row, self._n_rows) for row in self.rows)
+        return f"<div><p>{escape(self.heading)}</p>{rows}</div>"
 
 
 def show(session: Session, rows: int | Sequence[int] | None = None) -> ShownRows:
@@ -91,7 +81,7 @@ def show(session: Session, rows: int | Sequence[int] | None = None) -> ShownRows
     heading = count(len(chosen), "open question" if given is None else "row")
     if len(shown) < len(chosen):
         heading += f"; the first {len(shown)}"
-    return ShownRows(heading, _describe(session, shown))
+    return ShownRows(heading, _views(session, shown), session.n_rows)
 
 
 def session_html(session: Session) -> str:
@@ -116,7 +106,8 @@ def session_html(session: Session) -> str:
     threshold = number(session.detector.threshold_)
     pairs.append(("predicted outliers", f"{number(n_predicted)}, above {threshold}"))
     questions = session.open_questions[:MAX_QUESTIONS]
-    rows = "".join(map(_row_html, _describe(session, questions))) if questions else ""
+    views = _views(session, questions) if questions else []
+    rows = "".join(_row_html(view, n_rows) for view in views)
     return f"<div>{_heading(session, n_rows)}{notebook_pairs(pairs)}{rows}</div>"
 
 
@@ -126,43 +117,40 @@ def _heading(session: Session, n_rows: int) -> str:
     return notebook_title(f"Session on {count(n_rows, 'row')} with {name}")
 
 
-def _describe(session: Session, rows: list[int]) -> list[ShownRow]:
+def _views(session: Session, rows: list[int]) -> list[RowView]:
     detector = session.detector
     positions = session.rows.positions(rows)
     scores = detector.decision_scores_[positions]
     probabilities = detector.decision_.probability(scores)
-    cells = _cells(session.X, positions)
-    answers = session.answers
-    described = []
-    explanations = _explain(session, positions)
-    for at, (row, explanation) in enumerate(zip(rows, explanations, strict=True)):
-        score, rank = session.score_and_rank(row)
-        title = f"Row {row}: score {number(score)}, rank {rank:,} of {session.n_rows:,}"
-        title += f", probability {percent(float(probabilities[at]))}"
-        title += f", answered {answers[row]}" if row in answers else ""
-        reasons = [
-            ShownCell(
-                one.column,
-                cells[at].get(one.column, ""),
-                wording.cell(one.expected),
-                wording.position(one),
-            )
-            for one in (explanation.main_reasons if explanation else [])
-        ]
-        named = {cell.column for cell in reasons}
-        others = [ShownCell(name, value) for name, value in cells[at].items() if name not in named]
-        described.append(ShownRow(title, reasons, others))
-    return described
+    found = zip(rows, _explain(session, positions), _cells(session.X, positions), strict=True)
+    views = []
+    for at, (row, explanation, texts) in enumerate(found):
+        reasons = {reason.column: reason for reason in explanation.main_reasons}
+        view = RowView(
+            row=row,
+            score=float(scores[at]),
+            rank=session.score_and_rank(row)[1],
+            probability=float(probabilities[at]),
+            is_outlier=bool(scores[at] > detector.threshold_),
+            answer=session.answers.get(row),
+            name=f"row {row}",
+            cells=[
+                CellView(column=name, text=text, reason=reasons.get(name))
+                for name, text in texts.items()
+            ],
+            explanation=explanation,
+        )
+        views.append(view)
+    return views
 
 
-def _explain(session: Session, rows: list[int]) -> Sequence[Explanation | None]:
-    """Return explanations, or None where the detector has none."""
-    explain = getattr(session.detector, "explain", None)
+def _explain(session: Session, rows: list[int]) -> Sequence[Explanation]:
+    """Return explanations, as far as the detector has them."""
     with suppress(SettingError):  # detectors that cannot attribute their scores
-        if explain is not None:
+        if explain := getattr(session.detector, "explain", None):
             found: list[Explanation] = explain(_take(session.X, rows))
             return found
-    return [None] * len(rows)
+    return [UNEXPLAINED] * len(rows)
 
 
 def _take(X: Any, rows: list[int]) -> Any:
@@ -172,22 +160,35 @@ def _take(X: Any, rows: list[int]) -> Any:
     return nw.from_native(X, eager_only=True)[rows].to_native()
 
 
-def _cells(X: Any, rows: list[int]) -> list[dict[str, str]]:
+def _cells(X: Any, rows: list[int]) -> list[dict[str, str | None]]:
     """Return the cells of rows as text, by column."""
     taken = _take(X, rows)
     if not hasattr(taken, "columns"):
-        return [{str(name): _text(value) for name, value in enumerate(row)} for row in taken]
+        return [{str(name): _write(value) for name, value in enumerate(row)} for row in taken]
     frame = nw.from_native(taken, eager_only=True)
-    return [{name: _text(value) for name, value in row.items()} for row in frame.rows(named=True)]
+    return [{name: _write(value) for name, value in row.items()} for row in frame.rows(named=True)]
 
 
-def _text(value: Any) -> str:
+def _write(value: Any) -> str | None:
     if value is None or value != value or value == "":
-        return MISSING
+        return None
     return cut(f"{value:.6g}" if isinstance(value, float) else str(value), MAX_LENGTH)
 
 
-def _row_html(row: ShownRow) -> str:
-    table = notebook_table(ShownCell._fields, row.reasons, bold=1)
-    others = notebook_pairs([(cell.column, cell.value) for cell in row.others])
-    return f"{notebook_title(row.title)}{table}{others}"
+def _title(row: RowView, n_rows: int) -> str:
+    title = f"Row {row.row}: score {number(row.score)}, rank {row.rank or 0:,} of {n_rows:,}"
+    answered = f", answered {row.answer}" if row.answer else ""
+    return f"{title}, probability {percent(row.probability)}{answered}"
+
+
+def _text(cell: CellView) -> str:
+    return "" if cell.is_row else cell.text or MISSING
+
+
+def _row_html(row: RowView, n_rows: int) -> str:
+    reasons = [
+        (cell.column, _text(cell), cell.expected, cell.position) for cell in row.unusual_cells
+    ]
+    table = notebook_table(("column", "value", "expected", "position"), reasons, bold=1)
+    others = notebook_pairs([(cell.column, _text(cell)) for cell in row.other_cells])
+    return f"{notebook_title(_title(row, n_rows))}{table}{others}"

@@ -11,8 +11,7 @@ from browser_pages import accessibility_faults, scrolls_sideways
 from conftest import make_quick
 from imboost import TableDetector
 from imboost.facts import Fact, FactKind
-from imboost.scoring.report import render_report
-from imboost.scoring.row_selection import SelectedRows
+from imboost.present.report import ReportSample, render_report
 from page_reading import outside_addresses, tags
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'`{{7*7}}"
@@ -41,16 +40,13 @@ def make_table(n=300, prefix=""):
 def make_page(prefix=""):
     table = make_table(prefix=prefix)
     detector = TableDetector(make_quick("stack"), random_state=0).fit(table)
-    scores = detector.decision_scores_
-    top = np.argsort(-scores, kind="stable")[:40].tolist()
-    sample = list(range(100, 120))
+    sample = ReportSample(n_top=40)
+    sample.add(np.arange(table.num_rows), table, detector.decision_scores_)
     return render_report(
         detector,
         f"{prefix}table.csv",
-        scores,
+        sample,
         int(detector.labels_.sum()),
-        SelectedRows(table.take(top), top, len(scores)),
-        SelectedRows(table.take(sample), sample, len(scores)),
         [Fact(kind=FactKind.UNUSED_COLUMN, columns=(f"{prefix}taxa",), value=f"{prefix}changed")],
         [
             {

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from imboost.facts import BrokenRule, Fact, GroupedBy, Position, RuleKind
 from imboost.present import wording
-from imboost.scoring.report_rows import ReportRow
+from imboost.present.rows import RowView
 
-EXTREME = 0.01  # fraction of reference rows: a number beyond all others but these is high or low
+EXTREME = (
+    0.01  # fraction of the reference rows: a number beyond all others but these is high or low
+)
 
 _Key = tuple[GroupedBy, object]  # what the rows of a group have in common
 
@@ -20,7 +22,7 @@ class RowGroup:
     """Rows that share a reason, the highest score first."""
 
     reason: str
-    rows: list[ReportRow]
+    rows: list[RowView]
 
     @property
     def n_outliers(self) -> int:
@@ -28,7 +30,7 @@ class RowGroup:
         return sum(row.is_outlier for row in self.rows)
 
 
-def group_rows(rows: Sequence[ReportRow]) -> list[RowGroup]:
+def group_rows(rows: Sequence[RowView]) -> list[RowGroup]:
     """Group rows, sorted by descending score, by their strongest reason.
 
     Rows belong together if the same column has the same value or breaks the same rule. Rows that

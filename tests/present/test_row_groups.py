@@ -4,13 +4,20 @@ import pytest
 
 from imboost.explain import Explanation
 from imboost.facts import BrokenRule, Fact, FactKind, Position, RuleKind
-from imboost.scoring.report_rows import ReportRow
-from imboost.scoring.row_groups import group_rows
+from imboost.present.row_groups import group_rows
+from imboost.present.rows import RowView
 
 
 def row(number, *reasons):
     explanation = Explanation(1.0, 0.1, 0.0, is_exact=False, reasons=list(reasons))
-    return ReportRow(str(number), number, 1.0, 0.9, number % 2 == 0, [], explanation)
+    return RowView(
+        row=number,
+        score=1.0,
+        probability=0.9,
+        is_outlier=number % 2 == 0,
+        name=str(number),
+        explanation=explanation,
+    )
 
 
 def reason(column, text, position=Position.AMONG, fraction=0.0, contribution=0.5, rule=None):
@@ -39,7 +46,7 @@ def broken(kind, columns, cells, expected=None, formula=""):
 def groups(*reasons):
     """Return the title and the row numbers of every group of rows with one reason each."""
     rows = [row(number, *([one] if one else [])) for number, one in enumerate(reasons)]
-    return [(one.reason, [row.number for row in one.rows]) for one in group_rows(rows)]
+    return [(one.reason, [row.row for row in one.rows]) for one in group_rows(rows)]
 
 
 def test_rows_with_the_same_value_in_the_same_column_are_a_group():

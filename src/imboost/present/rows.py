@@ -1,0 +1,127 @@
+"""Rows as pages, the terminal and notebooks show them: plain values, ready to be printed.
+
+Every text from the data is a plain string, which templates escape; only a `picture` is markup,
+made by `imboost.present.pictures`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+
+from imboost.explain import Explanation
+from imboost.facts import Fact
+from imboost.present import wording
+from imboost.present.formatting import number
+
+UNEXPLAINED = Explanation(math.nan, math.nan, math.nan, is_exact=False, reasons=[])
+"""In place of an explanation that is not known, or that the detector cannot give."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellView:
+    """A cell of a row.
+
+    Parameters
+    ----------
+    column : str
+    text : str or None
+        None if the cell is missing.
+    number : float or None
+        What to sort the cell by, if it is a number or a datetime.
+    reason : Fact or None
+        What is unusual about the cell.
+    picture : Markup
+        The distribution of the column, with the cell and the expected value.
+    """
+
+    column: str
+    text: str | None
+    number: float | None = None
+    reason: Fact | None = None
+    picture: Markup = field(default_factory=Markup)
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it stands for the row as a whole."""
+        return self.reason is not None and self.reason.is_about_row
+
+    @property
+    def subject(self) -> str:
+        """The column, or the row as a whole."""
+        return wording.subject(self.reason) if self.reason else self.column
+
+    @property
+    def expected(self) -> str:
+        """The value predicted from the other cells; empty if the cell is not unusual."""
+        return wording.cell(self.reason.expected) if self.reason else ""
+
+    @property
+    def position(self) -> str:
+        """Such as "above 99.8% of reference rows"; empty if the cell is not unusual."""
+        return wording.position(self.reason) if self.reason else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowView:
+    """A row: what the model and people know about it, and some of its cells.
+
+    The first fields are those of `imboost.scoring.score_columns`; `rank` and `answer` are None
+    where they are unknown.
+    """
+
+    row: int  # number in the complete table, from 0
+    score: float
+    rank: int | None = None  # 1 is the highest score
+    probability: float
+    is_outlier: bool  # predicted by the model
+    answer: str | None = None
+    name: str
+    cells: list[CellView] = field(default_factory=list)
+    explanation: Explanation = UNEXPLAINED
+
+    @property
+    def reasons(self) -> list[Fact]:
+        """What makes the row unusual, the strongest reason first."""
+        return self.explanation.main_reasons
+
+    @property
+    def unusual_cells(self) -> list[CellView]:
+        """The cells of the reasons, in their order; without text for the row as a whole."""
+        cells = {cell.column: cell for cell in self.cells}
+        return [
+            cells.get(reason.column) or CellView(column=reason.column, text=None, reason=reason)
+            for reason in self.reasons
+        ]
+
+    @property
+    def other_cells(self) -> list[CellView]:
+        """The cells that are no reason, in the order of the table."""
+        return [cell for cell in self.cells if cell.reason is None]
+
+    @property
+    def largest(self) -> float:
+        """The size of the largest contribution, or 1 if all are 0."""
+        sizes = [abs(reason.contribution) for reason in self.explanation.reasons]
+        return max(sizes, default=0.0) or 1.0
+
+    @property
+    def method(self) -> str:
+        """How the contributions were computed."""
+        return wording.method(self.explanation.reasons, is_exact=self.explanation.is_exact)
+
+    @property
+    def warning(self) -> str:
+        """A warning if the contributions explain little of an outlier's score."""
+        reasons, residual = self.explanation.reasons, self.explanation.residual
+        return wording.warning(reasons, residual) if self.is_outlier else ""
+
+    def share(self, cell: CellView) -> float:
+        """Return the contribution of an unusual cell relative to the largest one."""
+        return max(cell.reason.contribution, 0.0) / self.largest if cell.reason else 0.0
+
+    def number(self, value: float, sign: str = "") -> str:
+        """Write a score or a contribution with the decimals of the largest contribution."""
+        return number(value, max(1, 2 - math.floor(math.log10(self.largest))), sign)
