@@ -81,12 +81,13 @@ def find_dependencies(
     found: dict[tuple[str, str], DependencyRelation] = {}
     for determinant in names:
         values = evidence.sample[determinant]
-        if isinstance(values, np.ndarray) and rounding_unit(values) < 1:
-            continue  # numbers with decimals decide other columns only by accident
+        # Numbers with decimals decide other columns only by accident.
+        is_measured = isinstance(values, np.ndarray) and rounding_unit(values) < 1
         targets = [
             name
             for name in names
-            if name != determinant
+            if not is_measured
+            and name != determinant
             and frozenset((determinant, name)) not in related
             and _n_distinct(codes[determinant]) >= n_common[name]
         ]
