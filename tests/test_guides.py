@@ -82,7 +82,7 @@ def test_every_command_of_the_labelling_guide_is_understood():
 
 def test_the_labelling_guide_lists_all_keys():
     text = (DOCS / "labelling.md").read_text(encoding="utf-8")
-    table = text.split("## Keys")[1].split("## ")[0]
+    table = text.split("## Keyboard shortcuts")[1].split("## ")[0]
     listed = set(re.findall(r"`(.)`", table))
     assert listed == {key for keys, _ in HELP for key in keys.split()} - {"q"}
 
