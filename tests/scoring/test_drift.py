@@ -25,6 +25,18 @@ def test_a_column_that_was_constant_in_training_may_vary(tmp_path):
     assert drift.warnings() == []
 
 
+def test_an_absent_column_is_said_to_be_needed_if_scores_depend_on_it():
+    table = pa.table(
+        {"size": [1.0, 2.0, 3.0, 4.0] * 25, "kind": ["a", "b"] * 50, "note": ["x"] * 100}
+    )
+    detector = TableDetector("trees", roles={"note": "ignored"}).fit(table)
+    drift = Drift.of_table(detector, table.select(["kind"]))
+    assert {fact.column: wording.column_change(fact) for fact in drift.findings()} == {
+        "size": "not in this table; the model needs it",
+        "note": "not in this table; the model does not need it",
+    }
+
+
 @pytest.mark.parametrize(
     ("n_rows", "n_missing", "is_warning"),
     [(100, 12, False), (100, 100, True), (1000, 160, True), (20, 4, False), (1000, 0, True)],

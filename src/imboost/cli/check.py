@@ -69,7 +69,7 @@ def check(
     for wrong input and 3 if the program fails.
     """
     from imboost.findings.check import check_table, select_kinds
-    from imboost.findings.output import as_json, check_ending, format_findings
+    from imboost.findings.output import check_ending, format_findings
     from imboost.tables.files import TableFiles
     from imboost.tables.role_files import roles_as_toml
     from imboost.tables.roles import Role
@@ -97,7 +97,7 @@ def check(
         ending = out.suffix.lower()
         write_text(out, format_findings(ending, findings, data.name, table, identifier))
     if json:
-        typer.echo(as_json(findings, data.name, table, identifier), nl=False)
+        typer.echo(format_findings(".json", findings, data.name, table, identifier), nl=False)
     else:
         _print(findings, table, identifier)
         for path, name in ((out, "Findings"), (write_roles, "Roles")):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 import json
 from collections.abc import Sequence
@@ -34,57 +33,21 @@ def format_findings(
     ending: str, findings: Sequence[Finding], name: str, table: pa.Table, identifier: str | None
 ) -> str:
     """Return findings in a format; `name` is that of the table, `identifier` a column of it."""
+    if ending == ".html":
+        shown = page_findings(findings, table, identifier)
+        context = {"data": name, "n_rows": table.num_rows, "table_findings": shown}
+        return render("findings.html.j2", context)
+    found = _as_dicts(findings, table, identifier)
     if ending == ".json":
-        return as_json(findings, name, table, identifier)
-    if ending == ".csv":
-        return as_csv(findings, table, identifier)
-    shown = page_findings(findings, table, identifier)
-    context = {"data": name, "n_rows": table.num_rows, "table_findings": shown}
-    return render("findings.html.j2", context)
-
-
-def as_json(
-    findings: Sequence[Finding], name: str, table: pa.Table, identifier: str | None
-) -> str:
-    """Return findings as JSON."""
-    names = _names(table, identifier, findings)
-    content = {
-        "table": name,
-        "n_rows": table.num_rows,
-        "findings": [
-            {
-                "kind": one.kind,
-                "columns": list(one.columns),
-                "message": wording.finding(one.facts),
-                "rows": [
-                    {
-                        "row": fact.row,
-                        "name": names[fact.row],
-                        "value": wording.in_row(fact, names),
-                    }
-                    for fact in one.facts
-                    if fact.row is not None
-                ],
-            }
-            for one in findings
-        ],
-    }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def as_csv(findings: Sequence[Finding], table: pa.Table, identifier: str | None) -> str:
-    """Return findings as CSV, one line for each row of each finding."""
-    names = _names(table, identifier, findings)
+        content = {"table": name, "n_rows": table.num_rows, "findings": found}
+        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["finding", "kind", "columns", "message", "row", "name", "value"])
-    for number, one in enumerate(findings, start=1):
-        start = [number, one.kind, ", ".join(one.columns), wording.finding(one.facts)]
-        for fact in one.facts:
-            if fact.row is None:
-                writer.writerow([*start, "", "", ""])
-            else:
-                writer.writerow([*start, fact.row, names[fact.row], wording.in_row(fact, names)])
+    for number, one in enumerate(found, start=1):
+        start = [number, one["kind"], ", ".join(one["columns"]), one["message"]]
+        lines = [list(row.values()) for row in one["rows"]]
+        writer.writerows([*start, *line] for line in lines or [["", "", ""]])
     return out.getvalue()
 
 
@@ -92,26 +55,31 @@ def page_findings(
     findings: Sequence[Finding], table: pa.Table, identifier: str | None
 ) -> list[dict[str, Any]]:
     """Return what a page shows of each finding."""
-    shown = [dataclasses.replace(one, facts=one.facts[:MAX_PAGE_ROWS]) for one in findings]
-    names = _names(table, identifier, shown)
+    found = _as_dicts(findings, table, identifier, MAX_PAGE_ROWS)
+    return [{**shown, "n_rows": len(one.rows)} for shown, one in zip(found, findings, strict=True)]
+
+
+def _as_dicts(
+    findings: Sequence[Finding],
+    table: pa.Table,
+    identifier: str | None,
+    max_rows: int | None = None,
+) -> list[dict[str, Any]]:
+    """Return findings with their sentences, and the names of their first rows."""
+    shown = [[fact for fact in one.facts[:max_rows] if fact.row is not None] for one in findings]
+    facts = [fact for some in shown for fact in some]
+    rows = {row for fact in facts for row in (fact.row, fact.other_row) if row is not None}
+    names = name_rows(table, identifier, sorted(rows))
     return [
         {
             "kind": one.kind,
-            "columns": one.columns,
+            "columns": list(one.columns),
             "message": wording.finding(one.facts),
-            "n_rows": len(one.rows),
             "rows": [
-                {"name": names[fact.row], "value": wording.in_row(fact, names)}
-                for fact in some.facts
-                if fact.row is not None
+                {"row": row, "name": names[row], "value": wording.in_row(fact, names)}
+                for fact in some
+                if (row := fact.row) is not None
             ],
         }
         for one, some in zip(findings, shown, strict=True)
     ]
-
-
-def _names(table: pa.Table, identifier: str | None, findings: Sequence[Finding]) -> dict[int, str]:
-    """Return the names of all rows in findings, and of the rows that they repeat."""
-    facts = [fact for one in findings for fact in one.facts]
-    rows = {row for fact in facts for row in (fact.row, fact.other_row) if row is not None}
-    return name_rows(table, identifier, sorted(rows))

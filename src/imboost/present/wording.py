@@ -48,6 +48,27 @@ UNITS = {
 }
 """What a factor between two units may mean."""
 
+POSITIONS = {
+    Position.LATER: "later in the day than {rows}",
+    Position.EARLIER: "earlier in the day than {rows}",
+    Position.SAME: "as in all reference rows",
+    Position.AMONG: "in {rows}",
+    Position.MISSING: "missing in {rows}",
+    Position.NO_VALUES: "no reference row has a value",
+}
+"""Positions that are not above or below."""
+
+FINDINGS = {
+    FactKind.DUPLICATE: ("row", "repeat", "an earlier row in every column"),
+    FactKind.NEAR_DUPLICATE: ("row", "repeat", "an earlier row in all but one or two columns"),
+    FactKind.REPEATED_ID: ("row", "repeat", "an earlier value of {name}"),
+    FactKind.IMPOSSIBLE_DATE: ("cell", "are", "no possible date or time: {texts}"),
+    FactKind.FUTURE_DATE: ("value", "are", "in the future: {texts}"),
+    FactKind.FAR_DATE: ("value", "are", "far from all others: {texts}"),
+    FactKind.UNREADABLE: ("cell", "hold", "no {content}: {texts}"),
+}
+"""Sentences about the rows or cells of a finding: what is counted, the verb, and the rest."""
+
 
 def cell(value: Cell, unit: float | None = None) -> str:
     """Write the value of a cell; numbers have four digits, or the decimals of `unit`.
@@ -94,19 +115,10 @@ def position(fact: Fact) -> str:
         return rule(fact.rule)
     if fact.kind is FactKind.NEAR_DUPLICATE:
         return "another row is the same, or differs in one cell"
+    if fact.position is None:
+        return ""
     rows = reference_rows(fact.share)
-    match fact.position:
-        case Position.LATER | Position.EARLIER:
-            return f"{fact.position} in the day than {rows}"
-        case Position.SAME:
-            return "as in all reference rows"
-        case Position.AMONG:
-            return f"in {rows}"
-        case Position.MISSING:
-            return f"missing in {rows}"
-        case Position.NO_VALUES:
-            return "no reference row has a value"
-    return f"{fact.position} {rows}" if fact.position else ""
+    return POSITIONS.get(fact.position, f"{fact.position} {{rows}}").format(rows=rows)
 
 
 def short_position(fact: Fact) -> str:
@@ -237,29 +249,19 @@ def reason_fields(fact: Fact) -> dict[str, Any]:
 def finding(facts: Sequence[Fact]) -> str:
     """Say in one sentence what is wrong with the rows of a finding, or with a column."""
     one, n = facts[0], len(facts)
-    name, texts = one.column, _quote([fact.text or "" for fact in facts])
+    name = one.column
+    if one.kind in FINDINGS:
+        noun, verb, rest = FINDINGS[one.kind]
+        texts = _quote([fact.text or "" for fact in facts])
+        start = _count(n, noun, verb, "" if noun == "row" else name)
+        return f"{start} {rest.format(name=name, content=one.content, texts=texts)}."
     match one.kind:
-        case FactKind.RULE if n > 1:
-            return f"{n:,} rows break a rule of the other rows, the first one: {in_row(one)}."
         case FactKind.RULE:
-            return f"1 row breaks a rule of the other rows: {in_row(one)}."
-        case FactKind.DUPLICATE:
-            return f"{_count(n, 'row', 'repeat')} an earlier row in every column."
-        case FactKind.NEAR_DUPLICATE:
-            return f"{_count(n, 'row', 'repeat')} an earlier row in all but one or two columns."
-        case FactKind.REPEATED_ID:
-            return f"{_count(n, 'row', 'repeat')} an earlier value of {name}."
+            first = ", the first one" * (n > 1)
+            return f"{_count(n, 'row', 'break')} a rule of the other rows{first}: {in_row(one)}."
         case FactKind.SPACES:
             s = "s" * (n == 1)
             return f"{count(n, 'cell')} of {name} begin{s} or end{s} with a space."
-        case FactKind.IMPOSSIBLE_DATE:
-            return f"{_count(n, 'cell', 'are', name)} no possible date or time: {texts}."
-        case FactKind.FUTURE_DATE:
-            return f"{_count(n, 'value', 'are', name)} in the future: {texts}."
-        case FactKind.FAR_DATE:
-            return f"{_count(n, 'value', 'are', name)} far from all others: {texts}."
-        case FactKind.UNREADABLE:
-            return f"{_count(n, 'cell', 'hold', name)} no {one.content}: {texts}."
         case FactKind.SPELLING:
             return _spellings(facts)
         case FactKind.SENTINEL:
@@ -296,7 +298,9 @@ def column_change(fact: Fact) -> str:
     cells = "1 cell holds" if fact.n_cells == 1 else f"{fact.n_cells:,} cells ({now}) hold"
     match fact.kind:
         case FactKind.ABSENT_COLUMN:
-            return "not in this table; the model does not need it"
+            return (
+                f"not in this table; the model {'needs' if fact.content else 'does not need'} it"
+            )
         case FactKind.NEW_COLUMN:
             return "not in the training table"
         case FactKind.UNUSED_COLUMN:
@@ -314,12 +318,11 @@ def column_change(fact: Fact) -> str:
 
 def _spellings(facts: Sequence[Fact]) -> str:
     counts = Counter((fact.text or "", cell(fact.expected)) for fact in facts)
-    found = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    parts = [
-        f"'{text}' ({count(n, 'row')}) for '{right}'" for (text, right), n in found[:MAX_SPELLINGS]
-    ]
-    more = f" and {len(found) - MAX_SPELLINGS} more" if len(found) > MAX_SPELLINGS else ""
-    return f"{facts[0].column} has other spellings of the same value: {', '.join(parts)}{more}."
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    parts = [f"'{text}' ({count(n, 'row')}) for '{right}'" for (text, right), n in ordered]
+    shown, n_more = ", ".join(parts[:MAX_SPELLINGS]), len(parts) - MAX_SPELLINGS
+    more = f" and {n_more} more" if n_more > 0 else ""
+    return f"{facts[0].column} has other spellings of the same value: {shown}{more}."
 
 
 def _count(n: int, noun: str, verb: str, column: str = "") -> str:
@@ -363,18 +366,15 @@ def advice_text(outcome: Outcome) -> str:
     >>> advice_text(outcome)
     'Stop: about 93% of all outliers are found (87% to 98%); about 4 (1 to 9) are missed.'
     """
-    return f"{'Stop' if outcome.should_stop else 'Go on'}: {_advice(outcome)}"
-
-
-def _advice(outcome: Outcome) -> str:
     missed, recall = outcome.n_missed, outcome.recall
+    start = "Stop" if outcome.should_stop else "Go on"
     if outcome.none_left:
-        return "no outlier seems to be left below the threshold."
+        return f"{start}: no outlier seems to be left below the threshold."
     if outcome.n_labelled_outliers == 0:
-        return "it is too early to say how many outliers are left."
-    found = f"about {recall.value:.0%} of all outliers are found"
-    found += f" ({recall.low:.0%} to {recall.high:.0%})"
+        return f"{start}: it is too early to say how many outliers are left."
+    known = f"about {recall.value:.0%} of all outliers are found"
+    known += f" ({recall.low:.0%} to {recall.high:.0%})"
     if recall.high < 0.01:
-        found = "less than 1% of all outliers are found"
+        known = "less than 1% of all outliers are found"
     n_missed = f"about {missed.value:,.0f} ({missed.low:,.0f} to {missed.high:,.0f}) are missed"
-    return f"{found}; {n_missed}."
+    return f"{start}: {known}; {n_missed}."

@@ -66,7 +66,10 @@ class Evidence:
         if known.sum() < MIN_ROWS:
             return False
         for name in relation.columns:
-            shuffled = {**self.sample, name: _take(self.sample[name], self._permutation)}
+            shuffled = {
+                **self.sample,
+                **take_rows({name: self.sample[name]}, self._permutation),
+            }
             n_for = int((known & holds & ~relation.holds(shuffled)).sum())
             if n_for < max(MIN_INFORMATIVE, min_fraction * known.sum()):
                 return False
@@ -102,7 +105,8 @@ def are_known(parsed: Parsed, columns: tuple[str, ...]) -> Mask:
     known = np.ones(n_rows(parsed), dtype=bool)
     for name in columns:
         values = parsed[name]
-        known &= np.isfinite(values) if isinstance(values, np.ndarray) else _is_valid(values)
+        is_known = np.isfinite(values) if isinstance(values, np.ndarray) else values.is_valid()
+        known &= np.asarray(is_known)
     return known
 
 
@@ -123,14 +127,6 @@ def varying(parsed: Parsed, names: list[str]) -> list[str]:
         if len(known) >= MIN_ROWS and np.bincount(known).max() <= NEARLY_CONSTANT * len(known):
             kept.append(name)
     return kept
-
-
-def _take(values: Any, rows: Indices) -> Any:
-    return take_rows({"": values}, rows)[""]
-
-
-def _is_valid(values: pa.ChunkedArray) -> Mask:
-    return np.asarray(values.is_valid().to_numpy(), dtype=bool)
 
 
 def numeric_matrix(parsed: Parsed, names: Sequence[str]) -> Floats:

@@ -104,7 +104,8 @@ class Drift:
     def _facts(self, column: ColumnSchema) -> Iterator[Fact]:
         columns, now, then = (column.name,), *self._missing_fractions(column)
         if column.name in self.changes["absent"]:
-            yield Fact(kind=FactKind.ABSENT_COLUMN, columns=columns)
+            content = column.parser.content if column.parser else ""
+            yield Fact(kind=FactKind.ABSENT_COLUMN, columns=columns, content=content)
         elif column.role == Role.IDENTIFIER:
             return
         elif column.parser is None:  # its note describes only the training table
