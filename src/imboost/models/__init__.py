@@ -3,12 +3,19 @@
 A new backbone is one file with a class like `MLPVAE` (see `Backbone`) and one line in `BACKBONES`.
 """
 
-from imboost.models.backbone import Backbone, BackboneFactory, CellBackbone, concatenate_members
+from imboost.models.backbone import (
+    JOINT,
+    Backbone,
+    BackboneFactory,
+    CellBackbone,
+    check_decoder_batch_norm,
+    concatenate_members,
+)
 from imboost.models.bounds import cubo, iwae
 from imboost.models.diffusion import DiffusionModel
 from imboost.models.flow import NormalisingFlow
 from imboost.models.likelihood import gaussian_log_density
-from imboost.models.mlp_vae import JOINT, MLPVAE, Widths, check_decoder_batch_norm
+from imboost.models.mlp_vae import MLPVAE, Widths
 
 __all__ = [
     "BACKBONES",

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from imboost.errors import SettingError
+from imboost.errors import SettingError, UnknownNameError
 from imboost.models.ensemble_layers import with_weights
 from imboost.models.likelihood import CellDensity
 from imboost.tables.layout import Kind, Layout
@@ -84,8 +84,18 @@ class CellBackbone(Backbone, Protocol):
         """
 
 
+JOINT, PER_SAMPLE = "joint", "per-sample"
+DECODER_BATCH_NORMS = (JOINT, PER_SAMPLE)
+
+
+def check_decoder_batch_norm(name: str) -> None:
+    """Raise unless `name` says how the decoder normalises latent samples."""
+    if name not in DECODER_BATCH_NORMS:
+        raise UnknownNameError("decoder_batch_norm", str(name), DECODER_BATCH_NORMS)
+
+
 BackboneFactory = Callable[..., Any]
-"""The constructor of an `nn.Module` that is also a `Backbone`; see `MLPVAE` for its arguments."""
+"""The constructor of an `nn.Module` that is also a `Backbone`, see `SavedBackbone`."""
 
 
 def concatenate_members(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
@@ -93,34 +103,60 @@ def concatenate_members(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Ten
     return {name: torch.cat([state[name] for state in states]) for name in states[0]}
 
 
-def check_only_numeric(backbone: str, layout: Layout | None, n_features: int) -> None:
-    """Raise if a column is not numeric; without a layout, all are."""
-    if layout is None or layout.n_of_kind(Kind.NUMERIC) == n_features:
-        return
-    other = next(feature for feature in layout.features if feature.kind != Kind.NUMERIC)
-    if other.kind == Kind.MISSING_INDICATOR:
-        raise SettingError(
-            f"The {backbone} backbone takes only numeric columns, but TableDetector has added a "
-            f"missing-value indicator of '{other.source}': impute the missing values, give the "
-            "numbers to the detector itself, which takes nan, or use the backbone 'vae'."
-        )
-    raise SettingError(
-        f"The {backbone} backbone takes only numeric columns, but '{other.source}' is encoded as "
-        f"{other.kind}; use the backbone 'vae'."
-    )
-
-
 class SavedBackbone(nn.Module):
-    """What the backbones share: members, missing values, saving and loading."""
+    """What the backbones share: settings, saving and loading.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    n_members : int
+        Models of the ensemble.
+    n_samples : int
+        K, the latent samples per row.
+    logvar_weight : float
+        Weight of the decoder's log-variance, see `gaussian_log_density`.
+    layout : Layout, optional
+        Kinds of the columns; all numeric if not given.
+    fill_values : Tensor of shape (features,), optional
+        Values that replace missing values in the encoder; 0.5, the middle of the range, if not
+        given.
+    decoder_batch_norm : {"joint", "per-sample"}
+        In training, normalise the decoder's units over all samples of all rows, or over the rows
+        for each sample by itself, which updates the running averages `n_samples` times.
+    """
 
     saved_settings: ClassVar[tuple[str, ...]] = ("n_features", "n_members", "n_samples")
-    """Arguments of the constructor that are attributes and part of the state."""
+    """Arguments of the constructor that are part of the state."""
 
-    def __init__(self, n_features: int, n_members: int, n_samples: int) -> None:
+    fills_missing: ClassVar[bool] = True
+    """Whether the mean of a column, or 0.5, takes the place of a missing value."""
+
+    fill_values: Tensor
+
+    def __init__(
+        self,
+        n_features: int,
+        *,
+        n_members: int = 1,
+        n_samples: int = 2,
+        logvar_weight: float = 1.0,
+        layout: Layout | None = None,
+        fill_values: Tensor | None = None,
+        decoder_batch_norm: str = JOINT,
+    ) -> None:
         super().__init__()
         self.n_features = n_features
         self.n_members = n_members
         self.n_samples = n_samples
+        self.logvar_weight = logvar_weight
+        self.layout = layout
+        check_decoder_batch_norm(decoder_batch_norm)
+        self._joins_samples = decoder_batch_norm == JOINT
+        if self.fills_missing:  # (members, features, 1)
+            filling = torch.full((n_features,), 0.5)
+            filling = filling if fill_values is None else fill_values.float()
+            self.register_buffer("fill_values", filling.reshape(1, -1, 1).repeat(n_members, 1, 1))
 
     def state(self) -> dict[str, Any]:
         """Return the arguments of the constructor and the weights."""
@@ -136,8 +172,18 @@ class SavedBackbone(nn.Module):
         make: Callable[..., Self] = cls  # subclasses have more arguments
         return with_weights(make(generator=torch.Generator(), **settings), state["weights"])
 
-    def _keep_fill_values(self, fill_values: Tensor | None) -> None:
-        """Keep the values that replace missing ones, (members, features, 1); 0.5 by default."""
-        filling = torch.full((self.n_features,), 0.5)
-        filling = filling if fill_values is None else fill_values.float()
-        self.register_buffer("fill_values", filling.reshape(1, -1, 1).repeat(self.n_members, 1, 1))
+    def _check_only_numeric(self, name: str) -> None:
+        layout = self.layout
+        if layout is None or layout.n_of_kind(Kind.NUMERIC) == self.n_features:
+            return
+        other = next(feature for feature in layout.features if feature.kind != Kind.NUMERIC)
+        if other.kind == Kind.MISSING_INDICATOR:
+            raise SettingError(
+                f"The {name} backbone takes only numeric columns, but TableDetector has added a "
+                f"missing-value indicator of '{other.source}': impute the missing values, give "
+                "the numbers to the detector itself, which takes nan, or use the backbone 'vae'."
+            )
+        raise SettingError(
+            f"The {name} backbone takes only numeric columns, but '{other.source}' is encoded as "
+            f"{other.kind}; use the backbone 'vae'."
+        )

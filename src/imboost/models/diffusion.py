@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from imboost.models.backbone import SavedBackbone, check_only_numeric
+from imboost.models.backbone import SavedBackbone
 from imboost.models.ensemble_layers import GaussianHead, HiddenLayer
 from imboost.models.likelihood import LOG_TWO_PI, with_floor
-from imboost.models.mlp_vae import JOINT, Widths
-from imboost.tables.layout import Layout
+from imboost.models.mlp_vae import Widths
 
 NOISE_LEVELS = (0.1, 0.3, 1.0)
 """Standard deviations of the noise, in widths of the range of a column. At the lowest, most cells
@@ -50,7 +50,7 @@ class DiffusionModel(SavedBackbone):
     They are no importance weights of the likelihood: `iwae` and `cubo` of them lie above that
     mean, by less the less the draws differ.
 
-    Parameters are those of `MLPVAE`. All columns must be numeric. `logvar_weight` and
+    Parameters are those of `SavedBackbone`. All columns must be numeric. `logvar_weight` and
     `decoder_batch_norm` are ignored.
 
     References
@@ -63,27 +63,14 @@ class DiffusionModel(SavedBackbone):
     variances, which a model with few levels needs.
     """
 
-    fill_values: Tensor
     levels: Tensor
 
-    def __init__(
-        self,
-        n_features: int,
-        generator: torch.Generator,
-        *,
-        n_members: int = 1,
-        n_samples: int = 2,
-        logvar_weight: float = 0.5,
-        layout: Layout | None = None,
-        fill_values: Tensor | None = None,
-        decoder_batch_norm: str = JOINT,
-    ) -> None:
-        super().__init__(n_features, n_members, n_samples)
-        check_only_numeric("diffusion", layout, n_features)
-        self._keep_fill_values(fill_values)
+    def __init__(self, n_features: int, generator: torch.Generator, **settings: Any) -> None:
+        super().__init__(n_features, **settings)
+        self._check_only_numeric("diffusion")
         # Not part of the state, whose entries have a member dimension.
         self.register_buffer("levels", torch.tensor(NOISE_LEVELS), persistent=False)
-        width = Widths.for_features(n_features)
+        n_members, width = self.n_members, Widths.for_features(n_features)
         n_inputs = n_features + len(NOISE_LEVELS)
         self.layers = nn.ModuleList(
             [

@@ -25,7 +25,7 @@ def with_weights(module: Module, weights: Mapping[str, Tensor]) -> Module:
     return module.requires_grad_(False)
 
 
-def _uniform_weight(
+def uniform_weight(
     n_members: int, n_out: int, n_in: int, generator: torch.Generator
 ) -> nn.Parameter:
     """Return weights drawn as torch's own linear layer draws them: U(-1, 1) / sqrt(n_in)."""
@@ -41,7 +41,7 @@ class HiddenLayer(nn.Module):
 
     def __init__(self, n_members: int, n_in: int, n_out: int, generator: torch.Generator) -> None:
         super().__init__()
-        self.weight = _uniform_weight(n_members, n_out, n_in, generator)
+        self.weight = uniform_weight(n_members, n_out, n_in, generator)
         self.register_buffer("running_mean", torch.zeros(n_members, n_out, 1))
         self.register_buffer("running_var", torch.ones(n_members, n_out, 1))
 
@@ -91,25 +91,13 @@ class HiddenLayer(nn.Module):
         self.running_var.lerp_(variance, BATCH_NORM_MOMENTUM)
 
 
-class LinearLayer(nn.Module):
-    """Linear map without bias."""
-
-    def __init__(self, n_members: int, n_in: int, n_out: int, generator: torch.Generator) -> None:
-        super().__init__()
-        self.weight = _uniform_weight(n_members, n_out, n_in, generator)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        """Map (members, n_in, rows) to (members, n_out, rows)."""
-        return torch.matmul(self.weight, hidden)
-
-
 class GaussianHead(nn.Module):
     """The mean (no bias) and the clamped log-variance (with bias) of a Gaussian."""
 
     def __init__(self, n_members: int, n_in: int, n_out: int, generator: torch.Generator) -> None:
         super().__init__()
         # One weight for both halves saves a kernel call in each direction.
-        self.weight = _uniform_weight(n_members, 2 * n_out, n_in, generator)
+        self.weight = uniform_weight(n_members, 2 * n_out, n_in, generator)
         self.bias = nn.Parameter(torch.zeros(n_members, n_out, 1))
 
     def forward(self, hidden: Tensor) -> tuple[Tensor, Tensor]:

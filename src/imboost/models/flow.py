@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from imboost.errors import DataError, require
-from imboost.models.backbone import SavedBackbone, check_only_numeric
+from imboost.models.backbone import SavedBackbone
 from imboost.models.likelihood import with_floor
-from imboost.models.mlp_vae import JOINT
-from imboost.tables.layout import Layout
 
 N_TRANSFORMS = 3
 HIDDEN_FEATURES = (64, 64)
@@ -25,28 +23,19 @@ CENTRE, STRETCH = 0.5, 4.0
 class NormalisingFlow(SavedBackbone):
     """An ensemble of masked autoregressive flows (zuko's MAF) with a broad Gaussian floor.
 
-    Parameters are those of `MLPVAE`. All columns must be numeric. `n_samples`, `logvar_weight`,
-    `fill_values` and `decoder_batch_norm` are ignored: a flow has no latent code, gives the exact
-    density, takes no missing values and has no decoder.
+    Parameters are those of `SavedBackbone`. All columns must be numeric. `n_samples`,
+    `logvar_weight`, `fill_values` and `decoder_batch_norm` are ignored: a flow has no latent code,
+    gives the exact density, takes no missing values and has no decoder.
     """
 
-    def __init__(
-        self,
-        n_features: int,
-        generator: torch.Generator,
-        *,
-        n_members: int = 1,
-        n_samples: int = 1,
-        logvar_weight: float = 0.5,
-        layout: Layout | None = None,
-        fill_values: Tensor | None = None,
-        decoder_batch_norm: str = JOINT,
-    ) -> None:
-        super().__init__(n_features, n_members, n_samples)
-        check_only_numeric("flow", layout, n_features)
+    fills_missing = False
+
+    def __init__(self, n_features: int, generator: torch.Generator, **settings: Any) -> None:
+        super().__init__(n_features, **settings)
+        self._check_only_numeric("flow")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
-            members = [_MemberDensity(n_features) for _ in range(n_members)]
+            members = [_MemberDensity(n_features) for _ in range(self.n_members)]
         parameters, buffers = stack_module_state(cast("list[nn.Module]", members))
         self._stacked_parameters = nn.ParameterDict(
             {_without_dots(name): nn.Parameter(one.detach()) for name, one in parameters.items()}

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from imboost.errors import UnknownNameError
 from imboost.models.backbone import SavedBackbone
 from imboost.models.ensemble_layers import GaussianHead, HiddenLayer
 from imboost.models.likelihood import CellDensity, can_branch
-from imboost.tables.layout import Layout
-
-JOINT, PER_SAMPLE = "joint", "per-sample"
-DECODER_BATCH_NORMS = (JOINT, PER_SAMPLE)
-
-
-def check_decoder_batch_norm(name: str) -> None:
-    """Raise unless `name` says how the decoder normalises latent samples."""
-    if name not in DECODER_BATCH_NORMS:
-        raise UnknownNameError("decoder_batch_norm", str(name), DECODER_BATCH_NORMS)
 
 
 @dataclass(frozen=True)
@@ -53,50 +43,18 @@ class MLPVAE(SavedBackbone):
 
     Parameters
     ----------
-    n_features : int
-        Columns of the table.
+    n_features, **settings
+        See `SavedBackbone`.
     generator : torch.Generator
         Source of the initial weights.
-    n_members : int
-        Models of the ensemble.
-    n_samples : int
-        K, the latent samples per row.
-    logvar_weight : float
-        Weight of the decoder's log-variance, see `gaussian_log_density`.
-    layout : Layout, optional
-        Kinds of the columns; all numeric if not given.
-    fill_values : Tensor of shape (features,), optional
-        Values that replace missing values in the encoder; 0.5, the middle of the range, if not
-        given.
-    decoder_batch_norm : {"joint", "per-sample"}
-        In training, normalise the decoder's units over all samples of all rows, or over the rows
-        for each sample by itself, which updates the running averages `n_samples` times.
     """
 
     saved_settings = (*SavedBackbone.saved_settings, "logvar_weight", "layout")
 
-    fill_values: Tensor
-
-    def __init__(
-        self,
-        n_features: int,
-        generator: torch.Generator,
-        *,
-        n_members: int = 1,
-        n_samples: int = 2,
-        logvar_weight: float = 1.0,
-        layout: Layout | None = None,
-        fill_values: Tensor | None = None,
-        decoder_batch_norm: str = JOINT,
-    ) -> None:
-        super().__init__(n_features, n_members, n_samples)
-        check_decoder_batch_norm(decoder_batch_norm)
-        self._joins_samples = decoder_batch_norm == JOINT
-        self.logvar_weight = logvar_weight
-        self.layout = layout
-        self.log_density = CellDensity(layout, logvar_weight)
-        self._keep_fill_values(fill_values)
-        width = Widths.for_features(n_features)
+    def __init__(self, n_features: int, generator: torch.Generator, **settings: Any) -> None:
+        super().__init__(n_features, **settings)
+        self.log_density = CellDensity(self.layout, self.logvar_weight)
+        n_members, width = self.n_members, Widths.for_features(n_features)
         self.n_latent = width.latent
         self.encoder = nn.ModuleList(
             [

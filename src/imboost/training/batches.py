@@ -48,26 +48,6 @@ def draw_batch(pool: int | Indices, size: int, rng: np.random.Generator) -> Indi
     return rng.choice(pool, size, replace=False, shuffle=False)
 
 
-@dataclass(frozen=True)
-class MiniBatches:
-    """Mini-batches of full passes over the rows, at most `max_batches` per pass."""
-
-    batch_size: int = 128
-    max_batches: int = 100
-
-    def split(self, pool: Indices, rng: np.random.Generator) -> list[Indices]:
-        """Shuffle `pool` and split it into batches of nearly equal size.
-
-        >>> rng = np.random.default_rng(0)
-        >>> [len(batch) for batch in MiniBatches(batch_size=4).split(np.arange(10), rng)]
-        [4, 3, 3]
-        >>> [len(batch) for batch in MiniBatches(4, max_batches=2).split(np.arange(10), rng)]
-        [5, 5]
-        """
-        n_batches = min(math.ceil(len(pool) / self.batch_size), self.max_batches)
-        return np.array_split(rng.permutation(pool), n_batches)
-
-
 def draw_at_most(index: Indices, size: int, rng: np.random.Generator) -> Indices:
     """Return `index`, or a random subset of `size` if it is longer."""
     return index if len(index) <= size else draw_batch(index, size, rng)

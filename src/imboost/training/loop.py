@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from imboost.arrays import Indices
-from imboost.training.batches import MiniBatches, Schedule, draw_batch
+from imboost.training.batches import Schedule, draw_batch
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.update_graphs import Updates
 
@@ -172,17 +172,3 @@ def epoch_steps(
             rows = draw_batch(pool, size, rng)
             ends_epoch = update == schedule.updates_per_epoch
             yield Step(rows, objective, epoch, ends_epoch, padded_size)
-
-
-def full_pass_steps(
-    mini_batches: MiniBatches,
-    pool: Indices,
-    n_epochs: int,
-    rng: np.random.Generator,
-    objective: Objective[Model],
-) -> Iterator[Step[Model]]:
-    """Yield the steps of epochs that are full passes over the rows of `pool`."""
-    for epoch in range(n_epochs):
-        batches = mini_batches.split(pool, rng)
-        for number, rows in enumerate(batches, start=1):
-            yield Step(rows, objective, epoch, number == len(batches), len(rows))

@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from imboost.datasets import planted_outliers
-from imboost.training.batches import MiniBatches
 from imboost_bench.baselines import make_detector
 from imboost_bench.baselines.deep_sad import DeepSAD
 from imboost_bench.baselines.deep_svdd import DeepSVDD
 from imboost_bench.baselines.hypersphere import Hypersphere, MLPEncoder, away_from_zero
 from imboost_bench.baselines.one_class_losses import (
+    MiniBatches,
     contrastive_risk,
     deep_sad_risk,
     one_class_risk,

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from imboost.models.ensemble_layers import HiddenLayer, LinearLayer, with_weights
+from imboost.models.ensemble_layers import HiddenLayer, uniform_weight, with_weights
 from imboost.models.mlp_vae import Widths
 
 MIN_WIDTHS = Widths(outer=128, inner=64, latent=32)
@@ -17,6 +17,18 @@ MIN_WIDTHS = Widths(outer=128, inner=64, latent=32)
 MIN_CENTRE = 0.1
 """Smallest absolute coordinate of the centre: all-zero weights map every row to 0, a trivial
 solution if the centre were there."""
+
+
+class LinearLayer(nn.Module):
+    """Linear map without bias."""
+
+    def __init__(self, n_members: int, n_in: int, n_out: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.weight = uniform_weight(n_members, n_out, n_in, generator)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Map (members, n_in, rows) to (members, n_out, rows)."""
+        return torch.matmul(self.weight, hidden)
 
 
 class MLPEncoder(nn.Module):

@@ -16,11 +16,10 @@ from imboost.arrays import Floats
 from imboost.detectors.base import COUNT, COUNT_OR_ZERO, POSITIVE
 from imboost.detectors.deep.network import NetworkDetector
 from imboost.labels import Labels
-from imboost.training.batches import MiniBatches
 from imboost.training.loop import Step, make_optimiser, one_thread, train
 from imboost.training.scaled_rows import ScaledRows
 from imboost_bench.baselines.hypersphere import Hypersphere, MLPAutoencoder, away_from_zero
-from imboost_bench.baselines.one_class_losses import reconstruction_steps
+from imboost_bench.baselines.one_class_losses import MiniBatches, reconstruction_steps
 
 FIRST_STAGE = 1  # stage of one-class training in `fit`; stage 0 is the pre-training
 

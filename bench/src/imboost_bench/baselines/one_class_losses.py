@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -11,8 +14,8 @@ from torch import Tensor
 
 from imboost.arrays import Indices
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
-from imboost.training.batches import MiniBatches, draw_at_most
-from imboost.training.loop import Inputs, Objective, Step, full_pass_steps
+from imboost.training.batches import draw_at_most
+from imboost.training.loop import Inputs, Objective, Step
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import loss_quantile
 from imboost_bench.baselines.hypersphere import Hypersphere, MLPAutoencoder
@@ -20,8 +23,38 @@ from imboost_bench.baselines.hypersphere import Hypersphere, MLPAutoencoder
 MIN_DISTANCE = 1e-6
 """Added to squared distances before inverting them."""
 
+Model = TypeVar("Model")
 Risk = Callable[[Tensor], Tensor]
 """Computes a risk (members,) from squared distances (members, rows)."""
+
+
+@dataclass(frozen=True)
+class MiniBatches:
+    """Mini-batches of full passes over the rows, at most `max_batches` per pass."""
+
+    batch_size: int = 128
+    max_batches: int = 100
+
+    def split(self, pool: Indices, rng: np.random.Generator) -> list[Indices]:
+        """Shuffle `pool` and split it into batches of nearly equal size.
+
+        >>> rng = np.random.default_rng(0)
+        >>> [len(batch) for batch in MiniBatches(batch_size=4).split(np.arange(10), rng)]
+        [4, 3, 3]
+        >>> [len(batch) for batch in MiniBatches(4, max_batches=2).split(np.arange(10), rng)]
+        [5, 5]
+        """
+        n_batches = min(math.ceil(len(pool) / self.batch_size), self.max_batches)
+        return np.array_split(rng.permutation(pool), n_batches)
+
+    def steps(
+        self, pool: Indices, n_epochs: int, rng: np.random.Generator, objective: Objective[Model]
+    ) -> Iterator[Step[Model]]:
+        """Yield the steps of epochs that are full passes over the rows of `pool`."""
+        for epoch in range(n_epochs):
+            batches = self.split(pool, rng)
+            for number, rows in enumerate(batches, start=1):
+                yield Step(rows, objective, epoch, number == len(batches), len(rows))
 
 
 def one_class_risk(distances: Tensor) -> Tensor:
@@ -73,7 +106,7 @@ def reconstruction_steps(
         return (model.reconstruct(x) - x).square().sum(1).mean(-1)
 
     objective: Objective[MLPAutoencoder] = Objective(lambda *_: (), risk)
-    return full_pass_steps(mini_batches, np.arange(n_rows), n_epochs, rng, objective)
+    return mini_batches.steps(np.arange(n_rows), n_epochs, rng, objective)
 
 
 def svdd_steps(
@@ -113,7 +146,7 @@ def svdd_steps(
     if len(pool) < 2:  # batch normalisation needs two rows
         pool = np.arange(len(labels))
     objective = Objective(draw, total_risk)
-    return full_pass_steps(mini_batches, pool, n_epochs, rng, objective)
+    return mini_batches.steps(pool, n_epochs, rng, objective)
 
 
 def sad_steps(
@@ -132,4 +165,4 @@ def sad_steps(
         return deep_sad_risk(model.distances(x, batch_statistics=True), known, weight)
 
     objective = Objective(draw, risk)
-    return full_pass_steps(mini_batches, np.arange(len(labels)), n_epochs, rng, objective)
+    return mini_batches.steps(np.arange(len(labels)), n_epochs, rng, objective)
