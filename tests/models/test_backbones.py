@@ -91,7 +91,7 @@ def test_members_do_not_share_gradients(name):
 
 
 def test_it_trains_and_ranks_planted_outliers(name):
-    data = planted_outliers(400, 5, outlier_share=0.08, seed=3)
+    data = planted_outliers(400, 5, contamination=0.08, seed=3)
     labels = unlabelled(len(data.y))
     labels[:80] = data.y[:80]
     detector = IMBoost(backbone=name, random_state=0).fit(data.X)

@@ -61,7 +61,7 @@ def test_cells_and_code_sum_to_the_loss(model, noise, table):
     weight = torch.softmax(log_w, dim=1)
     of_code = (weight * (math.log(N_SAMPLES) + weight.log() - code)).sum(1).mean(0)
     total = cell_losses(model, as_rows(table), noise).sum(axis=1) + of_code.numpy()
-    losses = mean_losses(model, as_rows(table), noise, torch.float64)
+    losses = mean_losses(model, as_rows(table), noise, torch.float64).numpy()
     np.testing.assert_allclose(total, losses, rtol=1e-5)
 
 

@@ -122,11 +122,11 @@ def polarize(world, labels, n_epochs=30, **weights):
         model, optimiser, rows, warmup_steps(schedule, 200, rng, trim_quantile=0.92), generator
     ):
         pass
-    before = mean_losses(model, rows, noise)
+    before = mean_losses(model, rows, noise).numpy()
     steps = polarization_steps(schedule, range(50, 50 + n_epochs), rows, labels, rng, **weights)
     for _ in train(model, optimiser, rows, steps, generator):
         pass
-    return before, mean_losses(model, rows, noise)
+    return before, mean_losses(model, rows, noise).numpy()
 
 
 def test_polarization_separates_the_labelled_rows(world):

@@ -35,7 +35,7 @@ class Dataset:
 
     def __post_init__(self) -> None:
         """Check shapes, labels and values."""
-        check_labels(self.name, self.X.shape, self.y)
+        check_truth(self.name, self.X.shape, self.y)
         if not np.isfinite(self.X).all():
             raise DataError(f"{self.name}: X holds missing or infinite values.")
 
@@ -55,8 +55,8 @@ class Dataset:
         return int((self.y == OUTLIER).sum())
 
 
-def check_labels(name: str, shape: tuple[int, ...], y: NDArray[Any]) -> None:
-    """Check the labels `y` of a table with this shape: one per row, 0 or 1, and both occur."""
+def check_truth(name: str, shape: tuple[int, ...], y: NDArray[Any]) -> None:
+    """Check the known labels of a table with this shape: one per row, 0 or 1, and both occur."""
     if len(shape) != 2 or 0 in shape:
         raise DataError(f"{name}: X must be a table with rows and columns, got shape {shape}.")
     if y.shape != shape[:1]:

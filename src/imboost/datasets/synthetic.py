@@ -9,7 +9,7 @@ from imboost.labels import OUTLIER
 
 
 def planted_outliers(
-    n_rows: int = 600, n_features: int = 5, outlier_share: float = 0.05, *, seed: int = 0
+    n_rows: int = 600, n_features: int = 5, contamination: float = 0.05, *, seed: int = 0
 ) -> Dataset:
     """Generate inliers near a two-dimensional manifold, and outliers uniform in its range.
 
@@ -20,7 +20,7 @@ def planted_outliers(
     5
     """
     rng = np.random.default_rng(seed)
-    n_outliers = max(1, round(n_rows * outlier_share))
+    n_outliers = max(1, round(n_rows * contamination))
     code = rng.uniform(-1, 1, (n_rows, 2))
     directions = rng.normal(size=(2, n_features))
     sheet = np.tanh(code @ directions) + 0.05 * rng.normal(size=(n_rows, n_features))

@@ -38,15 +38,6 @@ from imboost.tables.roles import Role
 from imboost.tables.schema import ParsedColumns, Schema
 
 AUTO_SCALING = "auto"
-SHARED_WITH_STUDENT = (
-    "schema_",
-    "encoder_",
-    "reference_values_",
-    "n_features_in_",
-    "feature_names_in_",
-    "_check_cells",
-)
-"""Attributes that a distilled detector has from its teacher."""
 CHUNK_ROWS = 16_384  # rows encoded at a time by a thread
 
 
@@ -305,20 +296,14 @@ class TableDetector(Detector):
         detector = self._fitted
         if not isinstance(detector, Stack):
             raise SettingError(f"{type(detector).__name__} cannot be distilled: only Stack can.")
-        student = type(self)(
-            Distilled(),
-            roles=self.roles,
-            missing_values=self.missing_values,
-            scaling=self.scaling,
-            random_state=self.random_state,
-        )
+        student = copy(self)
+        student.detector, student.contamination = Distilled(), None
         student.detector_ = distill(
             detector, self.schema_.parse(self._read(X)), self.encode_parsed, y, check=check
         )
         student.rules_ = None
-        vars(student).update(
-            {name: value for name, value in vars(self).items() if name in SHARED_WITH_STUDENT}
-        )
+        for name in self.unsaved_attributes:
+            vars(student).pop(name, None)
         return student
 
     def explain(self, X: Any) -> list[Explanation]:
@@ -395,11 +380,9 @@ class TableDetector(Detector):
         detector = self._fitted
         if hasattr(detector, "attribute"):
             return
-        is_distilled = isinstance(detector, Distilled)
-        advice = ["use the model it was distilled from"] * is_distilled + [otherwise] * bool(
-            otherwise
-        )
-        remedy = f": {' or '.join(advice)}" if advice else ""
+        teacher = "use the model it was distilled from" * isinstance(detector, Distilled)
+        remedy = " or ".join(filter(None, [teacher, otherwise]))
+        remedy = f": {remedy}" if remedy else ""
         raise SettingError(f"{type(detector).__name__} cannot explain its scores{remedy}.")
 
     def _set_decision(self, decision: Decision) -> None:

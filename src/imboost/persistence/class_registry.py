@@ -8,8 +8,7 @@ _NAMES = {
     "imboost.detectors.deep.altbi": "ALTBI",
     "imboost.detectors.deep.imboost": "IMBoost",
     "imboost.detectors.deep.odim": "ODIM",
-    "imboost.detectors.distilled.agreement": "TeacherAgreement",
-    "imboost.detectors.distilled.detector": "Distilled",
+    "imboost.detectors.distilled.detector": "Distilled TeacherAgreement",
     "imboost.detectors.shallow.neighbor_distances": "NeighborDistances",
     "imboost.detectors.shallow.trees": "Trees",
     "imboost.detectors.stack.base_learners": (

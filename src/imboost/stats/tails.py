@@ -12,9 +12,7 @@ TAIL_QUANTILES = (0.90, 0.98)
 """The exponential tail is fitted between these quantiles and begins at the second. Errors are
 hardly ever so frequent in one column that they reach it."""
 
-MIN_TAIL_SCALE = (
-    0.05  # smallest scale of the tail, so that columns of nearly equal scores are finite
-)
+MIN_TAIL_SCALE = 0.05  # of the tail, so that columns of nearly equal scores are finite
 MAX_KNOTS = 1000  # scores of a column between which probabilities are interpolated
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from imboost.arrays import Floats
@@ -19,36 +18,22 @@ from imboost.training.scaled_rows import ScaledRows
 @torch.inference_mode()
 def member_losses(
     model: Backbone, rows: ScaledRows, noise: Tensor, dtype: torch.dtype = torch.float32
-) -> Iterator[tuple[slice, Tensor]]:
-    """Yield slices of the rows and the members' losses of each slice, (members, rows).
+) -> Iterator[Tensor]:
+    """Yield the members' losses of the rows, chunk by chunk: (members, rows).
 
     All rows share the noise of one row, so that no score depends on other rows.
     """
     noise = noise.to(rows.device, dtype)
-    n_copies = model.n_members * noise.shape[2]
-    for part, x in rows.chunks(n_copies, dtype):
-        yield part, -iwae(model.log_weights(x, noise, batch_statistics=False))
+    for _, x in rows.chunks(model.n_members * noise.shape[2], dtype):
+        yield -iwae(model.log_weights(x, noise, batch_statistics=False))
 
 
 def mean_losses(
     model: Backbone, rows: ScaledRows, noise: Tensor, dtype: torch.dtype = torch.float32
-) -> NDArray[np.float32]:
-    """Return the loss of every row, averaged over the members."""
-    losses = torch.zeros(len(rows), device=rows.device)
-    add_mean_losses(losses, model, rows, noise, dtype)
-    return np.asarray(losses.cpu().numpy())
-
-
-def add_mean_losses(
-    total: Tensor,
-    model: Backbone,
-    rows: ScaledRows,
-    noise: Tensor,
-    dtype: torch.dtype = torch.float32,
-) -> None:
-    """Add the loss of every row, averaged over the members, to `total` (rows,) on the device."""
-    for part, chunk in member_losses(model, rows, noise, dtype):
-        total[part] += chunk.mean(0)
+) -> Tensor:
+    """Return the loss of every row, averaged over the members, in single precision."""
+    chunks = member_losses(model, rows, noise, dtype)
+    return torch.cat([chunk.mean(0).float() for chunk in chunks])
 
 
 def ensembled_loss(
@@ -66,5 +51,5 @@ def ensembled_loss(
     total = torch.zeros(len(rows), device=rows.device)
     for step in steps:
         if step.ends_epoch and step.epoch in epochs:
-            add_mean_losses(total, model, rows, model.draw_noise(1, generator, n_samples))
+            total += mean_losses(model, rows, model.draw_noise(1, generator, n_samples))
     return np.asarray(total.cpu().numpy().astype(np.float64) / len(epochs))

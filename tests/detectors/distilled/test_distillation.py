@@ -13,8 +13,7 @@ from imboost import TableDetector, persistence
 from imboost.datasets.orders import mixed_table
 from imboost.detectors import Distilled
 from imboost.detectors.distilled import TeacherAgreement
-from imboost.detectors.distilled.distillation import _split_rows
-from imboost.detectors.distilled.drawing import UNSEEN, draw_rows
+from imboost.detectors.distilled.distillation import UNSEEN, _split_rows, draw_rows
 from imboost.errors import DataError, DistillationError, SettingError
 from imboost.tables.layout import Kind, Layout
 from imboost.tables.schema import Schema
@@ -72,7 +71,7 @@ def test_threshold_and_calibration_are_the_teachers(orders, teacher, student):
     np.testing.assert_array_equal(student.labels_, found > teacher.threshold_)
 
 
-def test_the_agreement_is_that_of_rows_kept_aside(orders, teacher, student):
+def test_the_agreement_is_that_of_held_out_rows(orders, teacher, student):
     agreement = student.detector_.agreement_
     assert agreement.n_rows == 180
     assert 0 < agreement.n_labelled < 180
@@ -89,7 +88,7 @@ def test_labelled_rows_are_used_first_and_shared_by_class(orders, teacher, monke
 
 
 @pytest.mark.parametrize("n_labelled", [0, 100, 5000])
-def test_one_row_in_five_of_every_class_is_kept_aside(n_labelled, monkeypatch):
+def test_one_row_in_five_of_every_class_is_held_out(n_labelled, monkeypatch):
     monkeypatch.setattr("imboost.detectors.distilled.distillation.MAX_ROWS", 1000)
     rng = np.random.default_rng(0)
     labels = rng.permutation(np.where(np.arange(5000) < n_labelled, 0, -1))
@@ -226,8 +225,8 @@ def test_the_student_of_a_weighted_teacher_counts_the_rows_of_the_large_table(
     teacher.refine(planted.X, planted.y, weights=weights)
     student = teacher.distill(planted.X, check=False)
     student.set_threshold(contamination=0.005)
-    called = student.decision_scores_ > student.threshold_
-    assert 0 < weights[called].sum() <= 0.01 * weights.sum()
+    predicted = student.decision_scores_ > student.threshold_
+    assert 0 < weights[predicted].sum() <= 0.01 * weights.sum()
 
 
 def test_a_student_of_few_rows_that_loses_all_highest_scores_is_refused():

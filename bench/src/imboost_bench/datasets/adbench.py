@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.datasets.dataset import Dataset, check_labels
+from imboost.datasets.dataset import Dataset, check_truth
 from imboost.errors import DataError, UnknownNameError
 from imboost.labels import OUTLIER
 
@@ -88,7 +88,7 @@ def read_size(file: ADBenchFile) -> tuple[int, int, int]:
     """
     shape, dtype = _read_header(file)
     y = _read_labels(file, dtype)
-    check_labels(file.name, shape, y)
+    check_truth(file.name, shape, y)
     n_rows, n_columns = shape
     return n_rows, n_columns, int((y == OUTLIER).sum())
 

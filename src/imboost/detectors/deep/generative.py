@@ -98,7 +98,7 @@ class GenerativeDetector(NetworkDetector):
 
     def _score_rows(self, X: NDArray[Any]) -> Floats:
         losses = mean_losses(self._scorer, self._rows(X), self._noise, torch.float64)
-        return losses.astype(np.float64)
+        return np.asarray(losses.cpu().double().numpy())
 
     def attribute(self, X: Any) -> Attributions:
         """Return the contribution of each column to the scores; `expected` is in units of `X`.

@@ -92,7 +92,7 @@ class ODIM(GenerativeDetector):
         for step in train(self._model, self._optimiser, rows, steps, generator):
             if not step.ends_epoch:
                 continue
-            losses = [part for _, part in member_losses(self._model, checked_rows, self._noise)]
+            losses = list(member_losses(self._model, checked_rows, self._noise))
             distance = _separations(torch.cat(losses, dim=1), rng)
             waiting = (step.epoch - best_check) * check_every <= self.patience
             better = waiting & (distance > best_distance)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import special
+from numpy.typing import NDArray
 
-from imboost.arrays import Floats, Indices
+from imboost.arrays import Floats, Indices, Mask
 from imboost.detectors.base import BaseDetector
-from imboost.detectors.distilled.agreement import TeacherAgreement
-from imboost.detectors.distilled.detector import Distilled
-from imboost.detectors.distilled.drawing import Cells, Encode, draw_rows, take_rows
+from imboost.detectors.distilled.detector import Distilled, TeacherAgreement
 from imboost.errors import DataError
 from imboost.labels import UNLABELLED, Labels, check_labels
+from imboost.stats.log_odds import logit
 from imboost.tables.layout import Kind, Layout
 
 if TYPE_CHECKING:
     from imboost.models.perceptron import Perceptron
+
+Cells = dict[Any, Any]
+"""The cells of a table by column: floats, nan where missing, or strings in an Arrow array."""
+Encode = Callable[[Cells], NDArray[Any]]
+"""Returns the matrix of a table."""
 
 MIN_ROWS = 10
 MAX_ROWS = 25_000  # rows of the table that are used: labelled rows, then others, at random
@@ -27,6 +32,14 @@ N_DRAWN = 40_000  # drawn rows
 MAX_DRAWN_CELLS = 5_000_000  # cells of their input columns; bounds the time of the teacher
 REAL_ROW_WEIGHT = 2.0  # weight of a row of the table in the risk; a drawn row has 1
 MIN_PROBABILITY = 1e-5  # the teacher's probabilities are clipped, so that log-odds are finite
+
+MAX_REPLACED = 0.5  # largest probability with which a cell is taken from another row
+MAX_SHIFT = 0.5  # largest weight of the other row in an interpolation
+NOISE = (0.01, 0.3)  # range of the noise, in standard deviations of a column
+MAX_EXCESS = 1.0  # how far random numbers exceed the range of a column, in its width
+N_RANDOM_CELLS = 2  # expected number of random cells of a row that has any
+HIGH_SCORE_WEIGHT = 3.0  # how much more often the row with the highest score is drawn
+UNSEEN = "(never seen)"  # stands for all categories that are not in the table
 
 
 def distill(
@@ -112,9 +125,99 @@ def _train(
     from imboost.models.perceptron import Perceptron, standard_scaling
     from imboost.training.distillation import fit_student
 
-    targets = special.logit(np.clip(probabilities, MIN_PROBABILITY, 1 - MIN_PROBABILITY))
+    targets = logit(probabilities, MIN_PROBABILITY)
     weights = np.repeat([REAL_ROW_WEIGHT, 1.0], [n_real, len(rows) - n_real])
     numbers = rows[:n_real, : layout.n_of_kind(Kind.NUMERIC)]
     network = Perceptron(standard_scaling(numbers), layout.n_columns, seed)
     fit_student(network, rows[:, : layout.n_columns], targets, weights, seed)
     return network
+
+
+def draw_rows(
+    cells: Cells,
+    encode: Encode,
+    layout: Layout,
+    scores: Floats,
+    n_rows: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Return the matrix of new rows.
+
+    A quarter each are rows with cells of another row, rows with a few random cells, rows with
+    noise, and interpolations between two rows. The cells of the first two are drawn before they
+    are encoded, so that they may break rules. The others differ from a row of the table in their
+    numbers alone and keep its flags of broken rules: numbers that satisfy a sum exactly no longer
+    do so after the smallest change.
+
+    Parameters
+    ----------
+    cells : dict of str to array
+        The table.
+    encode : callable
+    layout : Layout
+        Of the encoded matrix.
+    scores : array of shape (n_known,)
+        Rows with high scores are drawn more often.
+    n_rows : int
+    rng : Generator
+    """
+    ranks = scores.argsort().argsort() / max(len(scores) - 1, 1)
+    weights = 1.0 + HIGH_SCORE_WEIGHT * ranks**4
+    rows = rng.choice(len(scores), n_rows, p=weights / weights.sum())
+    n_changed = n_rows // 2
+    changed = encode(_change_cells(cells, rows[:n_changed], len(scores), rng))
+    moved = encode(take_rows(cells, rows[n_changed:]))
+    others = encode(take_rows(cells, rng.integers(len(scores), size=len(moved))))
+    _move_numbers(moved, others, layout.n_of_kind(Kind.NUMERIC), rng)
+    return np.vstack([changed, moved])
+
+
+def take_rows(cells: Cells, rows: Indices) -> Cells:
+    """Return some rows of a table."""
+    return {name: column.take(rows) for name, column in cells.items()}
+
+
+def _change_cells(cells: Cells, rows: Indices, n_known: int, rng: np.random.Generator) -> Cells:
+    """Return rows in which some cells are those of another row, or some cells are random."""
+    n_rows = len(rows)
+    others = rng.integers(n_known, size=n_rows)
+    chance = rng.uniform(0, MAX_REPLACED, size=n_rows)
+    is_first_half = np.arange(n_rows) < n_rows // 2
+    changed = {}
+    for name, column in cells.items():
+        is_replaced = is_first_half & (rng.random(n_rows) < chance)
+        is_random = ~is_first_half & (rng.random(n_rows) < N_RANDOM_CELLS / len(cells))
+        taken = column.take(np.where(is_replaced, others, rows))
+        changed[name] = _with_random_cells(taken, column, is_random, rng)
+    return changed
+
+
+def _with_random_cells(cells: Any, column: Any, is_random: Mask, rng: np.random.Generator) -> Any:
+    """Return cells of a column, some of them random: of a wider range, or any category."""
+    if isinstance(column, np.ndarray):
+        known = column[~np.isnan(column)]
+        if len(known) == 0:
+            return cells
+        low, high = known.min() / 2, known.max() / 2  # halved: the difference may overflow
+        excess = MAX_EXCESS * (high - low)
+        drawn = rng.uniform(low - excess, high + excess, size=len(cells)) * 2
+        return np.where(is_random, drawn, cells)
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    distinct = pa.array([*column.unique().to_pylist(), UNSEEN], pa.string())
+    drawn = distinct.take(pa.array(rng.integers(len(distinct), size=len(cells))))
+    return pc.if_else(pa.array(is_random), drawn, cells)
+
+
+def _move_numbers(rows: Floats, others: Floats, n_numeric: int, rng: np.random.Generator) -> None:
+    """Add noise to the numbers of half of the encoded rows, and interpolate the rest."""
+    n_rows = len(rows)
+    numbers = rows[:, :n_numeric]
+    deviations = np.ma.masked_invalid(others[:, :n_numeric]).std(axis=0).filled(0.0)
+    low, high = np.log(NOISE)
+    size = np.exp(rng.uniform(low, high, size=(n_rows, 1))) * deviations
+    noise = size * rng.normal(size=numbers.shape)
+    shift = rng.uniform(0, MAX_SHIFT, size=(n_rows, 1)) * (others[:, :n_numeric] - numbers)
+    is_noisy = np.arange(n_rows)[:, None] < n_rows // 2
+    numbers += np.where(is_noisy, noise, np.nan_to_num(shift))
