@@ -75,7 +75,7 @@ HINTS = {
     "label orders.csv --no-browser": "label",
     "serve m.model": "serve",
     "score m.model orders.csv --out s.xlsx": "tables",
-    "score m.model orders.parquet --engine ray --out s.csv": "ray",
+    "score m.model orders.parquet --engine ray --out unscored": "ray",
     "log orders.csv": "sessions",
     "export m.model --onnx m.onnx": "export",
 }
