@@ -15,9 +15,8 @@ from imboost.explain.reference_values import (
     fit_reference_values,
 )
 from imboost.facts import Position
-from imboost.tables.category_parser import to_categories
 from imboost.tables.datetime_parser import DatetimeParser
-from imboost.tables.number_parser import NumberParser
+from imboost.tables.parsers import NumberParser, to_categories
 from imboost.tables.schema import Schema
 
 

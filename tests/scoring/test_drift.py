@@ -7,8 +7,7 @@ from imboost import TableDetector
 from imboost.present import wording
 from imboost.scoring.drift import Drift
 from imboost.scoring.pipeline import Summary, score_batches
-from imboost.tables.category_parser import CategoryParser
-from imboost.tables.number_parser import NumberParser
+from imboost.tables.parsers import CategoryParser, NumberParser
 
 
 def test_a_column_that_was_constant_in_training_may_vary(tmp_path):

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from imboost.errors import DataError, UnknownNameError
 from imboost.facts import RareCategories
-from imboost.tables.column_encoders import MAX_CATEGORIES, DatetimeEncoder
-from imboost.tables.encoder import TableEncoder
+from imboost.tables.encoder import MAX_CATEGORIES, DatetimeEncoder, TableEncoder
 from imboost.tables.layout import Kind, Layout
 from imboost.tables.number_scaling import SCALINGS, fit_scaling
 from imboost.tables.schema import Schema

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from imboost.errors import DataError
-from imboost.tables.csv_files import BLOCK_BYTES
 from imboost.tables.files import TableFiles
 from imboost.tables.frames import to_arrow
+from imboost.tables.text_files import BLOCK_BYTES
 
 
 def write(path, content):

@@ -9,23 +9,22 @@ import pyarrow.parquet
 import pytest
 
 from imboost import TableDetector, persistence
-from imboost.tables.category_parser import (
-    BooleanParser,
-    CategoryParser,
-    parse_booleans,
-    to_categories,
-)
 from imboost.tables.cells import MISSING_STRINGS, mask_missing, to_text
-from imboost.tables.column_encoders import DatetimeEncoder
 from imboost.tables.datetime_parser import (
     CLOCK,
     FORMATS,
     MONTHS,
     DatetimeParser,
 )
-from imboost.tables.encoder import TableEncoder
+from imboost.tables.encoder import DatetimeEncoder, TableEncoder
 from imboost.tables.frames import to_arrow
-from imboost.tables.number_parser import NumberParser
+from imboost.tables.parsers import (
+    BooleanParser,
+    CategoryParser,
+    NumberParser,
+    parse_booleans,
+    to_categories,
+)
 from imboost.tables.schema import Schema
 
 N = 60

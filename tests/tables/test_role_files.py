@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from imboost.errors import IMBoostError
-from imboost.tables.role_files import read_roles, write_roles
+from imboost.tables.roles import read_roles, write_roles
 from imboost.tables.schema import Schema
 
 TABLE = pa.table(

@@ -71,8 +71,7 @@ def check(
     from imboost.findings.check import check_table, select_kinds
     from imboost.findings.output import check_ending, format_findings
     from imboost.tables.files import TableFiles
-    from imboost.tables.role_files import roles_as_toml
-    from imboost.tables.roles import Role
+    from imboost.tables.roles import Role, roles_as_toml
     from imboost.tables.schema import Schema
 
     kinds = select_kinds(only or (), skip or ())
@@ -133,7 +132,7 @@ def changed_columns(detector: TableDetector, table: pa.Table, schema: Schema) ->
 def _print(findings: Sequence[Finding], checked: pa.Table, identifier: str | None) -> None:
     """Print findings as a table."""
     from imboost.present import wording
-    from imboost.tables.row_names import name_rows
+    from imboost.tables.names import name_rows
 
     if not findings:
         say(f"Nothing found in {count(checked.num_rows, 'row')}.")

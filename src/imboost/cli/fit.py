@@ -170,8 +170,7 @@ def given_roles(file: Path | None, texts: Iterable[str] | None) -> dict[str, str
     >>> given_roles(None, ["zip code=categorical"])
     {'zip code': 'categorical'}
     """
-    from imboost.tables.role_files import read_roles
-    from imboost.tables.roles import Role
+    from imboost.tables.roles import Role, read_roles
 
     roles = read_roles(file) if file is not None else {}
     for text in texts or ():

@@ -70,7 +70,7 @@ def read_training_rows(
 def default_output(data: Path, ending: str, option: str = "--out") -> Path:
     """Return the path of an output beside the table; raise if the table is standard input."""
     from imboost.tables.files import path_beside
-    from imboost.tables.standard_input import STANDARD_STREAM
+    from imboost.tables.read_options import STANDARD_STREAM
 
     if data == STANDARD_STREAM:
         raise SettingError(f"The table is standard input: name the output with {option}.")

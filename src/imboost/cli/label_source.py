@@ -84,7 +84,7 @@ def find_source(
     from imboost.scoring.candidate_pool import needs_pool
     from imboost.session.opening import path_of_copy
     from imboost.tables.files import TableFiles, path_beside
-    from imboost.tables.standard_input import STANDARD_STREAM
+    from imboost.tables.read_options import STANDARD_STREAM
 
     is_piped, has_options = data == STANDARD_STREAM, options is not None and options.given
     in_file = session is None or "://" not in session

@@ -35,7 +35,7 @@ def output_file(path: Path, ending: str) -> Iterator[Path]:
     The path "-" is standard output; its draft has the given ending.
     """
     from imboost.persistence.atomic_write import atomic_write
-    from imboost.tables.standard_input import STANDARD_STREAM
+    from imboost.tables.read_options import STANDARD_STREAM
 
     if path != STANDARD_STREAM:
         with atomic_write(path) as draft:

@@ -80,7 +80,7 @@ def score(
       imboost score orders.model s3://shop/orders --out s3://shop/scores --engine ray
     """
     from imboost.scoring.writer import check_score_path
-    from imboost.tables.standard_input import STANDARD_STREAM
+    from imboost.tables.read_options import STANDARD_STREAM
 
     n_reasons = parse_reasons(reasons)
     if engine == EngineChoice.RAY:

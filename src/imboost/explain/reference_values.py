@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from imboost.arrays import Floats, Mask
 from imboost.facts import Position
-from imboost.tables.column_encoders import DAY
 from imboost.tables.datetime_parser import DatetimeParser
-from imboost.tables.number_parser import NumberParser
+from imboost.tables.encoder import DAY
+from imboost.tables.parsers import NumberParser
 from imboost.tables.schema import ParsedColumns, Schema
 
 MAX_VALUES = 1001  # maximum number of quantiles of a column that are kept

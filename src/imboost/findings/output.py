@@ -15,7 +15,7 @@ from imboost.errors import SettingError
 from imboost.findings.finding import Finding
 from imboost.present import wording
 from imboost.present.pages import render
-from imboost.tables.row_names import name_rows
+from imboost.tables.names import name_rows
 
 MAX_PAGE_ROWS = 50  # rows of a finding that a page lists
 ENDINGS = (".csv", ".json", ".html")

@@ -17,7 +17,7 @@ from imboost.present import wording
 from imboost.present.formatting import shorten
 from imboost.present.pictures import Frequencies, Histogram
 from imboost.tables.cells import to_text
-from imboost.tables.row_names import row_name
+from imboost.tables.names import row_name
 
 FENCE = 1.5  # interquartile ranges beyond the quartiles: Tukey's fences
 EXCESS = 0.25  # numbers as extreme as this fraction of another one's excess are like it

@@ -19,7 +19,7 @@ from imboost.errors import PersistenceError, SettingError, require
 from imboost.onnx.inputs import onnx_inputs, rows_like_training
 from imboost.onnx.scorer import MatrixScorer, TableScorer, matrix_scorer
 from imboost.stats.score_errors import TOLERANCE, relative_errors
-from imboost.tables.column_encoders import CategoryEncoder
+from imboost.tables.encoder import CategoryEncoder
 
 if TYPE_CHECKING:
     from onnx import ModelProto

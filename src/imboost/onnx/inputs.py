@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from imboost.detectors import BaseDetector
 from imboost.detectors.table_detector import TableDetector
-from imboost.tables.column_encoders import (
+from imboost.tables.encoder import (
     MISSING,
     CategoryEncoder,
     DatetimeEncoder,

@@ -22,16 +22,16 @@ from imboost.detectors.distilled import Distilled
 from imboost.errors import SettingError
 from imboost.models import MLPVAE, iwae
 from imboost.stats.scaling import scale_values
-from imboost.tables.column_encoders import (
+from imboost.tables.encoder import (
     CYCLES,
     CategoryEncoder,
     DatetimeEncoder,
     NumberEncoder,
+    TableEncoder,
 )
-from imboost.tables.encoder import TableEncoder
 from imboost.tables.layout import Kind
-from imboost.tables.number_parser import MAX_NUMBER
 from imboost.tables.number_scaling import MAX_SCALED, TAIL_SLOPE, NumberScaling
+from imboost.tables.parsers import MAX_NUMBER
 
 
 class MatrixScorer(nn.Module):

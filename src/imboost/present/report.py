@@ -22,7 +22,7 @@ from imboost.present.rows import UNEXPLAINED, CellView, RowView
 from imboost.scoring.pipeline import predict_table
 from imboost.scoring.row_selection import SelectedRows, TopRows, identifier_columns
 from imboost.tables.cells import as_text, is_supported, mask_missing, to_text
-from imboost.tables.row_names import UNNAMED
+from imboost.tables.names import UNNAMED
 
 N_TOP = 100  # rows with the highest scores that are shown
 N_SAMPLED = 60  # random rows whose mean contributions are shown for comparison

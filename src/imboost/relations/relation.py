@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from imboost.arrays import Indices, Mask
 from imboost.facts import BrokenRule, Cell, RuleKind
-from imboost.tables.category_parser import to_categories
 from imboost.tables.cells import is_supported, mask_missing
+from imboost.tables.parsers import to_categories
 from imboost.tables.schema import ParsedColumns, Schema
 
 SECONDS = -6.3e10, 2.54e11  # seconds since 1970 of years with four digits, 0001 to 9999

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.facts import Fact, FactKind
-from imboost.tables.column_encoders import CategoryEncoder
+from imboost.tables.encoder import CategoryEncoder
 from imboost.tables.roles import Role
 from imboost.tables.schema import Cells, ColumnSchema, ParsedColumns, n_missing_values
 

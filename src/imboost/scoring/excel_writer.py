@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from imboost.errors import DataError, require
-from imboost.tables.header import NUMBER
-from imboost.tables.objects import to_cell
+from imboost.tables.cells import to_cell
+from imboost.tables.names import NUMBER
 
 MAX_ROWS = 1_048_575  # below the header, a limit of Excel
 MAX_COLUMNS = 16_384

@@ -16,8 +16,8 @@ import pyarrow.fs
 import pyarrow.parquet as pq
 
 from imboost.errors import DataError
-from imboost.tables.arrow_types import check_cells
-from imboost.tables.column_names import check_columns, check_unique
+from imboost.tables.cells import check_cells
+from imboost.tables.names import check_columns, check_unique
 
 PART_ROWS = 1 << 18  # rows of a part: row groups are joined up to this number
 READ_ROWS = 1 << 16  # rows read at a time, as in `TableFiles.batches`

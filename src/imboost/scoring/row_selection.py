@@ -16,8 +16,8 @@ from imboost.present.formatting import count
 from imboost.scoring.pipeline import ScoredBatch, scan
 from imboost.tables.cells import to_text
 from imboost.tables.files import TableFiles
+from imboost.tables.names import UNNAMED, parse_row_name, row_name
 from imboost.tables.roles import Role
-from imboost.tables.row_names import UNNAMED, parse_row_name, row_name
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,9 +17,8 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from imboost.scoring.excel_writer import open_sheet
-from imboost.tables.cells import is_text
+from imboost.tables.cells import is_text, to_cell
 from imboost.tables.files import ending_of
-from imboost.tables.objects import to_cell
 
 FORMULA_START = r"^[=+\-@\t\r]"
 """First characters of a cell that spreadsheet programs may take for a formula (OWASP)."""

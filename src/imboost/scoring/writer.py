@@ -18,7 +18,7 @@ from imboost.scoring.score_columns import PREDICTED, SCORE_COLUMNS
 from imboost.scoring.table_writers import WRITERS, TableWriter, WriteOptions, open_writer
 from imboost.tables.cells import mask_missing
 from imboost.tables.files import ending_of
-from imboost.tables.standard_input import STANDARD_STREAM
+from imboost.tables.read_options import STANDARD_STREAM
 
 OWN_COLUMNS = tuple((name, SCORE_COLUMNS[name]) for name in PREDICTED)
 """Columns written after the identifiers of a row."""

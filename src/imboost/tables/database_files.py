@@ -1,4 +1,7 @@
-"""Tables and queries of SQLite and DuckDB files; a query may read, and nothing else."""
+"""Tables and queries of SQLite and DuckDB files, and sheets of Excel and OpenDocument files.
+
+A query may read, and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,9 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from imboost.errors import DataError, require
-from imboost.tables.objects import text_reader
+from imboost.errors import DataError, UnknownNameError, require
+from imboost.tables.cells import text_reader, to_cell
+from imboost.tables.names import N_CHECKED, check_header, default_names
 from imboost.tables.read_options import ReadOptions
 
 MAX_SECONDS = 300.0  # until the next rows of a query; a view may never return one
@@ -97,6 +101,21 @@ def open_duckdb(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatch
     return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
 
+def open_excel(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatchReader:
+    """Open a sheet."""
+    require("Reading Excel files", "tables", "python_calamine")
+    rows = _read_rows(path, options.sheet)
+    if not rows:
+        raise DataError(f"{path} is empty.")
+    if options.has_header is False:
+        return text_reader(default_names(len(rows[0])), rows, n_rows)
+    names = [to_cell(cell) or "" for cell in rows.pop(0)]
+    if options.has_header is None and rows:
+        first = text_reader(names, rows[:N_CHECKED], N_CHECKED).read_next_batch()
+        check_header(names, first, str(path))
+    return text_reader(names, rows, n_rows)
+
+
 def _allow_reading(action: int, argument: str | None, *_: str | None) -> int:
     """Tell SQLite whether a statement may do something."""
     is_reading = action in SQLITE_READING or (action, argument) in SQLITE_OPENING
@@ -134,6 +153,23 @@ def _query(path: Path, sql: str | None, names: list[str]) -> str:
         raise DataError(f"{path} holds {held}: give the name of a table, or a query, with `sql`.")
     name = (sql or names[0]).replace('"', '""')
     return f'SELECT * FROM "{name}"'  # noqa: S608 (a name of the file, quoted)
+
+
+def _read_rows(path: Path, sheet: str | None) -> list[list[Any]]:
+    """Return the rows of a sheet that hold anything; empty cells are None."""
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        with CalamineWorkbook.from_path(path) as workbook:
+            if sheet is not None and sheet not in workbook.sheet_names:
+                raise UnknownNameError("sheet", sheet, workbook.sheet_names)
+            name = workbook.sheet_names[0] if sheet is None else sheet
+            cells = workbook.get_sheet_by_name(name).to_python(skip_empty_area=True)
+    except (CalamineError, IndexError) as error:
+        text = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"{path} could not be read: {text}") from error
+    rows = [[None if cell == "" else cell for cell in row] for row in cells]
+    return [row for row in rows if any(cell is not None for cell in row)]
 
 
 def _first_line(error: Exception) -> str:

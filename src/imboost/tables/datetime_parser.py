@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.arrays import Floats
-from imboost.tables.category_parser import to_categories
 from imboost.tables.cells import as_text, is_text, to_floats, to_seconds
+from imboost.tables.parsers import to_categories
 
 ISO = "YYYY-MM-DD"
 DAY_FIRST, MONTH_FIRST = "DD/MM/YYYY", "MM/DD/YYYY"

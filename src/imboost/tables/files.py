@@ -13,14 +13,11 @@ import pyarrow as pa
 
 from imboost.errors import DataError, SettingError
 from imboost.tables.arrow_files import open_ipc, open_parquet, parquet_rows
-from imboost.tables.arrow_types import check_cells
-from imboost.tables.column_names import check_columns, check_unique
-from imboost.tables.csv_files import open_csv
-from imboost.tables.database_files import open_duckdb, open_sqlite
-from imboost.tables.excel_files import open_excel
-from imboost.tables.json_files import open_json
-from imboost.tables.read_options import ReadOptions
-from imboost.tables.standard_input import STANDARD_STREAM, save_standard_input
+from imboost.tables.cells import check_cells
+from imboost.tables.database_files import open_duckdb, open_excel, open_sqlite
+from imboost.tables.names import check_columns, check_unique
+from imboost.tables.read_options import STANDARD_STREAM, ReadOptions, save_standard_input
+from imboost.tables.text_files import open_csv, open_json
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +14,22 @@ import numpy as np
 import pyarrow as pa
 
 from imboost.errors import DataError
-from imboost.tables.arrow_types import check_cells
-from imboost.tables.column_names import check_unique
+from imboost.tables.cells import check_cells, is_missing, to_cell
 from imboost.tables.files import TableFiles
-from imboost.tables.objects import object_column, record_table
+from imboost.tables.names import check_unique
+
+KINDS: tuple[type | tuple[type, ...], ...] = (
+    (bool, np.bool_),
+    (Decimal,),
+    (Number, np.number),
+    str,
+    datetime,
+    date,
+    time,
+    (timedelta, np.timedelta64),
+    bytes,
+)
+"""Kinds of cells, a subclass before its base class. Cells of one kind have one Arrow type."""
 
 
 def to_arrow(source: Any) -> pa.Table:
@@ -39,9 +55,14 @@ def to_arrow(source: Any) -> pa.Table:
     if isinstance(source, pa.Table):
         table = source
     elif isinstance(source, list) and source and all(isinstance(row, dict) for row in source):
-        table = record_table(source)
+        names = dict.fromkeys(name for row in source for name in row)
+        table = _object_table({str(name): [row.get(name) for row in source] for name in names})
     elif isinstance(source, np.ndarray | list):
-        table = _from_array(np.asarray(source))
+        array = np.asarray(source)
+        if array.ndim != 2:
+            raise DataError(f"A table has rows and columns, got an array of shape {array.shape}.")
+        columns = {str(number): column for number, column in enumerate(array.T)}
+        table = _object_table(columns) if array.dtype == object else pa.table(columns)
     else:
         table = _from_frame(source)
     check_unique(table.column_names, "The table")
@@ -66,14 +87,34 @@ def _from_frame(source: Any) -> pa.Table:
     return pa.table(columns, names=names)
 
 
-def _from_array(array: np.ndarray[Any, Any]) -> pa.Table:
-    if array.ndim != 2:
-        raise DataError(f"A table has rows and columns, got an array of shape {array.shape}.")
-    return pa.table(
-        {
-            str(number): object_column(str(number), column.tolist())
-            if column.dtype == object
-            else column
-            for number, column in enumerate(array.T)
-        }
-    )
+def object_column(name: str, values: Sequence[Any]) -> pa.Array:
+    """Return values as an Arrow column: with their type if they have one, otherwise as text.
+
+    >>> object_column("size", [1, 2.5, None]).type, object_column("size", [1, "many"]).type
+    (DataType(double), DataType(string))
+    """
+    kinds = {_kind(value) for value in values if not is_missing(value)}
+    if None in kinds:
+        other = next(type(value) for value in values if _kind(value) is None)
+        if len(kinds) > 1:
+            raise DataError(
+                f"Column '{name}' mixes cells of the type {other.__name__} with others: give "
+                "every cell one number, text, date or boolean."
+            )
+    if len(kinds) <= 1:
+        try:
+            return pa.array(values, from_pandas=True)
+        except (pa.ArrowException, OverflowError) as error:
+            if None in kinds:
+                text = str(error).splitlines()[0]
+                raise DataError(f"Column '{name}' cannot be read: {text}.") from error
+    return pa.array(list(map(to_cell, values)), pa.string())
+
+
+def _object_table(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+    return pa.table({name: object_column(name, list(column)) for name, column in columns.items()})
+
+
+def _kind(value: Any) -> int | None:
+    """Return the number of a cell's kind; None if it is not a single cell."""
+    return next((at for at, kind in enumerate(KINDS) if isinstance(value, kind)), None)

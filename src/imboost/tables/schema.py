@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from imboost.arrays import Floats
 from imboost.errors import DataError, SettingError, UnknownNameError
 from imboost.tables.cells import MISSING_STRINGS, is_supported, is_text, mask_missing
-from imboost.tables.column_names import check_columns
-from imboost.tables.number_parser import has_decimal_commas
+from imboost.tables.names import check_columns
+from imboost.tables.parsers import has_decimal_commas
 from imboost.tables.roles import UNUSED, Parser, Role, TrainingColumn, infer_role
 
 Cells = dict[str, pa.ChunkedArray]

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from imboost.errors import DataError
-from imboost.tables.column_encoders import CategoryEncoder
+from imboost.tables.encoder import CategoryEncoder
 from imboost.tables.files import TableFiles
 from imboost.tables.frames import to_arrow
 from imboost.tables.schema import Schema

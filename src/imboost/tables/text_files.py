@@ -1,22 +1,28 @@
-"""CSV files: delimiter and header are detected, cells are read as text."""
+"""CSV and JSON files; cells are read as text.
+
+The delimiter and the header of CSV are detected. JSON is one object a line, or one array of
+objects.
+"""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import io
+import json
 import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
 from imboost.errors import DataError
-from imboost.tables.column_names import check_unique
-from imboost.tables.header import check_header, default_names
+from imboost.tables.cells import text_reader
+from imboost.tables.names import check_header, check_unique, default_names
 from imboost.tables.read_options import ReadOptions
 
 BLOCK_BYTES = 1 << 22  # bytes of a file that are read at a time; a batch holds their rows
@@ -169,3 +175,48 @@ def _stray_quote(path: Path, line: int) -> DataError:
 
 def _has_line_break(cells: pa.Array) -> bool:
     return bool(pc.any(pc.match_substring_regex(cells, r"[\r\n]")).as_py())
+
+
+def open_json(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatchReader:
+    """Open a file of objects; its columns are all keys of the file.
+
+    A key that an object lacks is a missing value; arrays and objects within an object are text.
+    """
+    names = list(dict.fromkeys(name for record in _records(path, options) for name in record))
+    if not names:
+        raise DataError(f"{path} is empty.")
+    rows = ([_cell(record.get(name)) for name in names] for record in _records(path, options))
+    return text_reader(names, rows, n_rows)
+
+
+def _records(path: Path, options: ReadOptions) -> Iterator[dict[str, Any]]:
+    """Yield every object of a file, with numbers as they are written."""
+    with (
+        pa.input_stream(path) as stream,
+        io.TextIOWrapper(stream, encoding=options.text_encoding) as lines,
+    ):
+        written = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+        for at, (number, line) in enumerate(written):
+            if at == 0 and line.lstrip().startswith("["):
+                for at, value in enumerate(_parse(path, "the array", line + lines.read())):
+                    yield _record(path, f"object {at}", value)
+                return
+            yield _record(path, f"line {number}", _parse(path, f"line {number}", line))
+
+
+def _parse(path: Path, place: str, text: str) -> Any:
+    try:
+        return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+    except (ValueError, RecursionError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"{path}, {place} is not JSON: {reason}.") from error
+
+
+def _record(path: Path, place: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise DataError(f"{path}, {place} must be an object with a value for each column.")
+    return value
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
