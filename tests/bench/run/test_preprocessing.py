@@ -11,7 +11,6 @@ from imboost_bench.datasets.splits import split_dataset
 from imboost_bench.run.plan import Method
 from imboost_bench.run.preprocessing import Preprocessing
 from imboost_bench.run.protocol import RunSpec, run
-from imboost_bench.run.settings import Settings
 
 
 @pytest.fixture
@@ -50,15 +49,15 @@ def test_a_scaling_wraps_the_detector():
 
 
 def test_a_run_with_missing_cells_goes_through():
-    settings = Settings.parse(["table__missing=0.2", "n_trees=10", "n_isolation_trees=10"])
+    settings = "n_isolation_trees=10;n_trees=10;table__missing=0.2"
     spec = RunSpec("stack", "spread", "p", 1, 1, settings=settings)
     lines = list(run(spec, planted_outliers(1500)))
     assert lines[-1].test_auc > 0.6
 
 
 def test_a_run_with_a_scaling_can_be_repeated():
-    settings = Settings((("table__scaling", "robust"),))
-    spec = RunSpec("stack", "spread", "planted", 100, rounds=1, settings=settings)
+    scaling = "table__scaling=robust"
+    spec = RunSpec("stack", "spread", "planted", 100, rounds=1, settings=scaling)
     first, second = (
         [(line.test_auc, line.test_ap) for line in run(spec, planted_outliers(300))]
         for _ in range(2)
@@ -73,4 +72,4 @@ def test_a_run_with_a_scaling_can_be_repeated():
 def test_bad_settings_are_named_before_anything_runs(setting):
     name = setting.removeprefix("table__").split("=")[0]
     with pytest.raises(IMBoostError, match=name):
-        Method.named("stack", settings=Settings.parse([setting]))
+        Method.named("stack", settings=setting)

@@ -5,10 +5,8 @@ from dataclasses import replace
 import pytest
 
 from imboost.errors import ResultsError
-from imboost_bench.run.budget import Budget
 from imboost_bench.run.protocol import RoundResult, RunSpec
 from imboost_bench.run.results import ResultFile
-from imboost_bench.run.settings import Settings
 
 
 def lines_of(dataset="thyroid", seed=100, rounds=2, **figures):
@@ -176,9 +174,9 @@ def test_the_whole_specification_is_read_back(file):
         "thyroid",
         100,
         rounds=1,
-        budget=Budget(rows=20),
+        budget="20rows",
         oracle_noise=0.1,
-        settings=Settings.parse(["query__start=0.2", "outside=0.05", "learning_rate=1e-05"]),
+        settings="learning_rate=1e-05;outside=0.05;query__start=0.2",
     )
     file.append([RoundResult.of(spec, "thyroid", round=number) for number in (0, 1)])
     assert file.finished() == {spec}
@@ -186,7 +184,7 @@ def test_the_whole_specification_is_read_back(file):
 
 def test_runs_that_differ_in_a_setting_are_different_runs(file):
     plain = RunSpec("imboost", "mm", "thyroid", 100, rounds=0)
-    changed = replace(plain, settings=Settings.parse(["inlier_weight=0"]))
+    changed = replace(plain, settings="inlier_weight=0")
     for spec in (plain, changed):
         file.append([RoundResult.of(spec, "thyroid", round=0)])
     assert file.finished() == {plain, changed}

@@ -10,7 +10,7 @@ from imboost_bench.analysis.comparison import paired_intervals
 from imboost_bench.analysis.coverage import MIN_FRACTION
 from imboost_bench.analysis.method_key import IMBOOST, MethodKey
 from imboost_bench.run.ablation import ABLATIONS, Ablation
-from imboost_bench.run.settings import Settings
+from imboost_bench.run.settings import read_settings
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -39,10 +39,10 @@ class AblationTable:
 
 def changed_value(key: MethodKey) -> tuple[Ablation, float] | None:
     """Return the ablation a method belongs to and its value; None for any other method."""
-    values = Settings.from_line(key.settings).values
+    values = read_settings(key.settings)
     if len(values) != 1 or MethodKey(key.detector, key.query, key.protocol) != IMBOOST:
         return None
-    [(setting, value)] = values
+    [(setting, value)] = values.items()
     for ablation in ABLATIONS.values():
         if setting == ablation.setting and isinstance(value, int | float):
             return (ablation, value) if value != ablation.default else None

@@ -31,7 +31,6 @@ def decisions(
     if a run failed.
     """
     from imboost_bench.report.report_table import Table
-    from imboost_bench.run.budget import Budget
     from imboost_bench.run.decisions import (
         DecisionResult,
         evaluate_decisions,
@@ -46,7 +45,7 @@ def decisions(
         datasets=dataset or (),
         seeds=seed or SEEDS,
         rounds=rounds,
-        budget=Budget.parse(budget),
+        budget=budget,
         time_limit=time_limit,
         jobs=jobs,
         device=device,

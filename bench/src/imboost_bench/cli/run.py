@@ -82,15 +82,14 @@ def run(
 
     The exit code is 1 if a run failed; the result file says why.
     """
-    from imboost_bench.run.budget import Budget
     from imboost_bench.run.plan import SEEDS, Method, make_plan
-    from imboost_bench.run.settings import Settings
+    from imboost_bench.run.settings import join_settings
     from imboost_bench.run.suites import Suite, find_suite
 
     chosen = Suite(())
     if suite is None:
         name = detector or DEFAULT_DETECTOR
-        methods = [Method.named(name, query, Settings.parse(setting or ()))]
+        methods = [Method.named(name, query, join_settings(setting or ()))]
     elif detector or query or setting:
         raise SettingError("--suite names its own methods: leave out --detector, --query, --set.")
     else:
@@ -103,7 +102,7 @@ def run(
         seeds=seed or SEEDS,
         large_seeds=large_seed or None,
         rounds=rounds,
-        budget=Budget.parse(budget),
+        budget=budget,
         oracle_noise=oracle_noise,
         outlier_share=outlier_share or chosen.outlier_share,
         split=split or chosen.split,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from imboost.errors import UnknownNameError
 from imboost_bench.run.plan import Method
-from imboost_bench.run.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -16,12 +15,10 @@ class Ablation:
 
     Parameters
     ----------
-    symbol : str
-        Symbol of the setting in the paper.
-    table : str
-        Number of the paper's table.
+    symbol, table : str
+        Symbol of the setting in the paper, and number of the paper's table.
     setting : str
-        Name in `Settings`, with the prefix if it belongs to the query strategy.
+        Name of the setting, with the prefix if it belongs to the query strategy.
     default : float
         Its default value.
     paper : mapping
@@ -37,8 +34,8 @@ class Ablation:
     @property
     def methods(self) -> list[Method]:
         """IMBoost with each of the values."""
-        changes = [() if v == self.default else ((self.setting, v),) for v in self.paper]
-        return [Method.named("imboost", "mm", Settings(change)) for change in changes]
+        changes = ["" if v == self.default else f"{self.setting}={v}" for v in self.paper]
+        return [Method.named("imboost", "mm", change) for change in changes]
 
 
 _INLIER_WEIGHTS = {0: 0.685, 1: 0.827, 2: 0.847, 3: 0.829, 5: 0.818, 7: 0.809, 10: 0.804}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from imboost.arrays import Floats
 from imboost.datasets.dataset import Dataset
 from imboost.detectors.device import resolve_device
 from imboost.labels import OUTLIER, UNLABELLED
-from imboost_bench.run.metrics import calibration_error
 from imboost_bench.run.protocol import RunLine, RunSpec, open_session
 
 if TYPE_CHECKING:
@@ -20,14 +21,12 @@ if TYPE_CHECKING:
 AUDIT_FRACTION = 0.1  # fraction of the questions drawn at random
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DecisionResult(RunLine):
     """Estimates of a session after one of its rounds, and the true values.
 
     Parameters
     ----------
-    n_labelled : int
-        Answered rows.
     calibration_error : float
         Expected calibration error of the probabilities of all unlabelled and test rows.
     precision, precision_low, precision_high : float
@@ -41,7 +40,6 @@ class DecisionResult(RunLine):
         Estimated recall: fraction of all outliers that are found.
     share_found : float
         Of the outliers found after the last round, the fraction that is found after this one.
-    advises_stop : bool
     """
 
     n_labelled: int = 0
@@ -136,3 +134,17 @@ def summarize_decisions(lines: Iterable[DecisionResult]) -> DataFrame:
         "data sets where at least half of the runs have such advice": half,
     }
     return pd.DataFrame(summary.items(), columns=["metric", "value"])
+
+
+def calibration_error(y: NDArray[Any], probability: Floats, n_bins: int = 10) -> float:
+    """Return the expected calibration error with bins of equal width.
+
+    This is the mean, weighted by the rows of each bin, of the absolute difference between the
+    bin's mean probability and its fraction of outliers.
+
+    >>> round(calibration_error(np.array([0, 0, 0, 1]), np.array([0.1, 0.1, 0.1, 0.9])), 3)
+    0.1
+    """
+    bins = np.minimum((probability * n_bins).astype(np.int64), n_bins - 1)
+    differences = np.bincount(bins, probability - y, minlength=n_bins)
+    return float(np.abs(differences).sum() / len(y))

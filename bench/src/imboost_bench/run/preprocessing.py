@@ -35,7 +35,6 @@ class Preprocessing:
     imputation: str = "none"
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         if self.scaling is not None and self.scaling not in SCALINGS:
             raise UnknownNameError("scaling", self.scaling, SCALINGS)
         if self.imputation not in IMPUTATIONS:

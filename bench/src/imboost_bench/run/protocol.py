@@ -6,9 +6,11 @@ import hashlib
 import platform
 import time
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 from typing import Any, Self
+
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from imboost.datasets.dataset import Dataset
 from imboost.detectors.device import resolve_device
@@ -17,11 +19,10 @@ from imboost.session import Oracle, Session, run_rounds
 from imboost_bench.baselines import make_detector, make_strategy
 from imboost_bench.datasets.splits import STRATIFIED, Split
 from imboost_bench.paper import PAPER_ROUNDS
-from imboost_bench.run.budget import Budget
-from imboost_bench.run.metrics import auc_and_ap
+from imboost_bench.run.budget import PAPER, count_questions
 from imboost_bench.run.preprocessing import Preprocessing
 from imboost_bench.run.sampling import ALL_OUTLIERS, describe_sampling, split_for
-from imboost_bench.run.settings import Settings
+from imboost_bench.run.settings import split_settings
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,13 @@ class RunSpec:
         Seed of the split. The other seeds are derived from it, see `seed_of`.
     rounds : int
         Rounds of questions.
-    budget : Budget
-        Questions per round.
+    budget : str
+        Questions per round, see `parse_budget`.
     oracle_noise : float
         Fraction of the rows that the oracle labels wrongly.
-    settings : Settings
-        Settings of detector, strategy and table that differ from the defaults.
+    settings : str
+        Settings of detector, strategy and table that differ from the defaults, see
+        `join_settings`.
     outlier_share : str
         Outliers are removed at random until they are at most this fraction of the rows: "all"
         keeps them, "paper" is the paper's fraction for the data set, "0.05" a fraction for all.
@@ -54,9 +56,9 @@ class RunSpec:
     dataset: str
     seed: int
     rounds: int = PAPER_ROUNDS
-    budget: Budget = field(default_factory=Budget)
+    budget: str = PAPER
     oracle_noise: float = 0.0
-    settings: Settings = field(default_factory=Settings)
+    settings: str = ""
     outlier_share: str = ALL_OUTLIERS
     split: str = STRATIFIED
 
@@ -74,18 +76,15 @@ class RunSpec:
     def __str__(self) -> str:
         parts = [f"{self.detector}/{self.query} on {self.dataset}", f"seed {self.seed}"]
         parts += [] if self.rounds == PAPER_ROUNDS else [f"rounds {self.rounds}"]
-        parts += [] if self.budget == Budget() else [f"budget {self.budget}"]
+        parts += [] if self.budget == PAPER else [f"budget {self.budget}"]
         parts += [f"oracle noise {self.oracle_noise:g}"] if self.oracle_noise else []
-        parts += [str(self.settings)] if self.settings.values else []
+        parts += [self.settings] if self.settings else []
         parts += describe_sampling(self.outlier_share, self.split)
         return ", ".join(parts)
 
 
-_SPEC_COLUMNS = [field.name for field in fields(RunSpec)]
-
-
-@dataclass(frozen=True)
-class RunLine:
+@dataclass(frozen=True, kw_only=True)
+class RunLine(RunSpec):
     """A line of a result file: the run, the round, and how the run ended.
 
     Round 0 is before any answer. A run without a result is one line with round -1, status
@@ -93,19 +92,8 @@ class RunLine:
     exceeded, or infinite if no time limit would help.
     """
 
-    detector: str
-    query: str
-    dataset: str
     group: str
-    seed: int
-    rounds: int
-    budget: str
-    oracle_noise: float
-    settings: str
     round: int
-    _: KW_ONLY
-    outlier_share: str = ALL_OUTLIERS
-    split: str = STRATIFIED
     seconds: float = 0.0
     device: str = ""
     host: str = ""
@@ -116,22 +104,13 @@ class RunLine:
     @classmethod
     def of(cls, spec: RunSpec, group: str, **values: Any) -> Self:
         """Return a line of a run; `values` are the columns that `spec` and `group` do not give."""
-        known = {name: getattr(spec, name) for name in _SPEC_COLUMNS}
-        known |= {"budget": str(spec.budget), "settings": str(spec.settings), "group": group}
-        return cls(**known, host=platform.node(), version=version("imboost"), **values)
+        values |= {"group": group, "host": platform.node(), "version": version("imboost")}
+        return cls(**vars(spec), **values)
 
     @property
     def spec(self) -> RunSpec:
         """The run that the line belongs to."""
-        columns: dict[str, Any] = dict(zip(_SPEC_COLUMNS, self.identity, strict=True))
-        columns["budget"] = Budget.parse(self.budget)
-        columns["settings"] = Settings.from_line(self.settings)
-        return RunSpec(**columns)
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        """The columns that make up the specification, unparsed."""
-        return tuple(getattr(self, name) for name in _SPEC_COLUMNS)
+        return RunSpec(**{field.name: getattr(self, field.name) for field in fields(RunSpec)})
 
     @property
     def ends_run(self) -> bool:
@@ -139,7 +118,7 @@ class RunLine:
         return self.status == "ok" and self.round == self.rounds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RoundResult(RunLine):
     """The metrics of a run after one of its rounds."""
 
@@ -160,19 +139,20 @@ def open_session(
 
     `params` are further parameters of the detector.
     """
-    preprocessing = Preprocessing(**spec.settings.of_table)  # type: ignore[arg-type]
+    settings = split_settings(spec.settings)
+    preprocessing = Preprocessing(**settings.table)  # type: ignore[arg-type]
     split = preprocessing.remove_cells(split_for(spec, dataset), spec.seed_of("table"))
-    detector = make_detector(spec.detector, **spec.settings.of_detector)
+    detector = make_detector(spec.detector, **settings.detector)
     detector.set_params(random_state=spec.seed_of("detector"), device=device, **params)
     session = Session(
         preprocessing.wrap(detector, dataset.n_features),
         split.train_X,
-        query=make_strategy(spec.query, **spec.settings.of_query),
+        query=make_strategy(spec.query, **settings.query),
         audit_share=audit_share,
         random_state=spec.seed_of("strategy"),
     )
     oracle = Oracle(split.train_y, noise=spec.oracle_noise, random_state=spec.seed_of("oracle"))
-    n_questions = spec.budget.questions(len(split.train_y))
+    n_questions = count_questions(spec.budget, len(split.train_y))
     return split, session, run_rounds(session, oracle, spec.rounds, n_questions)
 
 
@@ -186,9 +166,8 @@ def run(spec: RunSpec, dataset: Dataset, device: str = "cpu") -> Iterator[RoundR
     spent, started = 0.0, time.perf_counter()
     for round_number in rounds:
         spent += time.perf_counter() - started
-        train_auc, train_ap = auc_and_ap(split.train_y, session.detector.decision_scores_)
+        train_scores = session.detector.decision_scores_
         test_scores = session.detector.decision_function(split.test_X)
-        test_auc, test_ap = auc_and_ap(split.test_y, test_scores)
         is_labelled = session.labels != UNLABELLED
         yield RoundResult.of(
             spec,
@@ -198,10 +177,10 @@ def run(spec: RunSpec, dataset: Dataset, device: str = "cpu") -> Iterator[RoundR
             n_features=dataset.n_features,
             n_labelled=int(is_labelled.sum()),
             n_outliers_found=int((split.train_y[is_labelled] == OUTLIER).sum()),
-            train_auc=train_auc,
-            train_ap=train_ap,
-            test_auc=test_auc,
-            test_ap=test_ap,
+            train_auc=float(roc_auc_score(split.train_y, train_scores)),
+            train_ap=float(average_precision_score(split.train_y, train_scores)),
+            test_auc=float(roc_auc_score(split.test_y, test_scores)),
+            test_ap=float(average_precision_score(split.test_y, test_scores)),
             seconds=round(spent, 3),
             device=resolve_device(device).type,
         )

@@ -31,41 +31,28 @@ class ResultFile(Generic[Line]):
     """Results in a CSV file that survives an interrupted writer.
 
     The lines of a run are written together and reach the disk before the next run's. A line
-    cut short by a crash is dropped when the file is opened again, and its run repeated. A file
-    of an earlier version can be read; `repair` adds the columns that it lacks.
-
-    Parameters
-    ----------
-    path : Path
-    line_type : type
-        The dataclass of the lines; its fields are the columns.
+    cut short by a crash is left out, and its run repeated. The fields of the dataclass
+    `line_type` are the columns; files of earlier versions lack some of them.
     """
 
     def __init__(self, path: Path, line_type: type[Line]) -> None:
         self.path = path
         self.line_type = line_type
-        # Keyword-only fields describe how the run ended and are the last columns.
-        ordered = sorted(fields(line_type), key=lambda field: bool(field.kw_only))
-        self._parsers = {field.name: _PARSERS[str(field.type)] for field in ordered}
-        self._header = (",".join(self._parsers) + "\n").encode()
-        earlier = [name for name in self._parsers if name not in LATER_COLUMNS]
-        self._earlier_header = (",".join(earlier) + "\n").encode()
+        self._parsers = {own.name: _PARSERS[str(own.type)] for own in fields(line_type)}
 
     def read(self) -> list[Line]:
         """Return the lines of all runs, the latest where a run was repeated."""
-        if self._is_empty():
+        rows = self._rows()
+        if not rows:
             raise ResultsError(f"No results at {self.path}. Run 'imboost-bench run' first.")
-        self._check_header()
-        with self.path.open(newline="", encoding="utf-8", errors="replace") as file:
-            lines = [self._parse(row) for row in csv.DictReader(file)]
-        # The unparsed columns identify a run at a lower cost than its specification.
-        latest = {(line.identity, line.round): line for line in lines if line is not None}
-        finished = {line.identity for line in latest.values() if line.ends_run}
+        lines = [line for line in map(self._parse, rows) if line is not None]
+        latest = {(line.spec, line.round): line for line in lines}
+        finished = {spec for (spec, _), line in latest.items() if line.ends_run}
         # A failure counts only until the run succeeds.
         return [
             line
-            for line in latest.values()
-            if (line.identity in finished) == (line.status == "ok")
+            for (spec, _), line in latest.items()
+            if (spec in finished) == (line.status == "ok")
         ]
 
     def finished(self, time_limit: float | None = None) -> set[RunSpec]:
@@ -73,49 +60,59 @@ class ResultFile(Generic[Line]):
 
         These are the successful runs, and those skipped at this time limit or a longer one.
         """
-        if self._is_empty():
-            return set()
         limit = math.inf if time_limit is None else time_limit
         return {
             line.spec
-            for line in self.read()
+            for line in (self.read() if self._rows() else ())
             if line.ends_run or (line.status == "skipped" and line.seconds >= limit)
         }
 
     def append(self, lines: Sequence[Line]) -> None:
         """Write the lines of one run; they are on disk when this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        text = self._to_csv(map(_format, lines), header=self._is_empty())
+        is_new = not self.path.is_file() or self.path.stat().st_size == 0
         with self.path.open("a", newline="", encoding="utf-8") as file:
-            file.write(text)  # in one write
+            file.write(self._to_csv(map(_format, lines), header=is_new))  # in one write
             file.flush()
             os.fsync(file.fileno())
 
     def repair(self) -> None:
-        """Cut off a last line that a crash left incomplete, and add columns of later versions."""
-        if self._is_empty():
-            return
-        is_earlier = self._check_header()
-        content = self.path.read_bytes()
-        end = content.rfind(b"\n") + 1
-        if end != len(content):
-            with self.path.open("r+b") as file:
-                file.truncate(end)
-        if is_earlier:
-            self._add_columns()
-
-    def _add_columns(self) -> None:
+        """Remove lines that a crash left incomplete, and add columns of later versions."""
         from imboost.persistence.atomic_write import atomic_write
 
-        defaults = {
-            field.name: field.default
-            for field in fields(self.line_type)
-            if field.name in LATER_COLUMNS
-        }
-        with self.path.open(newline="", encoding="utf-8", errors="replace") as file:
-            rows = [row | defaults for row in csv.DictReader(file) if _is_complete(row)]
-        with atomic_write(self.path) as draft:
-            draft.write_text(self._to_csv(rows, header=True), encoding="utf-8", newline="")
+        if not self.path.is_file():
+            return
+        defaults = {own.name: own.default for own in fields(self.line_type)}
+        rows = [
+            {name: row.get(name, defaults[name]) for name in self._parsers} for row in self._rows()
+        ]
+        whole = self._to_csv(rows, header=bool(rows)).encode()
+        if whole != self.path.read_bytes():
+            with atomic_write(self.path) as draft:
+                draft.write_bytes(whole)
+
+    def _rows(self) -> list[dict[str, str]]:
+        """Return the values of the complete lines; raise if it is another kind of file."""
+        if not self.path.is_file():
+            return []
+        text = self.path.read_bytes().decode(errors="replace")
+        header, end, _ = text.partition("\n")
+        if not end and ",".join(self._parsers).startswith(header):
+            return []  # its writer died before the first line
+        if not set(header.split(",")) ^ self._parsers.keys() <= LATER_COLUMNS:
+            raise ResultsError(
+                f"{self.path} is not a result file of this version: it begins with "
+                f"'{header[:200]}'. Name another folder."
+            )
+        rows = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1], newline=""))
+        return [row for row in rows if None not in row and None not in row.values()]
+
+    def _parse(self, row: dict[str, str]) -> Line | None:
+        """Return a line, or None if a value is damaged."""
+        try:
+            return self.line_type(**{name: self._parsers[name](row[name]) for name in row})
+        except ValueError:
+            return None
 
     def _to_csv(self, rows: Iterable[dict[str, Any]], *, header: bool) -> str:
         buffer = io.StringIO(newline="")
@@ -124,44 +121,6 @@ class ResultFile(Generic[Line]):
             writer.writeheader()
         writer.writerows(rows)
         return buffer.getvalue()
-
-    def _check_header(self) -> bool:
-        """Return whether the header is of an earlier version.
-
-        Raise if it is neither of that nor of this version; a crash may have cut it short.
-        """
-        with self.path.open("rb") as file:
-            start = file.read(len(self._header))
-        if start.startswith(self._earlier_header):
-            return True
-        if not self._header.startswith(start):
-            columns = start.split(b"\n")[0].decode("utf-8", errors="replace")
-            raise ResultsError(
-                f"{self.path} is not a result file of this version: it begins with "
-                f"'{columns[:200]}'. Name another folder."
-            )
-        return False
-
-    def _is_empty(self) -> bool:
-        """Whether there is no file yet, or one whose writer died before the first line."""
-        return not self.path.is_file() or self.path.stat().st_size == 0
-
-    def _parse(self, row: dict[str | Any, str | Any]) -> Line | None:
-        """Return a line, or None if it is incomplete."""
-        if not _is_complete(row):
-            return None
-        try:
-            values = {
-                name: parse(row[name]) for name, parse in self._parsers.items() if name in row
-            }
-        except ValueError:
-            return None
-        return self.line_type(**values)
-
-
-def _is_complete(row: dict[str | Any, str | Any]) -> bool:
-    """Whether a row has as many values as the header has columns."""
-    return None not in row and None not in row.values()
 
 
 def _format(line: RunLine) -> dict[str, Any]:

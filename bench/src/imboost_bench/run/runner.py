@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +21,9 @@ from imboost_bench.run.results import Line, ResultFile
 
 Experiment = Callable[[RunSpec, Dataset, str], Iterable[Line]]
 """Runs a specification on a data set and a device and returns its lines, such as `run`."""
+
+Outcome = list[Line] | dict[str, Any]
+"""The lines of a run, or the status and the reason of a run without a result."""
 
 
 def run_all(
@@ -37,12 +40,12 @@ def run_all(
     results.repair()
     finished = results.finished(plan.time_limit)
     todo = [spec for spec in plan.specs if spec not in finished]
-    runs = ((spec, (experiment, spec, plan.files[spec.dataset], plan.device)) for spec in todo)
+    runs = [(experiment, spec, plan.files[spec.dataset], plan.device) for spec in todo]
     # Only a process of its own can be stopped at a time limit.
     if plan.jobs > 1 or plan.time_limit is not None:
         outcomes = _in_pool(runs, plan.jobs, plan.time_limit)
     else:
-        outcomes = ((spec, _run_one(*arguments)) for spec, arguments in runs)
+        outcomes = ((own[1], _run_one(*own)) for own in runs)
     for spec, outcome in outcomes:
         if isinstance(outcome, dict):
             group = plan.files[spec.dataset].group
@@ -51,37 +54,31 @@ def run_all(
         on_done(spec, outcome[-1])
 
 
-RunOutcome = list[Line] | dict[str, Any]
-"""The lines of a run, or the status and the reason of a run without a result."""
-
-
 def _in_pool(
-    runs: Iterable[tuple[RunSpec, tuple[Any, ...]]], n_workers: int, time_limit: float | None
-) -> Iterator[tuple[RunSpec, RunOutcome[Any]]]:
+    runs: Iterable[tuple[Any, ...]], n_workers: int, time_limit: float | None
+) -> Iterator[tuple[RunSpec, Outcome[Any]]]:
     """Yield the outcome of each run, in the order in which runs end."""
     from pebble import ProcessExpired, ProcessPool
 
     context = multiprocessing.get_context("spawn")
     with ProcessPool(n_workers, initializer=_end_with_parent, context=context) as pool:
-        waiting: dict[Future[RunOutcome[Any]], RunSpec] = {
-            pool.schedule(_run_one, args, timeout=time_limit): spec for spec, args in runs
+        specs: dict[Future[Outcome[Any]], RunSpec] = {
+            pool.schedule(_run_one, own, timeout=time_limit): own[1] for own in runs
         }
         try:
-            while waiting:
-                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    outcome: RunOutcome[Any]
-                    try:
-                        outcome = future.result()
-                    except TimeoutError:
-                        reason = f"over the time limit of {time_limit:g} s"
-                        outcome = {"status": "skipped", "reason": reason, "seconds": time_limit}
-                    except (ProcessExpired, BrokenProcessPool):
-                        reason = "the worker process died (out of memory?)"
-                        outcome = {"status": "failed", "reason": reason}
-                    yield waiting.pop(future), outcome
+            for future in as_completed(specs):
+                outcome: Outcome[Any]
+                try:
+                    outcome = future.result()
+                except TimeoutError:
+                    reason = f"over the time limit of {time_limit:g} s"
+                    outcome = {"status": "skipped", "reason": reason, "seconds": time_limit}
+                except (ProcessExpired, BrokenProcessPool):
+                    reason = "the worker process died (out of memory?)"
+                    outcome = {"status": "failed", "reason": reason}
+                yield specs.pop(future), outcome
         finally:
-            if waiting:
+            if specs:
                 pool.stop()  # type: ignore[no-untyped-call]
 
 
@@ -99,7 +96,7 @@ def _end_with_parent() -> None:
 
 def _run_one(
     experiment: Experiment[Line], spec: RunSpec, file: ADBenchFile, device: str
-) -> RunOutcome[Line]:
+) -> Outcome[Line]:
     """Do one run on one core; an error is returned as the reason of the failure."""
     try:
         with limit_to_one_core():

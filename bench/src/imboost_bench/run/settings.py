@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from imboost.errors import SettingError
 
@@ -13,65 +13,63 @@ from imboost.errors import SettingError
 QUERY_PREFIX, TABLE_PREFIX = "query__", "table__"
 
 Value = int | float | bool | str | tuple[int | float, ...] | None
+Values = dict[str, Value]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Setting names and values, sorted by name.
+class Settings(NamedTuple):
+    """Keyword arguments of the detector, of the query strategy and of `Preprocessing`."""
 
-    Examples
-    --------
-    >>> settings = Settings.parse(["query__alpha=0.3", "inlier_weight=0"])
-    >>> str(settings)
+    detector: Values
+    query: Values
+    table: Values
+
+
+def join_settings(texts: Iterable[str]) -> str:
+    """Join settings such as "n_trees=50", sorted by name; the last value of a name counts.
+
+    >>> join_settings(["query__alpha = 0.3", "inlier_weight=0"])
     'inlier_weight=0;query__alpha=0.3'
-    >>> settings.of_detector, settings.of_query
-    ({'inlier_weight': 0}, {'alpha': 0.3})
     """
-
-    values: tuple[tuple[str, Value], ...] = ()
-
-    @classmethod
-    def parse(cls, texts: Iterable[str]) -> Settings:
-        """Parse settings such as "inlier_weight=0"; the last value of a name counts."""
-        values: dict[str, Value] = {}
-        for text in texts:
-            name, equals, value = (part.strip() for part in text.partition("="))
-            if not (name and equals and value):
-                raise SettingError(f"A setting is written name=value, got '{text}'.")
-            values[name] = _parse_value(value)
-        return cls(tuple(sorted(values.items())))
-
-    @classmethod
-    def from_line(cls, text: str) -> Settings:
-        """Parse the result of `str`."""
-        return cls.parse(text.split(";")) if text else cls()
-
-    @property
-    def of_detector(self) -> dict[str, Value]:
-        """Keyword arguments of the detector."""
-        others = (QUERY_PREFIX, TABLE_PREFIX)
-        return {name: value for name, value in self.values if not name.startswith(others)}
-
-    @property
-    def of_query(self) -> dict[str, Value]:
-        """Keyword arguments of the query strategy."""
-        return self._with(QUERY_PREFIX)
-
-    @property
-    def of_table(self) -> dict[str, Value]:
-        """Keyword arguments of `Preprocessing`."""
-        return self._with(TABLE_PREFIX)
-
-    def _with(self, prefix: str) -> dict[str, Value]:
-        own = {name: value for name, value in self.values if name.startswith(prefix)}
-        return {name.removeprefix(prefix): value for name, value in own.items()}
-
-    def __str__(self) -> str:
-        return ";".join(f"{name}={value}" for name, value in self.values)
+    values = dict(map(_split, texts))
+    return ";".join(f"{name}={_parse(values[name])}" for name in sorted(values))
 
 
-def _parse_value(text: str) -> Value:
-    """Parse a number, a tuple of numbers, True, False or None; anything else is a string."""
+def read_settings(text: str) -> Values:
+    """Return the values of joined settings by name.
+
+    >>> read_settings("learners=('trees', 'ranks');n_trees=50")
+    {'learners': ('trees', 'ranks'), 'n_trees': 50}
+    """
+    pairs = map(_split, text.split(";") if text else ())
+    return {name: _parse(value) for name, value in pairs}
+
+
+def split_settings(text: str) -> Settings:
+    """Divide joined settings between detector, query strategy and table.
+
+    >>> split_settings("inlier_weight=0;query__alpha=0.3")
+    Settings(detector={'inlier_weight': 0}, query={'alpha': 0.3}, table={})
+    """
+    divided = Settings({}, {}, {})
+    for name, value in read_settings(text).items():
+        if name.startswith(QUERY_PREFIX):
+            divided.query[name.removeprefix(QUERY_PREFIX)] = value
+        elif name.startswith(TABLE_PREFIX):
+            divided.table[name.removeprefix(TABLE_PREFIX)] = value
+        else:
+            divided.detector[name] = value
+    return divided
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (name and equals and value):
+        raise SettingError(f"A setting is written name=value, got '{text}'.")
+    return name, value
+
+
+def _parse(text: str) -> Value:
+    """Parse a number, a tuple, True, False or None; anything else is a string."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):

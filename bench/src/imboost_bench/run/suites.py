@@ -11,7 +11,7 @@ from imboost_bench.datasets.splits import RANDOM, STRATIFIED
 from imboost_bench.paper import METHODS
 from imboost_bench.run.plan import Method
 from imboost_bench.run.sampling import ALL_OUTLIERS, PAPER_SHARE
-from imboost_bench.run.settings import Settings
+from imboost_bench.run.settings import join_settings
 
 # Active detectors that the paper does not compare, with their typical query strategies.
 PEERS = (("aad", "rd"), ("aad", "hc"), ("pine", "rd"), ("pine", "hc"), ("trees", "mix"))
@@ -47,15 +47,7 @@ STACK_SETTINGS = (
 
 @dataclass(frozen=True)
 class Suite:
-    """Methods that are compared, and the rows on which they are.
-
-    Parameters
-    ----------
-    methods : tuple of tuple of str
-        Detector, query strategy and settings of every method.
-    outlier_share, split : str
-        As in `RunSpec`.
-    """
+    """Methods, each with its query strategy and settings, and the rows they are compared on."""
 
     methods: tuple[tuple[str, ...], ...]
     outlier_share: str = ALL_OUTLIERS
@@ -64,7 +56,7 @@ class Suite:
     def make_methods(self) -> list[Method]:
         """Check names and settings and return the methods."""
         return [
-            Method.named(detector, query, Settings.parse(settings))
+            Method.named(detector, query, join_settings(settings))
             for detector, query, *settings in self.methods
         ]
 

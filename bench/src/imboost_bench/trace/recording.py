@@ -31,17 +31,14 @@ from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import kept_rows
 from imboost_bench.run.protocol import RunSpec
 from imboost_bench.run.sampling import split_for
-from imboost_bench.run.settings import Settings
+from imboost_bench.run.settings import split_settings
 
 MAX_MEASURED_ROWS = 5_000
 """Rows of each class whose risk is measured; larger classes are sampled once."""
 GRADIENT_ROWS = 16
 """Rows of each class, those with the highest losses, whose own gradients are measured."""
 
-VARIANTS = {
-    "constant weights": Settings(),
-    "decaying weights": Settings((("decay_weights", True),)),
-}
+VARIANTS = {"constant weights": "", "decaying weights": "decay_weights=True"}
 """Settings of the compared runs: the paper's experiments, and the weights of proposition 2."""
 
 
@@ -115,7 +112,7 @@ class Trace:
     @cached_property
     def detector(self) -> IMBoost:
         """The detector with its settings, not fitted."""
-        return IMBoost(**self.spec.settings.of_detector)  # type: ignore[arg-type]
+        return IMBoost(**split_settings(self.spec.settings).detector)  # type: ignore[arg-type]
 
 
 def trace_variants(
@@ -148,7 +145,7 @@ def trace(
     `on_update` is called with the number of updates so far and in total.
     """
     split = split_for(spec, dataset)
-    detector = TracedIMBoost(**spec.settings.of_detector)  # type: ignore[arg-type]
+    detector = TracedIMBoost(**split_settings(spec.settings).detector)  # type: ignore[arg-type]
     detector.set_params(random_state=spec.seed_of("detector"), device=device)
     seed = spec.seed_of("strategy")
     session = Session(detector, split.train_X, query=spec.query, random_state=seed)
