@@ -210,7 +210,7 @@ def test_a_sum_may_differ_by_half_a_unit_of_each_rounded_column():
     parts = {name: np.array([1.01, 2.02, 3.07]) for name in "abc"}
     cells = {"total": np.array([3.03, 6.08, 9.24]), **parts}
     sum_of_three = LinearRelation.from_columns(
-        ("total", *parts), cells, frozenset(), coefficients=(1.0, 1.0, 1.0)
+        ("total", *parts), cells, coefficients=(1.0, 1.0, 1.0)
     )
     assert sum_of_three.holds(cells).tolist() == [True, True, False]
     exact = dataclasses.replace(sum_of_three, has_exact_inputs=True)

@@ -22,7 +22,7 @@ MIN_DISTINCT_CODES = 20  # codes from which a common pattern is no accident
 class FormatRelation(Relation):
     """All codes of a column have one pattern of letters, digits and signs.
 
-    >>> rule = FormatRelation(columns=("code",), support=1.0, pattern="AA-99", has_lengths=True)
+    >>> rule = FormatRelation(columns=("code",), pattern="AA-99", has_lengths=True)
     >>> rule.holds({"code": pa.chunked_array([["DE-12", "D-123", None]])}).tolist()
     [True, False, True]
     """

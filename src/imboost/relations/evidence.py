@@ -42,10 +42,9 @@ class Evidence:
     ) -> R | None:
         """Return the relation with its support, or None if it does not hold or says nothing.
 
-        The more columns a relation has, the more wrong cells break it: by default, its support
-        must be 0.98 for two columns and 0.01 less for each further one, but at least 0.95. With
-        the cells of any of its columns shuffled, at least the fraction `min_informative` of the
-        rows must no longer obey it.
+        The more columns a relation has, the more wrong cells break it, which the default of
+        `min_support` allows. With the cells of any of its columns shuffled, at least the share
+        `min_informative` of the rows must no longer obey it.
         """
         if min_support is None:
             n_more = len(relation.columns) - 2
@@ -53,25 +52,21 @@ class Evidence:
         least = least_support(min_support - SAMPLING_ERROR, self.sample)
         if support(relation, self.sample) < least:
             return None
-        if not self.is_informative(relation, min_informative):
+        if not self._is_informative(relation, min_informative):
             return None
         found = support(relation, self.parsed)
-        if found < least_support(min_support, self.parsed):
-            return None
-        return dataclasses.replace(relation, support=found)
+        is_supported = found >= least_support(min_support, self.parsed)
+        return dataclasses.replace(relation, support=found) if is_supported else None
 
-    def is_informative(self, relation: Relation, min_fraction: float = 0.0) -> bool:
+    def _is_informative(self, relation: Relation, min_share: float) -> bool:
         """Whether the relation would fail in many rows if a column was shuffled."""
         holds, known = relation.holds(self.sample), are_known(self.sample, relation.columns)
         if known.sum() < MIN_ROWS:
             return False
         for name in relation.columns:
-            shuffled = {
-                **self.sample,
-                **take_rows({name: self.sample[name]}, self._permutation),
-            }
-            n_for = int((known & holds & ~relation.holds(shuffled)).sum())
-            if n_for < max(MIN_INFORMATIVE, min_fraction * known.sum()):
+            shuffled = take_rows({name: self.sample[name]}, self._permutation)
+            n_for = int((known & holds & ~relation.holds({**self.sample, **shuffled})).sum())
+            if n_for < max(MIN_INFORMATIVE, min_share * known.sum()):
                 return False
             if holds[known & self._is_unusual(name)].mean() < MIN_UNUSUAL_SUPPORT:
                 return False
@@ -84,9 +79,16 @@ class Evidence:
             self._unusual[name] = codes != np.bincount(codes[codes >= 0]).argmax()
         return self._unusual[name]
 
+    def screened(self, names: list[str], n_rows: int) -> Floats:
+        """Return columns of numbers in evenly spread rows of the sample, as a matrix."""
+        if not names:
+            return np.zeros((0, 0))
+        X = numeric_matrix(self.sample, names)
+        return X[np.linspace(0, len(X) - 1, min(len(X), n_rows)).astype(np.int64)]
+
 
 def support(relation: Relation, parsed: Parsed) -> float:
-    """Return the fraction of rows with all cells known in which a relation holds."""
+    """Return the share of rows with all cells known in which a relation holds."""
     known = are_known(parsed, relation.columns)
     return float(relation.holds(parsed)[known].mean()) if known.any() else 0.0
 
@@ -120,13 +122,12 @@ def codes_of(values: Any) -> Indices:
 
 def varying(parsed: Parsed, names: list[str]) -> list[str]:
     """Return the columns that are neither nearly constant nor nearly empty."""
-    kept = []
-    for name in names:
-        codes = codes_of(parsed[name])
-        known = codes[codes >= 0]
-        if len(known) >= MIN_ROWS and np.bincount(known).max() <= NEARLY_CONSTANT * len(known):
-            kept.append(name)
-    return kept
+    counts = {name: np.bincount(codes_of(parsed[name]) + 1)[1:] for name in names}
+    return [
+        name
+        for name, n in counts.items()
+        if n.sum() >= MIN_ROWS and n.max() <= NEARLY_CONSTANT * n.sum()
+    ]
 
 
 def numeric_matrix(parsed: Parsed, names: Sequence[str]) -> Floats:

@@ -13,7 +13,7 @@ import numpy as np
 from imboost.arrays import Floats, Mask
 from imboost.facts import RuleKind
 from imboost.present.formatting import rounded
-from imboost.relations.evidence import Evidence, numeric_matrix, support, varying
+from imboost.relations.evidence import Evidence, support, varying
 from imboost.relations.numeric import NumericRelation, rounding_unit
 
 SECONDS = {1.0: "seconds", 60.0: "minutes", 3600.0: "hours", 86400.0: "days", 604800.0: "weeks"}
@@ -41,7 +41,6 @@ class LinearRelation(NumericRelation):
     >>> relation = LinearRelation.from_columns(
     ...     ("total", "net", "tax"),
     ...     {"total": np.array([12.0]), "net": np.array([10.0]), "tax": np.array([2.0])},
-    ...     frozenset(),
     ...     coefficients=(1.0, 1.0),
     ... )
     >>> broken = {"total": np.array([21.0]), "net": np.array([10.0]), "tax": np.array([2.0])}
@@ -57,16 +56,14 @@ class LinearRelation(NumericRelation):
     def compute(self, cells: list[Floats], target: int = 0) -> Floats:
         """Return a column's values by the rule."""
         total = np.full(len(cells[0]), self.constant)
-        for at, (factor, column) in enumerate(zip(self.coefficients, cells[1:], strict=True)):
-            if at + 1 != target:
+        for at, (factor, column) in enumerate(zip(self.coefficients, cells[1:], strict=True), 1):
+            if at != target:
                 total = total + factor * column
-        if target == 0:
-            return total
-        return np.asarray((cells[0] - total) / self.coefficients[target - 1])
+        return total if target == 0 else (cells[0] - total) / self.coefficients[target - 1]
 
     def input_error(self, cells: list[Floats]) -> Floats:
         """Return half a rounding unit of every other column, times its coefficient."""
-        pairs = zip(self.coefficients, self.units[1:], strict=True)
+        pairs = zip(self.coefficients, self.input_units, strict=True)
         return np.full(len(cells[0]), sum(abs(factor) * unit / 2 for factor, unit in pairs))
 
     def size(self, cells: list[Floats]) -> Floats:
@@ -82,11 +79,11 @@ class LinearRelation(NumericRelation):
         for factor, name in zip(self.coefficients, self.columns[1:], strict=True):
             size = abs(factor)
             text = name if size == 1 else f"{rounded(size, 0.0)} × {name}"
-            if self.datetimes[0] and size in SECONDS and name not in self._times:
+            if self.target in self.times and size in SECONDS and name not in self.times:
                 text = f"{name} ({SECONDS[size]})"
             parts.append(("- " if factor < 0 else "+ ") + text)
         if self.constant:
-            unit = self.units[0] if self.units[0] <= abs(self.constant) else 0.0
+            unit = self.unit if self.unit <= abs(self.constant) else 0.0
             text = rounded(abs(self.constant), unit)
             at = 0 if all(factor < 0 for factor in self.coefficients) else len(parts)
             parts.insert(at, ("- " if self.constant < 0 else "+ ") + text)
@@ -118,17 +115,10 @@ class _Search:
         self._vectors: list[Floats] = []
         self._numbers, self._times = numbers, times
         self.names = varying(evidence.sample, numbers)[:MAX_COLUMNS]
-        self.X = self._matrix(self.names)
+        self.X = evidence.screened(self.names, SCREENED_ROWS)
         self.size = np.abs(np.nan_to_num(self.X))
         self.is_nonzero = (self.size != 0).astype(np.int8)
         self.half = np.array([rounding_unit(evidence.sample[name]) / 2 for name in self.names])
-
-    def _matrix(self, names: list[str]) -> Floats:
-        """Return the screened rows (rows, columns)."""
-        if not names:
-            return np.zeros((0, 0))
-        X = numeric_matrix(self.evidence.sample, names)
-        return X[np.linspace(0, len(X) - 1, min(len(X), SCREENED_ROWS)).astype(np.int64)]
 
     def add(self, terms: Terms, constant: float) -> None:
         """Check a candidate; keep it, or one with more columns, if it says something new."""
@@ -274,7 +264,7 @@ class _Search:
     def durations(self) -> Iterator[Candidate]:
         """Yield times that are another time plus a number of seconds, hours or days."""
         clocks = varying(self.evidence.sample, self._times)[:MAX_COLUMNS]
-        T = self._matrix(clocks)
+        T = self.evidence.screened(clocks, SCREENED_ROWS)
         for late, early in combinations(range(len(clocks)), 2):
             apart = T[:, late] - T[:, early]
             for (at, name), unit, sign in product(enumerate(self.names), SECONDS, (1.0, -1.0)):
@@ -294,7 +284,7 @@ class _Search:
         return LinearRelation.from_columns(
             (target, *others),
             self.evidence.sample,
-            frozenset(self._times),
+            times=tuple(name for name in (target, *others) if name in self._times),
             coefficients=tuple(-terms[name] / terms[target] for name in others),
             constant=sign * constant / abs(terms[target]),
         )
@@ -320,7 +310,7 @@ class _Search:
         if len(rows) < 3:
             return None
         difference = (np.asarray(parsed[relation.target]) - relation.expected(parsed))[rows]
-        limit = relation.units[0] * 0.5 * (len(relation.columns) + 1) + 1e-6 * np.abs(difference)
+        limit = relation.unit * 0.5 * (len(relation.columns) + 1) + 1e-6 * np.abs(difference)
         best, best_rate = None, MIN_EXPLAINED
         for name, sign in product(self._numbers, (1.0, -1.0)):
             if name not in relation.columns:

@@ -22,25 +22,22 @@ ROUNDED_FRACTION = 0.99  # of the values have the decimals of their column
 class NumericRelation(Relation):
     """A target that follows from other columns up to the rounding of all of them."""
 
-    units: tuple[float, ...]  # to which the columns are rounded, 0 if they are not
+    input_units: tuple[float, ...]  # to which the other columns are rounded, 0 if they are not
     centers: tuple[float, ...]  # medians of the columns
     spreads: tuple[float, ...]  # robust standard deviations of the columns
-    datetimes: tuple[bool, ...]  # whether columns hold times, in seconds
     has_exact_inputs: bool = False  # whether the target alone is rounded
 
     @classmethod
-    def from_columns(
-        cls, columns: tuple[str, ...], parsed: Parsed, times: frozenset[str], **settings: Any
-    ) -> Self:
+    def from_columns(cls, columns: tuple[str, ...], parsed: Parsed, **settings: Any) -> Self:
         """Make a relation of which only the support is unknown."""
         centers, spreads = zip(*(center_and_spread(parsed[name]) for name in columns), strict=True)
+        unit, *input_units = (rounding_unit(parsed[name]) for name in columns)
         return cls(
             columns=columns,
-            support=0.0,
-            units=tuple(rounding_unit(parsed[name]) for name in columns),
+            unit=unit,
+            input_units=tuple(input_units),
             centers=centers,
             spreads=spreads,
-            datetimes=tuple(name in times for name in columns),
             **settings,
         )
 
@@ -56,24 +53,15 @@ class NumericRelation(Relation):
     def size(self, cells: list[Floats]) -> Floats:
         """Return the size of the terms, to which the error of floats is proportional."""
 
-    @property
-    def _unit(self) -> float:
-        return self.units[0]
-
-    @property
-    def _times(self) -> tuple[str, ...]:
-        pairs = zip(self.columns, self.datetimes, strict=True)
-        return tuple(name for name, is_datetime in pairs if is_datetime)
-
     def holds(self, parsed: Parsed) -> Mask:
         """Return in which rows rounding explains the difference from the rule."""
         cells = self._cells(parsed)
-        is_rounded = all(unit > 0 for unit in self.units)
+        is_rounded = all(unit > 0 for unit in (self.unit, *self.input_units))
         with np.errstate(all="ignore"):
             error = (FLOAT_ERROR if is_rounded else UNROUNDED_ERROR) * self.size(cells)
             if not self.has_exact_inputs:
                 error = error + self.input_error(cells)
-            limit = 1.001 * self.units[0] / 2 + 1.001 * error
+            limit = 1.001 * self.unit / 2 + 1.001 * error
             return np.asarray(~(np.abs(cells[0] - self.compute(cells)) > limit))
 
     def expected(self, parsed: Parsed) -> Floats:

@@ -30,17 +30,14 @@ class OrderRelation(Relation):
     """The first column is at most the second, or above it by less than the slack.
 
     >>> order = OrderRelation(
-    ...     columns=("start", "end"), support=1.0, unit=1.0, centers=(5.0, 9.0),
-    ...     spreads=(1.0, 1.0), is_datetime=False,
+    ...     columns=("start", "end"), unit=1.0, centers=(5.0, 9.0), spreads=(1.0, 1.0)
     ... )
     >>> order.holds({"start": np.array([7.0, 1.0]), "end": np.array([4.0, 1.0])}).tolist()
     [False, True]
     """
 
-    unit: float
     centers: tuple[float, float]  # medians of both columns
     spreads: tuple[float, float]  # robust standard deviations
-    is_datetime: bool
     slack: float = 0.0  # differences up to this one occur in correct rows
 
     kind: ClassVar[RuleKind] = RuleKind.ORDER
@@ -59,14 +56,6 @@ class OrderRelation(Relation):
         X = numeric_matrix(parsed, self.columns)
         low, high = (np.abs(X - self.centers) / self.spreads).T
         return np.asarray(high > low, dtype=np.int64)
-
-    @property
-    def _unit(self) -> float:
-        return self.unit
-
-    @property
-    def _times(self) -> tuple[str, ...]:
-        return self.columns if self.is_datetime else ()
 
 
 def find_orders(
@@ -92,11 +81,10 @@ def find_orders(
         differences = evidence.parsed[pair[1]] - evidence.parsed[pair[0]]
         relation = OrderRelation(
             columns=pair,
-            support=0.0,
             unit=rounding_unit(X[:, low]),
             centers=(center, other),
             spreads=(spread, other_spread),
-            is_datetime=are_times,
+            times=pair if are_times else (),
             slack=0.0 if are_times else _slack(differences),
         )
         checked = evidence.check(relation, min_support=least)

@@ -12,7 +12,7 @@ import numpy as np
 from imboost.arrays import Floats
 from imboost.facts import RuleKind
 from imboost.present.formatting import rounded
-from imboost.relations.evidence import Evidence, numeric_matrix, varying
+from imboost.relations.evidence import Evidence, varying
 from imboost.relations.numeric import NumericRelation, rounding_unit
 
 MAX_COLUMNS = 80  # columns that are searched, the first ones
@@ -32,7 +32,7 @@ class ProductRelation(NumericRelation):
 
     >>> columns = {name: np.array([1.0]) for name in ("price", "amount", "quantity")}
     >>> relation = ProductRelation.from_columns(
-    ...     ("price", "amount", "quantity"), columns, frozenset(), powers=(1, -1)
+    ...     ("price", "amount", "quantity"), columns, powers=(1, -1)
     ... )
     >>> relation.formula()
     'amount / quantity'
@@ -60,7 +60,7 @@ class ProductRelation(NumericRelation):
         """Return half a rounding unit of every other column, times its derivative."""
         product = np.abs(self.compute(cells))
         error = np.zeros(len(product))
-        for power, column, unit in zip(self.powers, cells[1:], self.units[1:], strict=True):
+        for power, column, unit in zip(self.powers, cells[1:], self.input_units, strict=True):
             size = np.maximum(np.abs(column), unit or 1e-300)
             # The derivative at the small end of the interval, where ratios are steepest.
             nearest = np.maximum(size - unit / 2, size / 2) if power < 0 else size
@@ -90,8 +90,7 @@ def find_products(
     names = varying(evidence.sample, numbers)[:MAX_COLUMNS]
     if len(names) < 3:
         return []
-    X = numeric_matrix(evidence.sample, names)
-    X = X[np.linspace(0, len(X) - 1, min(len(X), SCREENED_ROWS)).astype(np.int64)]
+    X = evidence.screened(names, SCREENED_ROWS)
     half = np.array([rounding_unit(evidence.sample[name]) / 2 for name in names])
     with np.errstate(all="ignore"):
         L = np.log(np.abs(np.where(X == 0, np.nan, X)))  # (rows, columns)
@@ -158,7 +157,6 @@ def _best_form(
                 relation = ProductRelation.from_columns(
                     columns,
                     evidence.sample,
-                    frozenset(),
                     powers=form,
                     factor=float(f"{factor:.{digits}g}"),
                     has_exact_inputs=is_exact,

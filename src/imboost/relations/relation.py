@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from imboost.tables.parsers import to_categories
 from imboost.tables.schema import ParsedColumns, Schema
 
 SECONDS = -6.3e10, 2.54e11  # seconds since 1970 of years with four digits, 0001 to 9999
+SEPARATOR = "\x1f"  # between the values of two deciding columns
 
 Parsed = Mapping[str, Any]
 """Parsed cells by column: floats (nan where missing) or strings in an Arrow array."""
@@ -31,7 +33,9 @@ class Relation(ABC):
     """
 
     columns: tuple[str, ...]
-    support: float  # fraction of the training rows with all cells known in which it holds
+    support: float = 0.0  # share of the training rows with all cells known in which it holds
+    unit: float = 0.0  # to which the target is rounded, 0 if it is not
+    times: tuple[str, ...] = ()  # the columns that hold times, in seconds since 1970
 
     kind: ClassVar[RuleKind]
 
@@ -44,10 +48,9 @@ class Relation(ABC):
     def expected(self, parsed: Parsed) -> Any:
         """Return the target's value by the rule, nan or null where it is unknown."""
 
+    @abstractmethod
     def holds(self, parsed: Parsed) -> Mask:
         """Return in which rows the rule holds."""
-        is_expected = pc.equal(as_text(parsed[self.target]), self.expected(parsed))
-        return np.asarray(pc.fill_null(is_expected, True))
 
     def blame(self, parsed: Parsed) -> Indices:
         """Return for each row the index in `columns` of the cell that is most likely wrong."""
@@ -59,8 +62,8 @@ class Relation(ABC):
         if not len(rows):
             return {}
         broken = take_rows({name: parsed[name] for name in self.columns}, rows)
-        cells = [to_cells(broken[name], name in self._times) for name in self.columns]
-        expected = to_cells(self.expected(broken), self.target in self._times)
+        cells = [to_cells(broken[name], name in self.times) for name in self.columns]
+        expected = to_cells(self.expected(broken), self.target in self.times)
         return {
             row: BrokenRule(
                 kind=self.kind,
@@ -69,7 +72,7 @@ class Relation(ABC):
                 cells=found,
                 expected=value,
                 formula=self.formula(),
-                unit=self._unit,
+                unit=self.unit,
             )
             for row, at, found, value in zip(
                 rows.tolist(), self.blame(broken), zip(*cells, strict=True), expected, strict=True
@@ -80,15 +83,29 @@ class Relation(ABC):
         """Return how the target is computed, or the pattern that it has."""
         return ""
 
-    @property
-    def _unit(self) -> float:
-        """Unit to which the target is rounded."""
-        return 0.0
 
-    @property
-    def _times(self) -> tuple[str, ...]:
-        """The columns that hold times, in seconds since 1970."""
-        return ()
+@dataclass(frozen=True, kw_only=True)
+class LookupRelation(Relation):
+    """The target's value for some values of the other columns, or of the target if it is alone."""
+
+    keys: tuple[str, ...]  # values of the deciding columns, joined by `SEPARATOR`
+    values: tuple[str, ...]  # of the target, one for each key
+
+    def holds(self, parsed: Parsed) -> Mask:
+        """Return in which rows the target has its value by the rule."""
+        is_expected = pc.equal(as_text(parsed[self.target]), self.expected(parsed))
+        return np.asarray(pc.fill_null(is_expected, True))
+
+    def expected(self, parsed: Parsed) -> Any:
+        """Return the target's text by the rule, null where the rule does not know it."""
+        texts = (as_text(parsed[name]) for name in self.columns[1:] or self.columns)
+        keys, values = self._arrays
+        index = pc.index_in(pc.binary_join_element_wise(*texts, SEPARATOR), keys)
+        return pa.chunked_array([values.take(index.combine_chunks())])
+
+    @cached_property
+    def _arrays(self) -> tuple[pa.Array, pa.Array]:
+        return pa.array(self.keys, pa.string()), pa.array(self.values, pa.string())
 
 
 def as_text(values: Any) -> pa.ChunkedArray:

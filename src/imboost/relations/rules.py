@@ -1,19 +1,27 @@
-"""The rules of a table, as flags that a detector can be trained on."""
+"""The rules of a table: relations of its columns, and flags of rows that break them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Self
 
 import numpy as np
 
 from imboost.arrays import Floats, Mask
 from imboost.facts import WHOLE_ROW, BrokenRule
-from imboost.relations.discovery import discover
+from imboost.relations.code_format import find_formats
+from imboost.relations.dependency import find_dependencies
+from imboost.relations.evidence import MIN_ROWS, Evidence
+from imboost.relations.linear import find_sums
+from imboost.relations.order import find_orders
+from imboost.relations.product import find_products
 from imboost.relations.relation import Parsed, Relation, n_rows
 from imboost.relations.repeated_rows import RepeatedRows
 from imboost.relations.spelling import find_spelling_relations
 from imboost.tables.layout import Feature, Kind
+from imboost.tables.roles import Role
 from imboost.tables.schema import Schema
 
 MAX_BROKEN = 0.005  # maximum fraction of the training rows that break a rule
@@ -53,17 +61,16 @@ class Rules:
     @classmethod
     def fit(cls, schema: Schema, parsed: Parsed) -> Self:
         """Find the rules of a training table that few of its rows break."""
-        n = n_rows(parsed)
-        limit, spelling_limit = max(MAX_BROKEN * n, MIN_BROKEN), max(MAX_MISSPELT * n, MIN_BROKEN)
-        relations = (
-            *(one for one in discover(schema, parsed) if n_broken(one, parsed) <= limit),
-            *(
-                one
-                for one in find_spelling_relations(parsed)
-                if n_broken(one, parsed) <= spelling_limit
-            ),
+        relations = tuple(
+            relation
+            for share, found in (
+                (MAX_BROKEN, discover(schema, parsed)),
+                (MAX_MISSPELT, find_spelling_relations(parsed)),
+            )
+            for relation in found
+            if (~relation.holds(parsed)).sum() <= max(share * n_rows(parsed), MIN_BROKEN)
         )
-        named = {name for one in relations for name in one.columns}
+        named = {name for relation in relations for name in relation.columns}
         columns = [name for name in parsed if name in named]
         repeated = RepeatedRows.fit(parsed)
         return cls(relations, repeated, (*columns, *[WHOLE_ROW] * (repeated is not None)))
@@ -110,6 +117,45 @@ class Rules:
         return broken
 
 
-def n_broken(relation: Relation, parsed: Parsed) -> int:
-    """Return the number of rows in which a relation does not hold."""
-    return int((~relation.holds(parsed)).sum())
+def discover(schema: Schema, parsed: Parsed, random_state: int = 0) -> list[Relation]:
+    """Return the relations that hold in nearly all rows of a table.
+
+    Parameters
+    ----------
+    schema : Schema
+    parsed : dict of str to parsed cells
+        As `Schema.fit_parse` returns them; `with_text_columns` adds codes and identifiers.
+    random_state : int, default 0
+        Chooses the rows that are looked at first.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> rng = np.random.default_rng(0)
+    >>> net, tax = rng.integers(100, 900, 200) / 100, rng.integers(10, 90, 200) / 100
+    >>> table = pa.table({"net": net, "tax": tax, "total": net + tax})
+    >>> [relation.columns for relation in discover(*Schema.fit_parse(table))]
+    [('total', 'net', 'tax')]
+    """
+    if n_rows(parsed) < MIN_ROWS:
+        return []
+    evidence = Evidence(parsed, np.random.default_rng(random_state))
+    roles = {column.name: column.role for column in schema if column.name in parsed}
+    numbers = [name for name, role in roles.items() if role == Role.NUMERIC]
+    times = [name for name, role in roles.items() if role == Role.DATETIME]
+    sums = find_sums(evidence, numbers, times)
+    lines = _pairs([relation for relation in sums if len(relation.columns) == 2])
+    products = find_products(evidence, numbers, lines)
+    categories = [name for name in parsed if roles.get(name) != Role.DATETIME]
+    dependencies = find_dependencies(evidence, categories, lines)
+    related = _pairs([*sums, *products, *dependencies])
+    orders = [
+        *find_orders(evidence, numbers, related, are_times=False),
+        *find_orders(evidence, times, related, are_times=True),
+    ]
+    return [*sums, *products, *orders, *dependencies, *find_formats(parsed)]
+
+
+def _pairs(relations: Sequence[Relation]) -> set[frozenset[str]]:
+    """Return the pairs of columns that occur together in a relation."""
+    return {frozenset(pair) for rule in relations for pair in combinations(rule.columns, 2)}

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.facts import RuleKind
-from imboost.relations.relation import Parsed, Relation
+from imboost.relations.relation import LookupRelation, Parsed
 
 MAX_VALUES = 3000  # distinct values up to which typing errors are searched
 MIN_RATIO = 4  # how many times more common the right spelling of a typing error is
@@ -31,31 +29,15 @@ MIN_LENGTH_OF_SWAP = 8  # letters of a text in which letters of a short word may
 MAX_CLOSE_PAIRS = 0.05  # close pairs per common value; more of them mean that close is not wrong
 
 
-@dataclass(frozen=True, kw_only=True)
-class SpellingRelation(Relation):
+class SpellingRelation(LookupRelation):
     """Values of a column that are other spellings of more common ones.
 
-    >>> rule = SpellingRelation(
-    ...     columns=("city",), support=0.99, variants=("Bonnn",), values=("Bonn",)
-    ... )
+    >>> rule = SpellingRelation(columns=("city",), keys=("Bonnn",), values=("Bonn",))
     >>> rule.expected({"city": pa.chunked_array([["Bonnn"]])}).to_pylist()
     ['Bonn']
     """
 
-    variants: tuple[str, ...]
-    values: tuple[str, ...]  # the right spelling of each variant
-
     kind: ClassVar[RuleKind] = RuleKind.SPELLING
-
-    def expected(self, parsed: Parsed) -> Any:
-        """Return the right spelling, null where the cell is not known to be wrong."""
-        known, values = self._arrays
-        index = pc.index_in(pa.chunked_array(parsed[self.target]), known)
-        return pa.chunked_array([values.take(index.combine_chunks())])
-
-    @cached_property
-    def _arrays(self) -> tuple[pa.Array, pa.Array]:
-        return pa.array(self.variants, pa.string()), pa.array(self.values, pa.string())
 
 
 def find_spelling_relations(parsed: Parsed) -> Iterator[SpellingRelation]:
@@ -69,7 +51,7 @@ def find_spelling_relations(parsed: Parsed) -> Iterator[SpellingRelation]:
             yield SpellingRelation(
                 columns=(name,),
                 support=1 - n_wrong / max(sum(counts.values()), 1),
-                variants=tuple(right),
+                keys=tuple(right),
                 values=tuple(right.values()),
             )
 
