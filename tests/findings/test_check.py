@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from imboost.errors import UnknownNameError
-from imboost.findings import KINDS, check_table
-from imboost.findings.check import CHECKS
+from imboost.findings import check_table
 from imboost.present import wording
 
 N = 400
@@ -207,10 +206,6 @@ def test_kinds_are_chosen():
     assert check_table(frame, skip=["sentinels"], today=TODAY) == []
     with pytest.raises(UnknownNameError, match="Did you mean 'sentinels'"):
         check_table(frame, only=["sentinel"])
-
-
-def test_every_kind_has_a_check_or_needs_a_model():
-    assert set(KINDS) - set(CHECKS) == {"changed"}
 
 
 def test_a_table_without_features_is_checked():

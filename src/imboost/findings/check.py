@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from imboost.errors import UnknownNameError
 from imboost.facts import Fact, FactKind
@@ -16,16 +19,17 @@ from imboost.findings.duplicates import (
     find_near_duplicates,
     find_repeated_ids,
 )
-from imboost.findings.finding import KINDS, CheckedTable, Finding
+from imboost.findings.finding import CheckedTable, Finding, Found
 from imboost.findings.sentinels import find_sentinels
-from imboost.findings.spellings import find_spellings
 from imboost.findings.units import find_mixed_units
-from imboost.relations import Relation, discover, with_text_columns
+from imboost.relations import discover, with_text_columns
+from imboost.relations.spelling import find_variants, value_counts
+from imboost.tables.cells import is_text
 from imboost.tables.frames import to_arrow
 from imboost.tables.roles import Role
 from imboost.tables.schema import ParsedColumns, Schema
 
-Check = Callable[[CheckedTable], Iterator[Finding]]
+MAX_SPACED = 0.2  # share of cells with spaces around them, if these are errors
 
 
 def check_table(
@@ -63,9 +67,14 @@ def check_table(
     table = to_arrow(source)
     fitted, parsed = schema or Schema.fit_parse(table, roles, needs_features=False)
     everything = with_text_columns(fitted, table, parsed)
-    relations: list[Relation] = discover(fitted, everything) if "relations" in kinds else []
+    relations = discover(fitted, everything) if "relations" in kinds else []
     checked = CheckedTable(table, fitted, everything, relations, today or datetime.date.today())
-    return [found for kind in kinds if kind in CHECKS for found in CHECKS[kind](checked)]
+    return [
+        Finding(kind, columns, facts)
+        for kind in kinds
+        if kind in CHECKS
+        for columns, facts in CHECKS[kind](checked)
+    ]
 
 
 def select_kinds(only: Collection[str] = (), skip: Collection[str] = ()) -> list[str]:
@@ -80,29 +89,48 @@ def select_kinds(only: Collection[str] = (), skip: Collection[str] = ()) -> list
     return [kind for kind in KINDS if (not only or kind in only) and kind not in skip]
 
 
-def find_broken_relations(checked: CheckedTable) -> Iterator[Finding]:
+def find_spellings(checked: CheckedTable) -> Iterator[Found]:
+    """Find categories that are other spellings of more common ones, or have spaces around them."""
+    for name in checked.names(Role.CATEGORICAL, Role.BOOLEAN):
+        text, column = checked.texts[name], checked.table.column(name)
+        if is_text(column.type):
+            trimmed = pc.utf8_trim_whitespace(column)
+            where = np.asarray(pc.fill_null(pc.not_equal(trimmed, column), False))
+            where &= np.asarray(text.is_valid())
+            if 0 < where.sum() <= MAX_SPACED * (len(text) - text.null_count):
+                yield checked.cells(FactKind.SPACES, name, where)
+        right = find_variants(value_counts(text)) if is_text(text.type) else {}
+        if right:
+            is_variant = pc.fill_null(pc.is_in(text, pa.array(list(right), text.type)), False)
+            columns, facts = checked.cells(FactKind.SPELLING, name, np.asarray(is_variant))
+            yield columns, [replace(fact, expected=right[fact.text or ""]) for fact in facts]
+
+
+def find_broken_relations(checked: CheckedTable) -> Iterator[Found]:
     """Find rows that break a relation which holds in nearly all rows."""
-    seen: dict[tuple[str, tuple[int, ...]], None] = {}
+    seen: set[tuple[str, tuple[int, ...]]] = set()
     for relation in checked.relations:
         violations = relation.violations(checked.parsed)
         key = relation.target, tuple(violations)
         if not violations or key in seen:
             continue
-        seen[key] = None
-        facts = tuple(
-            Fact(
-                kind=FactKind.RULE,
-                columns=tuple(sorted(relation.columns, key=lambda name: name != rule.column)),
-                row=row,
-                text=checked.cells(rule.column, np.array([row]))[0],
-                rule=rule,
-            )
-            for row, rule in violations.items()
+        seen.add(key)
+        yield (
+            relation.columns,
+            [
+                Fact(
+                    kind=FactKind.RULE,
+                    columns=tuple(sorted(relation.columns, key=lambda name: name != rule.column)),
+                    row=row,
+                    text=checked.texts[rule.column][row].as_py(),
+                    rule=rule,
+                )
+                for row, rule in violations.items()
+            ],
         )
-        yield Finding("relations", relation.columns, facts)
 
 
-def find_unreadable_cells(checked: CheckedTable) -> Iterator[Finding]:
+def find_unreadable_cells(checked: CheckedTable) -> Iterator[Found]:
     """Find cells that do not fit the role of their column."""
     for column in checked.schema:
         if not column.n_unparsed or column.parser is None:
@@ -111,16 +139,11 @@ def find_unreadable_cells(checked: CheckedTable) -> Iterator[Finding]:
         if column.role == Role.DATETIME:  # those that look like a date are impossible dates
             where &= ~looks_like_date(checked, column.name)
         if where.any():
-            yield checked.finding(
-                "unreadable",
-                FactKind.UNREADABLE,
-                column.name,
-                where,
-                content=column.parser.content,
-            )
+            content = column.parser.content
+            yield checked.cells(FactKind.UNREADABLE, column.name, where, content=content)
 
 
-CHECKS: dict[str, Check] = {
+CHECKS: dict[str, Callable[[CheckedTable], Iterator[Found]]] = {
     "duplicates": find_duplicates,
     "near-duplicates": find_near_duplicates,
     "repeated-ids": find_repeated_ids,
@@ -131,4 +154,7 @@ CHECKS: dict[str, Check] = {
     "relations": find_broken_relations,
     "unreadable": find_unreadable_cells,
 }
-"""The check of each kind; columns that changed need a model, see `imboost.cli.check`."""
+"""The checks by the kind of their findings."""
+
+KINDS = (*CHECKS, "changed")
+"""The kinds of findings. Columns that changed need a model, see `imboost.cli.check`."""

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from imboost.arrays import Floats, Mask
 from imboost.facts import FactKind
-from imboost.findings.finding import CheckedTable, Finding
+from imboost.findings.finding import CheckedTable, Found
 from imboost.findings.sentinels import DATES
 from imboost.relations.numeric import rounding_unit
 from imboost.tables.cells import mask_missing
@@ -27,10 +27,12 @@ LIKE_A_DATE = r"^\d{1,4}[-/.]\d{1,4}([-/.]\d{1,4})?(\D|$)|^\d{8}$|^\d{1,2}:\d{1,
 YEAR_IN_NAME = r"(?i)year|yr|date|built"
 
 
-def find_impossible_dates(checked: CheckedTable) -> Iterator[Finding]:
+def find_impossible_dates(checked: CheckedTable) -> Iterator[Found]:
     """Find dates that no calendar has, dates in the future and dates far from all others."""
     for name in checked.names(Role.DATETIME):
-        yield from _not_in_the_calendar(checked, name)
+        where = unreadable(checked, name) & looks_like_date(checked, name)
+        if where.any():
+            yield checked.cells(FactKind.IMPOSSIBLE_DATE, name, where)
         values = np.asarray(checked.parsed[name])
         if float(np.nanmax(values, initial=0.0)) <= 86_400:  # times of day
             continue
@@ -46,7 +48,7 @@ def find_impossible_dates(checked: CheckedTable) -> Iterator[Finding]:
 
 def _far_off(
     checked: CheckedTable, name: str, values: Floats, now: float, min_gap: float
-) -> Iterator[Finding]:
+) -> Iterator[Found]:
     """Find dates that are in the future or far from all others."""
     known = values[np.isfinite(values)]
     if len(known) < MIN_ROWS:
@@ -60,14 +62,7 @@ def _far_off(
     is_far = ((values > high + gap) | (values < low - gap)) & ~is_future
     for where, kind in ((is_future, FactKind.FUTURE_DATE), (is_far, FactKind.FAR_DATE)):
         if 0 < where.sum() <= most:
-            yield checked.finding("dates", kind, name, where)
-
-
-def _not_in_the_calendar(checked: CheckedTable, name: str) -> Iterator[Finding]:
-    """Find cells that look like a date or time but are none."""
-    where = unreadable(checked, name) & looks_like_date(checked, name)
-    if where.any():
-        yield checked.finding("dates", FactKind.IMPOSSIBLE_DATE, name, where)
+            yield checked.cells(kind, name, where)
 
 
 def unreadable(checked: CheckedTable, name: str) -> Mask:
@@ -75,14 +70,13 @@ def unreadable(checked: CheckedTable, name: str) -> Mask:
     values = checked.parsed[name]
     is_missing = np.isnan(values) if isinstance(values, np.ndarray) else values.is_null()
     is_there = mask_missing(checked.table.column(name), checked.schema.missing_values).is_valid()
-    there = np.asarray(is_there.to_numpy(), dtype=bool)
-    return np.asarray(np.asarray(is_missing, dtype=bool) & there)
+    return np.asarray(np.asarray(is_missing) & np.asarray(is_there))
 
 
 def looks_like_date(checked: CheckedTable, name: str) -> Mask:
     """Return which cells of a column have the form of a date or a time."""
     matches = pc.match_substring_regex(checked.texts[name], LIKE_A_DATE)
-    return np.asarray(pc.fill_null(matches, False).to_numpy(), dtype=bool)
+    return np.asarray(pc.fill_null(matches, False))
 
 
 def _are_years(name: str, values: Floats) -> bool:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imboost.arrays import Indices, Mask
+from imboost.arrays import Indices
 from imboost.facts import Fact, FactKind
-from imboost.findings.finding import CheckedTable, Finding
+from imboost.findings.finding import CheckedTable, Found
 from imboost.relations.evidence import codes_of
 from imboost.relations.relation import Parsed
-from imboost.relations.repeated_rows import Hashes, hash_columns, information
+from imboost.relations.repeated_rows import Hashes, hash_columns, information, repeated
 from imboost.tables.roles import FOREIGN_KEY_NAME, IDENTIFIER_NAME, Role
 
 MIN_COLUMNS = {1: 4, 2: 6}  # columns needed to call rows with so many differences near duplicates
@@ -29,70 +28,52 @@ MIN_CODES = 0.9  # fraction of values with a digit and no space in columns of co
 Codes = Indices
 
 
-def find_duplicates(checked: CheckedTable) -> Iterator[Finding]:
+def find_duplicates(checked: CheckedTable) -> Iterator[Found]:
     """Find rows that repeat an earlier row in every column."""
-    first = _first_rows(_row_hashes(hash_columns(checked.texts, tuple(checked.texts))))
-    rows = np.flatnonzero(first != np.arange(len(first)))
-    if len(rows):
-        yield Finding(
-            "duplicates",
-            tuple(checked.texts),
-            tuple(
-                Fact(kind=FactKind.DUPLICATE, row=int(row), other_row=int(first[row]))
-                for row in rows
-            ),
+    names = tuple(checked.texts)
+    facts = [
+        Fact(kind=FactKind.DUPLICATE, row=row, other_row=other)
+        for row, other in enumerate(
+            _first_rows(hash_columns(checked.texts, names).sum(0)).tolist()
         )
+        if row != other
+    ]
+    if facts:
+        yield names, facts
 
 
-def find_near_duplicates(checked: CheckedTable) -> Iterator[Finding]:
+def find_near_duplicates(checked: CheckedTable) -> Iterator[Found]:
     """Find rows that repeat an earlier row in all but one or two columns, or all but the ids."""
     codes = {name: codes_of(text) for name, text in checked.texts.items()}
     codes = {name: own for name, own in codes.items() if (own != own[:1]).any()}
     identifiers = [name for name in checked.names(Role.IDENTIFIER) if name in codes]
-    found: dict[int, _NearDuplicate] = {}
+    found: dict[int, tuple[Fact, float]] = {}
     for left_out in ([], identifiers) if identifiers else ([],):
-        for near in _near_duplicates(checked.texts, codes, left_out):
-            if near.row not in found or near.bits > found[near.row].bits:
-                found[near.row] = near
-    most = max(int(MAX_NEAR_FRACTION * checked.n_rows), 1)
-    kept = sorted(found.values(), key=lambda near: (len(near.differing), -near.bits))[:most]
-    kept.sort(key=lambda near: near.row)
-    if kept:
-        yield Finding(
-            "near-duplicates",
-            tuple(codes),
-            tuple(
-                Fact(
-                    kind=FactKind.NEAR_DUPLICATE,
-                    columns=near.differing,
-                    row=near.row,
-                    other_row=near.other,
-                )
-                for near in kept
-            ),
-        )
-
-
-class _NearDuplicate(NamedTuple):
-    row: int
-    other: int  # an earlier row
-    differing: tuple[str, ...]  # columns
-    bits: float  # information of the equal cells
+        for row, fact, bits in _near_duplicates(checked.texts, codes, left_out):
+            if row not in found or bits > found[row][1]:
+                found[row] = fact, bits
+    most = max(int(MAX_NEAR_FRACTION * checked.table.num_rows), 1)
+    best = sorted(found, key=lambda row: (len(found[row][0].columns), -found[row][1]))[:most]
+    if best:
+        yield tuple(codes), [found[row][0] for row in sorted(best)]
 
 
 def _near_duplicates(
     texts: Parsed, codes: dict[str, Codes], identifiers: list[str]
-) -> Iterator[_NearDuplicate]:
-    """Yield rows that equal an earlier one but for identifiers and at most two other columns."""
+) -> Iterator[tuple[int, Fact, float]]:
+    """Yield rows that equal an earlier one but for identifiers and at most two other columns.
+
+    The last value is the information of the equal cells, in bits.
+    """
     names = [name for name in codes if name not in identifiers]
     n, m = len(next(iter(codes.values()), [])), len(names)
     if m < MIN_COLUMNS[1] or n < 2:
         return
-    hashes = dict(zip(codes, hash_columns(texts, tuple(codes)), strict=True))
-    parts = np.array([hashes[name] for name in names])
-    bits = np.array([information(hashes[name]) * (codes[name] >= 0) for name in names])
-    whole, all_bits = _row_hashes(list(parts)), bits.sum(axis=0)
-    row_hashes = _row_hashes(list(hashes.values()))
+    hashes = hash_columns(texts, tuple(codes))
+    parts = hashes[[name not in identifiers for name in codes]]
+    pairs = zip(names, parts, strict=True)
+    bits = np.array([information(part) * (codes[name] >= 0) for name, part in pairs])
+    whole, all_bits, row_hashes = parts.sum(axis=0), bits.sum(axis=0), hashes.sum(axis=0)
     combinations_left_out: list[tuple[int, ...]] = [(), *((at,) for at in range(m))]
     if MIN_COLUMNS[2] <= m <= MAX_PAIRED_COLUMNS and n * m * m / 2 <= MAX_PAIR_WORK:
         combinations_left_out += combinations(range(m), 2)
@@ -102,21 +83,23 @@ def _near_duplicates(
         at = list(columns)
         rest = all_bits - bits[at].sum(axis=0)
         rows = np.flatnonzero(is_free & (rest >= needed))
-        hashes_left = whole[rows] - parts[at][:, rows].sum(axis=0, dtype=np.uint64)
-        is_repeated = _are_repeated(hashes_left)
+        hashes_left = whole[rows] - parts[at][:, rows].sum(axis=0)
+        is_repeated = np.isin(hashes_left, repeated(hashes_left))
         rows = rows[is_repeated]
         if not len(rows):
             continue
         first = rows[_first_rows(hashes_left[is_repeated])]
         is_near = (first != rows) & (row_hashes[first] != row_hashes[rows])
         is_free[rows[is_near]] = False
-        for row, other in zip(rows[is_near], first[is_near], strict=True):
-            differing = [names[one] for one in at]
-            differing += [name for name in identifiers if codes[name][row] != codes[name][other]]
-            yield _NearDuplicate(int(row), int(other), tuple(differing), float(rest[row]))
+        for row, other in zip(rows[is_near].tolist(), first[is_near].tolist(), strict=True):
+            differ = [name for name in identifiers if codes[name][row] != codes[name][other]]
+            differing = (*(names[one] for one in at), *differ)
+            kind = FactKind.NEAR_DUPLICATE
+            fact = Fact(kind=kind, columns=differing, row=row, other_row=other)
+            yield row, fact, float(rest[row])
 
 
-def find_repeated_ids(checked: CheckedTable) -> Iterator[Finding]:
+def find_repeated_ids(checked: CheckedTable) -> Iterator[Found]:
     """Find rows that repeat an earlier value of an identifier column."""
     for name in checked.names(Role.IDENTIFIER):
         text = checked.texts[name]
@@ -127,7 +110,7 @@ def find_repeated_ids(checked: CheckedTable) -> Iterator[Finding]:
         where = (first >= 0) & (first != np.arange(len(first)))
         n_most = max(MAX_REPEATED_IDS * len(known), 1)
         if 0 < where.sum() <= n_most and _are_ids(name, text):
-            yield checked.finding("repeated-ids", FactKind.REPEATED_ID, name, where)
+            yield checked.cells(FactKind.REPEATED_ID, name, where)
 
 
 def _are_ids(name: str, text: pa.ChunkedArray) -> bool:
@@ -136,20 +119,6 @@ def _are_ids(name: str, text: pa.ChunkedArray) -> bool:
         return True
     is_code = pc.match_substring_regex(text.drop_null(), r"^\S*\d\S*$")
     return bool(pc.mean(is_code).as_py() >= MIN_CODES)
-
-
-def _row_hashes(columns: list[Hashes]) -> Hashes:
-    """Return a number for each row, the same for rows that are equal in all columns."""
-    return np.asarray(np.sum(columns, axis=0, dtype=np.uint64))
-
-
-def _are_repeated(hashes: Hashes) -> Mask:
-    """Return which hashes occur more than once; far quicker than `_first_rows` if none does."""
-    ordered = np.sort(hashes)
-    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(repeated):
-        return np.zeros(len(hashes), dtype=bool)
-    return np.isin(hashes, repeated)
 
 
 def _first_rows(hashes: Hashes) -> Indices:

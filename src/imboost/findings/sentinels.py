@@ -8,7 +8,7 @@ import numpy as np
 
 from imboost.arrays import Floats
 from imboost.facts import FactKind
-from imboost.findings.finding import CheckedTable, Finding
+from imboost.findings.finding import CheckedTable, Found
 from imboost.relations.numeric import rounding_unit
 from imboost.relations.relation import to_cells
 from imboost.tables.roles import Role
@@ -42,7 +42,7 @@ EDGES = 0.02, 0.98  # quantiles of the typical values
 ZERO_GAP = 10  # rounding units between 0 and the next value
 
 
-def find_sentinels(checked: CheckedTable) -> Iterator[Finding]:
+def find_sentinels(checked: CheckedTable) -> Iterator[Found]:
     """Find values that are far from all others and stand for a missing value."""
     for name in checked.names(Role.NUMERIC):
         yield from _numbers(checked, name)
@@ -50,7 +50,7 @@ def find_sentinels(checked: CheckedTable) -> Iterator[Finding]:
         yield from _dates(checked, name)
 
 
-def _numbers(checked: CheckedTable, name: str) -> Iterator[Finding]:
+def _numbers(checked: CheckedTable, name: str) -> Iterator[Found]:
     values = np.asarray(checked.parsed[name])
     known = values[np.isfinite(values)]
     distinct, counts = np.unique(known, return_counts=True)
@@ -62,15 +62,9 @@ def _numbers(checked: CheckedTable, name: str) -> Iterator[Finding]:
     for value in found:
         n = int(counts[np.searchsorted(distinct, value)])
         if _is_sentinel(value, n, known[known != value], unit):
-            low, high = np.quantile(rest, EDGES, method="nearest").tolist()
-            yield checked.finding(
-                "sentinels",
-                FactKind.SENTINEL,
-                name,
-                values == value,
-                typical=(low, high),
-                unit=unit,
-            )
+            edges = tuple(np.quantile(rest, EDGES, method="nearest").tolist())
+            where = values == value
+            yield checked.cells(FactKind.SENTINEL, name, where, typical=edges, unit=unit)
 
 
 def _is_sentinel(value: float, n: int, rest: Floats, unit: float) -> bool:
@@ -101,20 +95,16 @@ def _is_zero_apart(others: Floats, unit: float) -> bool:
     return low >= ZERO_GAP * unit and low > 2 * float(np.quantile(others, 0.25) - low)
 
 
-def _dates(checked: CheckedTable, name: str) -> Iterator[Finding]:
+def _dates(checked: CheckedTable, name: str) -> Iterator[Found]:
     values = np.asarray(checked.parsed[name])
     days = np.array(DATES, dtype="datetime64[D]").astype(np.int64) * 86_400.0
     known = values[np.isfinite(values)]
-    rest = np.sort(known[~np.isin(known, days)])
+    rest = known[~np.isin(known, days)]
     if len(rest) < MIN_ROWS:
         return
     for day in days[np.isin(days, known)]:
         where = values == day
-        at = np.searchsorted(rest, day)
-        gap = min(
-            abs(float(rest[near] - day)) for near in (max(at - 1, 0), min(at, len(rest) - 1))
-        )
-        if gap < MIN_DATE_GAP or where.sum() > MAX_FRACTION * len(known):
+        if np.abs(rest - day).min() < MIN_DATE_GAP or where.sum() > MAX_FRACTION * len(known):
             continue
-        low, high = to_cells(np.quantile(rest, EDGES, method="nearest"), is_time=True)
-        yield checked.finding("sentinels", FactKind.SENTINEL, name, where, typical=(low, high))
+        edges = tuple(to_cells(np.quantile(rest, EDGES, method="nearest"), is_time=True))
+        yield checked.cells(FactKind.SENTINEL, name, where, typical=edges)

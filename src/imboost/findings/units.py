@@ -8,7 +8,7 @@ import numpy as np
 
 from imboost.arrays import Floats, Mask
 from imboost.facts import FactKind, Position
-from imboost.findings.finding import CheckedTable, Finding
+from imboost.findings.finding import CheckedTable, Found
 from imboost.relations.numeric import rounding_unit
 from imboost.stats.scaling import MAD_TO_STD
 from imboost.tables.roles import Role
@@ -25,7 +25,7 @@ MAX_ERROR = 0.12  # of the logarithm of a factor
 MIN_GAP = 0.4  # empty interval between both clusters, relative to the logarithm of the factor
 
 
-def find_mixed_units(checked: CheckedTable) -> Iterator[Finding]:
+def find_mixed_units(checked: CheckedTable) -> Iterator[Found]:
     """Find a few numbers that are all about the same factor away from the others."""
     for name in checked.names(Role.NUMERIC):
         values = np.asarray(checked.parsed[name])
@@ -36,8 +36,7 @@ def find_mixed_units(checked: CheckedTable) -> Iterator[Finding]:
         others = values[~where & np.isfinite(values)]
         low, high = np.quantile(others, [0.01, 0.99]).tolist()
         is_larger = np.median(values[where]) > np.median(others)
-        yield checked.finding(
-            "units",
+        yield checked.cells(
             FactKind.UNIT,
             name,
             where,

@@ -47,16 +47,16 @@ class RepeatedRows:
         if not n_rows(parsed):
             return None
         columns = tuple(parsed)
-        parts = np.array(hash_columns(parsed, columns))
+        parts = hash_columns(parsed, columns)
         bits = np.array([information(part) for part in parts])
-        total, limit = parts.sum(axis=0, dtype=np.uint64), MAX_REPEATED * parts.shape[1]
+        total, limit = parts.sum(axis=0), MAX_REPEATED * parts.shape[1]
         needed = np.log2(parts.shape[1]) + EXTRA_BITS
-        exact = _repeated(total[bits.sum(axis=0) >= needed])
+        exact = repeated(total[bits.sum(axis=0) >= needed])
         exact = exact if np.isin(total, exact).sum() <= limit else exact[:0]
         near: list[Hashes] = []
         for part, own in zip(parts, bits, strict=True):
             rest = total - part
-            hashes = _repeated(rest[bits.sum(axis=0) - own >= needed])
+            hashes = repeated(rest[bits.sum(axis=0) - own >= needed])
             is_rare = len(columns) >= MIN_COLUMNS and np.isin(rest, hashes).sum() <= limit
             near.append(hashes if is_rare else hashes[:0])
         if not len(exact) and not any(len(hashes) for hashes in near):
@@ -65,20 +65,23 @@ class RepeatedRows:
 
     def is_repeated(self, parsed: Parsed) -> Mask:
         """Return which rows equal two training rows, but for at most one cell."""
-        found = np.zeros(n_rows(parsed), dtype=bool)
         parts = hash_columns(parsed, self.columns)
-        total = np.sum(parts, axis=0, dtype=np.uint64)
-        found |= np.isin(total, self.exact)
+        total = parts.sum(axis=0)
+        found = np.isin(total, self.exact)
         for part, hashes in zip(parts, self.near, strict=True):
             found |= np.isin(total - part, hashes)
         return found
 
 
-def hash_columns(parsed: Parsed, columns: tuple[str, ...]) -> list[Hashes]:
-    """Return hashes of the cells, which differ for the same value in different columns."""
+def hash_columns(parsed: Parsed, columns: tuple[str, ...]) -> Hashes:
+    """Return hashes of the cells (columns, rows), which differ for a value in two columns.
+
+    Their sum over some columns is a hash of the row.
+    """
     factors = np.random.default_rng(0).integers(2**63, size=len(columns), dtype=np.uint64)
     pairs = zip(columns, 2 * factors + np.uint64(1), strict=True)
-    return [_hash_cells(parsed[name]) * factor for name, factor in pairs]
+    hashes = [_hash_cells(parsed[name]) * factor for name, factor in pairs]
+    return np.array(hashes, dtype=np.uint64).reshape(len(columns), n_rows(parsed))
 
 
 def _hash_cells(values: Any) -> Hashes:
@@ -109,7 +112,7 @@ def information(hashes: Hashes) -> Floats:
     return np.asarray(np.log2(len(hashes) / np.maximum(counts, 2))[inverse])
 
 
-def _repeated(hashes: Hashes) -> Hashes:
+def repeated(hashes: Hashes) -> Hashes:
     """Return the hashes that occur more than once, sorted."""
-    distinct, counts = np.unique(hashes, return_counts=True)
-    return distinct[counts > 1]
+    ordered = np.sort(hashes)
+    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
