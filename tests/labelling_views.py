@@ -12,9 +12,9 @@ from markupsafe import Markup
 
 from imboost.explain import Explanation
 from imboost.facts import Fact, FactKind, Position
-from imboost.labelling import views
+from imboost.labelling.workspace import Training
 from imboost.present.pictures import Frequencies, Histogram, draw_found
-from imboost.present.rows import UNEXPLAINED, CellView, RowView
+from imboost.present.rows import UNEXPLAINED, CellView, QuestionView, RowGroup, RowView
 from imboost.session.answers import Answer
 from imboost.session.log import Answered
 from imboost.tables.roles import Role
@@ -65,12 +65,11 @@ def question(**changes):
     cells = {"unit_price": "49.99", "currency": "EUR", "coupon": None, "delivery_note": NOTE}
     cells |= {f"attribute_{n}": f"{50 - n / 3:.2f}" for n in range(20)}
     in_munich = [_cell("city", "Munich"), _cell("state", "Hamburg")]
-    group = views.Group(
+    group = RowGroup(
         "The same city and state, which occur together nowhere else.",
-        [cell.column for cell in in_munich],
         [_row(700 + n, f"order 20{n:03d}", in_munich, score=11.2 - n / 10) for n in range(37)],
     )
-    given = views.QuestionView(
+    given = QuestionView(
         row=10423,
         name="order 10423",
         request="b5f2",
@@ -128,24 +127,27 @@ def empty_question():
 def panel(**changes):
     """The panel after 40 answers."""
     found = [n % 3 != 0 and n < 24 for n in range(40)]
-    given = views.PanelView(
-        round=2,
-        n_open=7,
-        counts=Counter({Answer.OUTLIER: 16, Answer.INLIER: 21, Answer.UNSURE: 2, Answer.SKIP: 1}),
-        found_picture=draw_found(found, "16 outliers in 40 answers"),
-        score_picture=SCORES.draw("Scores of all rows", threshold=9.5),
-        n_predicted=312,
-        precision="86% (71–95%)",
-        missed="14 rows (3–41)",
-        is_threshold_estimated=True,
-        advice="Go on: about 14 outliers are still missed.",
-        should_stop=False,
-        training=views.TrainingView("Training on 40 answers", 0.42, 12.0),
-        until_training=3,
-        n_disagreements=2,
-        agreement="Two people agree on 92% of shared rows (kappa 0.81).",
-    )
-    return dataclasses.replace(given, **changes)
+    given = {
+        "round": 2,
+        "n_open": 7,
+        "counts": Counter(
+            {Answer.OUTLIER: 16, Answer.INLIER: 21, Answer.UNSURE: 2, Answer.SKIP: 1}
+        ),
+        "found_picture": draw_found(found, "16 outliers in 40 answers"),
+        "score_picture": SCORES.draw("Scores of all rows", threshold=9.5),
+        "n_predicted": 312,
+        "precision": "86% (71–95%)",
+        "missed": "14 rows (3–41)",
+        "is_threshold_estimated": True,
+        "advice": "Go on: about 14 outliers are still missed.",
+        "should_stop": False,
+        "training": Training("Training on 40 answers", 20.0),
+        "until_training": 3,
+        "n_disagreements": 2,
+        "agreement": "Two people agree on 92% of shared rows (kappa 0.81).",
+        "error": "",
+    }
+    return {**given, **changes}
 
 
 def empty_panel():
@@ -159,17 +161,16 @@ def columns():
     drawn = AMOUNTS.draw("Distribution of amount")
 
     def column(name, role, inferred, n_missing, n_distinct, note, examples, picture=NO_PICTURE):
-        return views.ColumnView(
-            index=0,
-            name=name,
-            role=role,
-            inferred_role=inferred,
-            n_missing=n_missing,
-            n_distinct=n_distinct,
-            note=note,
-            examples=examples,
-            picture=picture,
-        )
+        return {
+            "name": name,
+            "role": role,
+            "inferred_role": inferred,
+            "n_missing": n_missing,
+            "n_distinct": n_distinct,
+            "note": note,
+            "examples": examples,
+            "picture": picture,
+        }
 
     numeric, text = Role.NUMERIC, Role.TEXT
     free_text = "free text, not used for scoring"
@@ -183,17 +184,22 @@ def columns():
             for n in range(26)
         ),
     ]
-    made = [dataclasses.replace(view, index=at) for at, view in enumerate(made)]
     findings = [
         "37 rows have a city that occurs with no other row of their state.",
         "amount: -1 occurs 214 times, which looks like a placeholder for a missing value.",
     ]
-    return views.ColumnsView(columns=made, roles=list(Role), n_rows=50_000, findings=findings)
+    return {
+        "columns": made,
+        "roles": list(Role),
+        "n_rows": 50_000,
+        "findings": findings,
+        "error": "",
+    }
 
 
 def no_columns():
     """A table without columns, with an error."""
-    return views.ColumnsView(columns=[], roles=[], n_rows=0, findings=[], error="No columns.")
+    return {"columns": [], "roles": [], "n_rows": 0, "findings": [], "error": "No columns."}
 
 
 def suspects(n=30):
@@ -217,28 +223,28 @@ def suspects(n=30):
         for at in range(n)
     ]
     all_columns = [*names, *(f"attribute_{at}" for at in range(24))]
-    return views.SuspectsView(
-        rows=rows,
-        columns=names,
-        all_columns=all_columns,
-        sort="score",
-        descending=True,
-        column="city",
-        value="Munich",
-        answered="all",
-        page=2,
-        n_pages=41,
-        n_rows=1214,
-    )
+    return {
+        "rows": rows,
+        "columns": names,
+        "all_columns": all_columns,
+        "sort": "score",
+        "descending": True,
+        "column": "city",
+        "value": "Munich",
+        "answered": "all",
+        "page": 2,
+        "n_pages": 41,
+        "n_rows": 1214,
+    }
 
 
 def history(n=20):
     """A page of the history."""
     entries = [
-        views.HistoryEntry(
-            n - at,
-            f"order {10423 + 17 * at}",
-            Answered(
+        {
+            "number": n - at,
+            "name": f"order {10423 + 17 * at}",
+            "entry": Answered(
                 row=100 + at,
                 answer=list(Answer)[at % 4],
                 round=1,
@@ -248,21 +254,25 @@ def history(n=20):
                 note="amount is in cents" if at % 4 == 0 else "",
                 resolves=at % 3 == 2,
             ),
-            is_current=at % 6 != 5,
-        )
+            "is_current": at % 6 != 5,
+        }
         for at in range(n)
     ]
-    return views.HistoryView(entries, 1, 3, 57)
+    return {"entries": entries, "page": 1, "n_pages": 3, "n_entries": 57}
 
 
 def disagreements():
     """Two doubtful answers and a conflict."""
+
+    def entry(row, name, probability, *answers):
+        return {"row": row, "name": name, "answers": list(answers), "probability": probability}
+
     doubtful = [
-        views.Disagreement(88, "order 9120", [("Ada", Answer.INLIER)], 0.93),
-        views.Disagreement(89, "order 7731", [("Ada", Answer.OUTLIER)], 0.04),
+        entry(88, "order 9120", 0.93, ("Ada", Answer.INLIER)),
+        entry(89, "order 7731", 0.04, ("Ada", Answer.OUTLIER)),
     ]
     both = [("Ada", Answer.OUTLIER), ("Grace", Answer.INLIER)]
-    return views.DisagreementsView(doubtful, [views.Disagreement(91, "order 5500", both, None)])
+    return {"doubtful": doubtful, "conflicts": [entry(91, "order 5500", None, *both)]}
 
 
 def results():

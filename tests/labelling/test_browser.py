@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from browser_pages import accessibility_faults, faultless_page, scrolls_sideways
-from imboost.labelling.views import TrainingView
+from imboost.labelling.workspace import Training
 from imboost.present.pages import render
 from labelling_program import run_labelling, write_orders
 from labelling_views import common, panel
@@ -18,7 +18,7 @@ from labelling_views import common, panel
 N_ROWS, N_FEW_ROWS = 1500, 200
 PAGES = ["/", "/suspects", "/rows/0", "/history", "/disagreements", "/results"]
 MADE_UP = {
-    "training": {"training": TrainingView("training on 1,500 rows", 0.4, 12.0), "error": ""},
+    "training": {"training": Training("training on 1,500 rows", 20.0), "error": ""},
     "error": {"status": 409, "message": "Ada has answered this question already."},
     "question": {"question": None, "panel": panel()},
 }

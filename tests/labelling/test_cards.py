@@ -2,14 +2,9 @@
 
 import pytest
 
-from imboost.labelling import cards
-from imboost.labelling.cards import (
-    disagreements_view,
-    history_view,
-    panel_view,
-    question_view,
-    suspects_view,
-)
+from imboost.labelling import cards, routes
+from imboost.labelling.cards import panel_view, question_view
+from imboost.labelling.routes import disagreements_view, history_view, suspects_view
 from imboost.session import Answer
 from imboost.session.consensus import AnnotatorAgreement
 from labelling_project import make_project, start, write_orders
@@ -38,8 +33,8 @@ def test_a_group_has_no_row_about_which_people_disagree(workspace, monkeypatch):
 
 def test_rows_about_which_people_disagree_are_listed_as_answered(workspace):
     disagree(workspace, 7)
-    assert [row.row for row in suspects_view(workspace, answered="answered").rows] == [7]
-    assert suspects_view(workspace, answered="unanswered").n_rows == 199
+    assert [row.row for row in suspects_view(workspace, answered="answered")["rows"]] == [7]
+    assert suspects_view(workspace, answered="unanswered")["n_rows"] == 199
 
 
 def test_the_panel_counts_a_corrected_row_once(workspace):
@@ -47,8 +42,8 @@ def test_the_panel_counts_a_corrected_row_once(workspace):
     workspace.answer([4], "inlier", who="", from_list=True)
     workspace.answer([3], "inlier", who="", from_list=True)
     panel = panel_view(workspace)
-    assert panel.counts == {Answer.INLIER: 2}
-    assert "0 outliers in 2 answers" in panel.found_picture
+    assert panel["counts"] == {Answer.INLIER: 2}
+    assert "0 outliers in 2 answers" in panel["found_picture"]
 
 
 def test_a_second_opinion_is_asked_without_the_first_answer(workspace):
@@ -77,9 +72,9 @@ def test_an_undefined_kappa_is_not_shown(agreement, text):
 def test_a_contradicted_answer_is_shown_until_somebody_confirms_it(workspace):
     workspace.answer([5], "outlier", who="ann", from_list=True)
     workspace.snapshot.doubtful.append((5, Answer.OUTLIER, 0.01))
-    assert [item.row for item in disagreements_view(workspace).doubtful] == [5]
+    assert [item["row"] for item in disagreements_view(workspace)["doubtful"]] == [5]
     workspace.resolve(5, "outlier", who="ann")
-    assert disagreements_view(workspace).doubtful == []
+    assert disagreements_view(workspace)["doubtful"] == []
 
 
 def test_similar_rows_do_not_include_the_row_itself(workspace):
@@ -96,8 +91,8 @@ def test_a_card_says_on_which_side_of_the_threshold_its_row_is(workspace):
 def test_the_history_marks_answers_that_a_correction_replaced(workspace):
     for answer in ("outlier", "unsure", "inlier"):
         workspace.answer([3], answer, who="ann", from_list=True)
-    entries = history_view(workspace).entries
-    assert [(line.entry.answer, line.is_current) for line in entries] == [
+    entries = history_view(workspace)["entries"]
+    assert [(line["entry"].answer, line["is_current"]) for line in entries] == [
         ("inlier", True),
         ("unsure", False),
         ("outlier", False),
@@ -105,13 +100,13 @@ def test_the_history_marks_answers_that_a_correction_replaced(workspace):
 
 
 def test_the_pages_of_the_history_number_its_entries_from_the_oldest(workspace, monkeypatch):
-    monkeypatch.setattr(cards, "PAGE_ROWS", 2)
+    monkeypatch.setattr(routes, "PAGE_ROWS", 2)
     for row in (3, 4, 5):
         workspace.answer([row], "inlier", who="ann", from_list=True)
     pages = [history_view(workspace, page) for page in (1, 2, 9)]
-    numbers = [[(line.number, line.entry.row) for line in page.entries] for page in pages]
+    numbers = [[(line["number"], line["entry"].row) for line in page["entries"]] for page in pages]
     assert numbers == [[(3, 5), (2, 4)], [(1, 3)], [(1, 3)]]
-    assert {(page.n_pages, page.n_entries) for page in pages} == {(2, 3)}
+    assert {(page["n_pages"], page["n_entries"]) for page in pages} == {(2, 3)}
 
 
 def test_a_group_answer_frees_the_question_of_another_person(workspace):

@@ -118,13 +118,13 @@ def test_an_upload_is_imported_and_counted(client, labelled):
     tasks[0]["annotations"][0] |= {"id": 5, "completed_by": {"email": "cy@example.org"}}
     assert ">Imported 1 answer." in upload(client, json.dumps(tasks).encode()).text
     assert labelled.session.history[-1].who == "cy@example.org"
-    assert ">Imported 0 answers." in upload(client, json.dumps(tasks).encode()).text
+    assert ">Imported 0 answers. " in upload(client, json.dumps(tasks).encode()).text
 
 
 def test_a_bad_upload_is_refused(client, monkeypatch):
     assert "not JSON" in message(upload(client, b"<xml>"))
     monkeypatch.setattr(results, "MAX_BYTES", 10)
-    monkeypatch.setattr("imboost.labelling.label_studio_import.MAX_BYTES", 10)
+    monkeypatch.setattr("imboost.labelling.label_studio.MAX_BYTES", 10)
     assert "can be imported at once" in message(upload(client, b"[" + b" " * 1000 + b"]"))
     assert client.post("/label-studio", data={"file": "text"}).status_code == 422
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 import labelling_views as made_up
-from imboost.labelling import views
+from imboost.labelling.workspace import Training
 from imboost.present import pages as rendering
 from imboost.present.rows import UNEXPLAINED
 from page_reading import Elements
@@ -17,7 +17,7 @@ HOSTILE = [
     "W" * 200,
 ]
 HARMLESS = [f"text {n}" for n in range(len(HOSTILE))]
-TRAINING = views.TrainingView("Fitting the base learners", 0.37, 48.0)
+TRAINING = Training("Fitting the base learners", 48.0)
 FAILED = {"training": None, "error": "The table has no column that can be used for scoring."}
 BEFORE = {"phase": "columns", "panel": None}
 FIRST = {"phase": "training", "panel": None}
@@ -27,7 +27,7 @@ STOP = made_up.panel(should_stop=True, training=None, error="The disk is full.")
 
 TYPICAL = {
     "question": {"question": made_up.question()},
-    "row": {"question": made_up.question(is_open=False), "back": "/suspects"},
+    "row": {"question": made_up.question(), "back": "/suspects"},
     "columns": {"columns": made_up.columns(), **BEFORE},
     "training": {"training": TRAINING, "error": "", **FIRST},
     "suspects": {"suspects": made_up.suspects()},
@@ -41,7 +41,7 @@ TYPICAL = {
 }
 OTHER = [
     ("question", {"question": made_up.empty_question(), **NEW}),
-    ("question", {"question": made_up.question(explanation=UNEXPLAINED, is_explained=False)}),
+    ("question", {"question": made_up.question(explanation=UNEXPLAINED)}),
     ("question", {"question": None}),
     ("question", {"question": None, "panel": None}),
     ("question", {"question": None, "panel": DONE}),
@@ -50,8 +50,8 @@ OTHER = [
     ("training", {**FAILED, **FIRST}),
     ("training", {"training": None, "error": "", **FIRST}),
     ("suspects", {"suspects": made_up.suspects(0)}),
-    ("history", {"history": views.HistoryView([], 1, 1, 0)}),
-    ("disagreements", {"disagreements": views.DisagreementsView([], [])}),
+    ("history", {"history": {"entries": [], "page": 1, "n_pages": 1, "n_entries": 0}}),
+    ("disagreements", {"disagreements": {"doubtful": [], "conflicts": []}}),
     ("results", {"results": {"downloads": [], "saved": "", "report": ""}}),
 ]
 
@@ -222,7 +222,7 @@ def test_changed_roles_are_selected_and_pointed_out():
     zip_row = next(row for row in page.find("tr") if "zip" in row["text"])
     assert "changed from numeric" in zip_row["text"]
     chosen = [o["text"] for o in page.find("option") if "selected" in o["attrs"]]
-    assert chosen == [column.role for column in made_up.columns().columns]
+    assert chosen == [column["role"] for column in made_up.columns()["columns"]]
 
 
 def test_links_of_the_list_keep_the_filter():
@@ -236,7 +236,9 @@ def test_links_of_the_list_keep_the_filter():
 def test_only_current_entries_of_the_history_can_be_corrected():
     page = read("history", TYPICAL["history"])
     corrected = [f["attrs"]["value"] for f in page.find("input") if f["attrs"]["name"] == "row"]
-    current = [str(line.entry.row) for line in made_up.history().entries if line.is_current]
+    current = [
+        str(line["entry"].row) for line in made_up.history()["entries"] if line["is_current"]
+    ]
     assert corrected == current
 
 

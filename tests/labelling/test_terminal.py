@@ -62,7 +62,7 @@ def test_a_card_shows_the_reasons_the_other_cells_and_the_status(make_workspace)
     workspace = make_workspace()
     text = play(workspace, "q", width=300)
     row = workspace.session.open_questions
-    shown = [one for one in row if f"{workspace.columns.row_name(one)}   score" in text]
+    shown = [one for one in row if f"{workspace.row_name(one)}   score" in text]
     assert len(shown) == 1
     question = question_view(workspace, shown[0], explain=True)
     assert question.reasons
@@ -79,7 +79,7 @@ def test_undo_brings_the_question_back(make_workspace):
     workspace = make_workspace()
     text = play(workspace, "ozi")
     assert answers(workspace) == [(Answer.INLIER, "")]
-    first = workspace.columns.row_name(workspace.session.history[0].row)
+    first = workspace.row_name(workspace.session.history[0].row)
     assert text.count(f"{first}   score") == 2
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from imboost.errors import SessionError
-from imboost.labelling.snapshot import Explainer
+from imboost.labelling.snapshot import Snapshot
 from imboost.session import Answer, Session
 from labelling_project import N_QUESTIONS, make_project, start, write_orders
 
@@ -90,17 +90,17 @@ def test_people_can_answer_while_the_model_is_trained(workspace, orders, monkeyp
 
 
 def test_open_questions_have_reasons(workspace):
-    assert all(workspace.explainer.get(row) for row in workspace.session.open_questions)
+    assert all(row in workspace.snapshot.explanations for row in workspace.session.open_questions)
 
 
 def test_the_reasons_of_the_first_question_are_computed_first(orders, monkeypatch):
-    explained, prepare = [], Explainer.prepare
+    explained, prepare = [], Snapshot.prepare
 
-    def record(explainer, rows):
+    def record(snapshot, rows):
         explained.extend(rows)
-        prepare(explainer, rows)
+        prepare(snapshot, rows)
 
-    monkeypatch.setattr(Explainer, "prepare", record)
+    monkeypatch.setattr(Snapshot, "prepare", record)
     monkeypatch.setattr("imboost.labelling.workspace.EXPLAINED_AT_ONCE", 1)
     project = make_project(orders[0])
     workspace = start(project)

@@ -11,9 +11,8 @@ import pytest
 from imboost import Answer, Session, TableDetector
 from imboost.errors import SessionError
 from imboost.labelling.cards import question_view
-from imboost.labelling.exports import scored_table
-from imboost.labelling.label_studio import export_tasks
-from imboost.labelling.label_studio_import import import_answers
+from imboost.labelling.label_studio import export_tasks, import_answers
+from imboost.labelling.results import scored_table
 from imboost.labelling.workspace import Workspace
 from imboost.scoring import candidate_pool, training_sample
 from imboost.session.export import history_table

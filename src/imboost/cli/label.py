@@ -207,8 +207,7 @@ def _n_answers(project: Project) -> int:
 
 
 def _run_terminal(project: Project, who: str) -> None:
-    from imboost.labelling.keys import read_keys
-    from imboost.labelling.terminal import Terminal
+    from imboost.labelling.terminal import Terminal, read_keys
 
     if project.setup is not None:
         print_columns(project.setup.schema, project.setup.table.num_rows)

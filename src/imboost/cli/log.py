@@ -107,23 +107,11 @@ def _list(counts: Counter[str]) -> str:
 
 def _replayed_scores(address: str, name: str, data: Path | None) -> Any:
     """Open the session, which trains its model again, and return the scores as a table."""
-    import pyarrow as pa
-
-    from imboost.scoring.score_columns import PREDICTED, schema_of
+    from imboost.scoring.score_columns import PREDICTED
     from imboost.session import Session
+    from imboost.session.export import score_table
 
     with Session.open(address, data, name=name) as session:
         with stage("training"):
-            detector = session.start().detector
-        scores, answers = detector.decision_scores_, session.answers
-        rows = session.rows.numbers
-    return pa.table(
-        {
-            "row": rows,
-            "score": scores,
-            "probability": detector.decision_.probability(scores),
-            "is_outlier": detector.labels_ == 1,
-            "answer": [answers.get(row) for row in rows.tolist()],
-        },
-        schema=schema_of(*PREDICTED, "answer"),
-    )
+            session.start()
+        return score_table(session, session.detector).select([*PREDICTED, "answer"])

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from imboost import present
 from imboost.errors import IMBoostError, SessionError, StoreError
 from imboost.labelling import results, routes
-from imboost.labelling.label_studio_import import MAX_BYTES
+from imboost.labelling.label_studio import MAX_BYTES
 from imboost.labelling.login import add_login, is_open
 from imboost.labelling.pages import show_page
 from imboost.labelling.project import Project

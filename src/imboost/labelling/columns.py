@@ -1,8 +1,8 @@
-"""The columns of the table as the page shows and compares them."""
+"""The columns of the table as the page shows and compares them, and groups of like rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,10 @@ MAX_RARE_ROWS = 0.05  # fraction of rows with rare categories above which that i
 N_DIFFERENCES = 3  # columns named as the differences of two rows
 MIN_DIFFERENCE = 0.1  # of the range between the fences; smaller differences are not named
 NEARBY = 0.05  # numbers that differ by less than this fraction of the inner range are alike
+MAX_GROUP = 100  # rows: a person looks through all of them
+SUSPECT_FRACTION = 0.05  # of the rows: lower scores are grouped only if predicted outliers
+MAX_SHARED = 2  # first reasons that the rows of a group share
+NEAR_DUPLICATE = 0.9  # fraction of equal cells from which rows are near duplicates
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +149,10 @@ class Columns:
         row_numbers: Indices | None = None,
     ) -> None:
         self.names: list[str] = table.column_names
-        self.used = {name: _fit(values) for name, values in parsed.items()}
+        self.used = {
+            name: (NumberColumn if isinstance(values, np.ndarray) else CategoryColumn).fit(values)
+            for name, values in parsed.items()
+        }
         self._table = table
         self._identifiers = identifiers
         self._broken = broken or {}
@@ -171,10 +178,6 @@ class Columns:
         is_number = isinstance(self.used.get(name), NumberColumn)
         return [shorten(text) for text in texts] if is_number else texts
 
-    def text(self, name: str) -> pa.ChunkedArray:
-        """Return a whole column as text."""
-        return to_text(self._table.column(name))
-
     def largest_differences(self, row: int, other: int) -> list[str]:
         """Return the columns in which two rows differ most."""
         sizes = {name: column.difference(row, other) for name, column in self.used.items()}
@@ -186,7 +189,7 @@ class Columns:
         used = self.used.get(name)
         if isinstance(used, NumberColumn):
             return np.where(np.isnan(used.values), -np.inf, used.values)
-        column = CategoryColumn.fit(self.text(name))
+        column = CategoryColumn.fit(to_text(self._table.column(name)))
         ranks = np.argsort(np.argsort(np.array(column.categories, dtype=object)))
         return np.append(ranks, -1.0)[column.codes]
 
@@ -194,13 +197,9 @@ class Columns:
         """Return which rows contain a text in one of these columns, in any case."""
         found = np.zeros(self._table.num_rows, dtype=bool)
         for name in names:
-            matches = pc.match_substring(self.text(name), text, ignore_case=True)
+            matches = pc.match_substring(to_text(self._table.column(name)), text, ignore_case=True)
             found |= pc.fill_null(matches, False).to_numpy()
         return found
-
-    def row_name(self, row: int) -> str:
-        """Return the name of a row, see `row_names`."""
-        return self.row_names([row])[0]
 
     def row_names(self, rows: list[int]) -> list[str]:
         """Return the names of rows: the identifier, or the number of a row without one."""
@@ -212,7 +211,52 @@ class Columns:
         ]
 
 
-def _fit(values: Any) -> NumberColumn | CategoryColumn:
-    return (
-        NumberColumn.fit(values) if isinstance(values, np.ndarray) else CategoryColumn.fit(values)
-    )
+def find_suspects(scores: Floats, threshold: float) -> Indices:
+    """Return the rows that may be grouped: predicted outliers and the highest scores."""
+    floor = min(threshold, float(np.quantile(scores, 1 - SUSPECT_FRACTION)))
+    return np.flatnonzero(scores > floor)
+
+
+def find_group(
+    columns: Columns,
+    row: int,
+    reasons: Sequence[str],
+    scores: Floats,
+    suspects: Indices,
+    rules: Collection[str] = (),
+) -> tuple[str, list[int]]:
+    """Return what the rows like a row share, and these rows by descending score.
+
+    A row that is no suspect has no group: its answer is likely "inlier", and may be wrong for
+    suspicious rows that look alike.
+
+    Parameters
+    ----------
+    columns : Columns
+    row : int
+    reasons : sequence of str
+        Columns that make the row unusual, the strongest first.
+    scores : array of shape (n_rows,)
+    suspects : array of int
+        Rows that may be grouped, ascending; see `find_suspects`.
+    rules : collection of str
+        Reasons that are broken rules: rows are alike if they break a rule of the same column.
+    """
+    if row not in suspects:
+        return "", []
+    suspects = suspects[suspects != row]
+    shared = [name for name in reasons if name in columns.used][:MAX_SHARED]
+    if shared:
+        shared = shared[:1] if shared[0] in rules else [one for one in shared if one not in rules]
+        is_like = np.all(
+            [columns.like(row, name, is_rule=name in rules)[suspects] for name in shared], axis=0
+        )
+        way = "by a broken rule" if shared[0] in rules else "in the same way"
+        reason = f"unusual in {' and '.join(shared)} {way}"
+    else:
+        equal = np.mean([column.equal(row)[suspects] for column in columns.used.values()], axis=0)
+        is_like = equal >= NEAR_DUPLICATE
+        reason = "nearly all cells are the same"
+    found = suspects[is_like]
+    order = np.argsort(-scores[found], kind="stable")[:MAX_GROUP]
+    return reason, found[order].tolist()

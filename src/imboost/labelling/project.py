@@ -1,4 +1,4 @@
-"""A table that is labelled: first its columns, then its questions."""
+"""A table that is labelled: first the roles of its columns, then its questions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,28 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, cast
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from imboost.detectors.table_detector import TableDetector
-from imboost.labelling.setup import TableSetup
+from imboost.findings.check import check_table
+from imboost.labelling.columns import Columns, NumberColumn
 from imboost.labelling.workspace import Workspace
+from imboost.present import wording
+from imboost.present.formatting import percent, shorten
 from imboost.scoring.candidate_pool import load_pool
 from imboost.session import Session
 from imboost.session.store import SQLLog
+from imboost.tables.cells import to_text
 from imboost.tables.files import TableFiles
+from imboost.tables.roles import Role
+from imboost.tables.schema import ColumnSchema, Schema
+
+N_EXAMPLES = 3
+EXAMPLE_LENGTH = 40  # characters of an example
+MAX_CHECKED_ROWS = 50_000  # rows of a table up to which slow checks do not delay the page
+SLOW_CHECKS = ("near-duplicates", "relations")
+MOSTLY_MISSING = 0.5  # fraction of missing cells that is worth mentioning
 
 Phase = Literal["columns", "training", "questions"]
 
@@ -127,3 +142,65 @@ def stored_settings(url: str | Path, name: str) -> dict[str, Any]:
         return log.settings
     finally:
         log.close()
+
+
+class TableSetup:
+    """Roles of the columns of a table, inferred and then corrected by a person.
+
+    Parameters
+    ----------
+    table : Arrow table
+    roles : dict of str to str, optional
+        Roles that the person has chosen.
+    """
+
+    def __init__(self, table: pa.Table, roles: Mapping[str, str] | None = None) -> None:
+        self.table = table
+        self.inferred = {column.name: str(column.role) for column in Schema.fit(table)}
+        self.set_roles(roles or {})
+
+    def set_roles(self, roles: Mapping[str, str]) -> None:
+        """Use these roles; those of other columns are inferred.
+
+        Raises
+        ------
+        IMBoostError
+            If a column cannot have its role; the roles then stay as they were.
+        """
+        changed = {name: role for name, role in roles.items() if self.inferred.get(name) != role}
+        schema, parsed = Schema.fit_parse(self.table, changed)
+        self.roles, self.schema = changed, schema
+        n_rows = self.table.num_rows
+        skipped = SLOW_CHECKS if n_rows > MAX_CHECKED_ROWS else ()
+        found = check_table(self.table, schema=(schema, parsed), skip=skipped)
+        self.findings = [wording.finding(finding.facts) for finding in found]
+        for column in schema:
+            share = column.n_missing / max(n_rows, 1)
+            if column.role == Role.CONSTANT:
+                self.findings.append(f"{column.name} has the same value in every row.")
+            elif share >= MOSTLY_MISSING:
+                self.findings.append(f"{column.name} is missing in {percent(share)} of rows.")
+        self._columns = Columns(self.table, parsed, [])
+
+    def view(self, error: str = "") -> dict[str, Any]:
+        """Return the values of the page of all columns."""
+        return {
+            "columns": [self._column_view(column) for column in self.schema],
+            "roles": [str(role) for role in Role],
+            "n_rows": self.table.num_rows,
+            "findings": self.findings,
+            "error": error,
+        }
+
+    def _column_view(self, column: ColumnSchema) -> dict[str, Any]:
+        texts = to_text(self.table.column(column.name).slice(0, 1000)).drop_null()
+        examples = pc.unique(texts).to_pylist()[:N_EXAMPLES]
+        used = self._columns.used.get(column.name)
+        if isinstance(used, NumberColumn):
+            examples = [shorten(text) for text in examples]
+        return {
+            **vars(column),
+            "inferred_role": self.inferred[column.name],
+            "examples": [text[:EXAMPLE_LENGTH] for text in examples],
+            "picture": used.picture.draw(f"Distribution of {column.name}") if used else "",
+        }

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import math
+from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Form, Request, Response
+import numpy as np
+from fastapi import APIRouter, Depends, Form, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from imboost.errors import IMBoostError, SessionError, StoreError
-from imboost.labelling.cards import (
-    disagreements_view,
-    history_view,
-    panel_view,
-    question_view,
-    suspects_view,
-)
+from imboost.labelling.cards import panel_view, question_view, row_views
 from imboost.labelling.pages import (
     NAME_COOKIE,
     OfProject,
@@ -24,10 +20,12 @@ from imboost.labelling.pages import (
     redirect,
     show_page,
 )
-from imboost.labelling.views import QuestionView
 from imboost.labelling.workspace import Workspace
+from imboost.present.rows import QuestionView
 from imboost.session import Answer
 
+PAGE_ROWS = 50
+N_LIST_COLUMNS = 6  # columns of the table that the list of suspects shows
 MAX_NAME_LENGTH = 60  # characters of a person's name
 MAX_NOTE_LENGTH = 2000  # characters of a note
 MAX_COLUMNS = 20_000  # of the form of all columns
@@ -176,9 +174,7 @@ def show_panel(request: Request, workspace: OfWorkspace) -> Response:
     return show_page(request, "fragments/panel", panel=panel_view(workspace))
 
 
-@router.get("/suspects")
-def show_suspects(
-    request: Request,
+def suspects_view(
     workspace: OfWorkspace,
     sort: str = "score",
     order: str = "desc",
@@ -186,18 +182,48 @@ def show_suspects(
     value: str = "",
     answered: str = "all",
     page: int = 1,
+) -> dict[str, Any]:
+    """Return a page of the rows, by score or by a column, filtered by the text of their cells."""
+    snapshot, columns, session = workspace.snapshot, workspace.columns, workspace.session
+    answers = session.answers
+    keep = np.ones(len(snapshot.scores), dtype=bool)
+    if value:
+        keep = columns.contain(value, [column] if column in columns.names else columns.names)
+    if answered in ("answered", "unanswered"):
+        has_answer = np.zeros(len(keep), dtype=bool)
+        has_answer[session.rows.positions([*answers, *session.conflicts])] = True
+        keep &= has_answer if answered == "answered" else ~has_answer
+    rows = np.flatnonzero(keep)
+    sort = sort if sort in columns.names else "score"
+    keys = snapshot.scores if sort == "score" else columns.sort_keys(sort)
+    ordered = np.argsort(keys[rows] if order == "asc" else -keys[rows], kind="stable")
+    page, n_pages = _page_of(page, len(rows))
+    shown = rows[ordered][(page - 1) * PAGE_ROWS : page * PAGE_ROWS].tolist()
+    names = list(columns.used)[:N_LIST_COLUMNS]
+    names += dict.fromkeys(
+        name for name in (sort, column) if name in columns.names and name not in names
+    )
+    return {
+        "rows": row_views(workspace, shown, names, answers),
+        "columns": names,
+        "all_columns": columns.names,
+        "sort": sort,
+        "descending": order != "asc",
+        "column": column,
+        "value": value,
+        "answered": answered,
+        "page": page,
+        "n_pages": n_pages,
+        "n_rows": len(rows),
+    }
+
+
+@router.get("/suspects")
+def show_suspects(
+    request: Request, suspects: Annotated[dict[str, Any], Depends(suspects_view)]
 ) -> Response:
     """List the rows by score or by a column."""
-    view = suspects_view(
-        workspace,
-        sort=sort,
-        descending=order != "asc",
-        column=column,
-        value=value,
-        answered=answered,
-        page=page,
-    )
-    return show_page(request, "suspects", suspects=view)
+    return show_page(request, "suspects", suspects=suspects)
 
 
 @router.post("/suspects")
@@ -220,10 +246,37 @@ def show_row(request: Request, workspace: OfWorkspace, row: int, back: str = SUS
     return show_page(request, "row", question=view, back=back if back in BACK_PATHS else SUSPECTS)
 
 
+def history_view(workspace: OfWorkspace, page: int = 1) -> dict[str, Any]:
+    """Return a page of the history, newest first."""
+    session = workspace.session
+    given = session.history
+    page, n_pages = _page_of(page, len(given))
+    end = len(given) - (page - 1) * PAGE_ROWS
+    start = max(end - PAGE_ROWS, 0)
+    entries = [
+        {
+            "number": number,
+            "name": workspace.row_name(entry.row),
+            "entry": entry,
+            "is_current": session.answers_about(entry.row).get(entry.who) is entry,
+        }
+        for number, entry in enumerate(given[start:end], start + 1)
+    ]
+    return {"entries": entries[::-1], "page": page, "n_pages": n_pages, "n_entries": len(given)}
+
+
+def _page_of(page: int, n: int) -> tuple[int, int]:
+    """Return the nearest page that a list of `n` entries has, and the number of its pages."""
+    n_pages = max(1, math.ceil(n / PAGE_ROWS))
+    return min(max(page, 1), n_pages), n_pages
+
+
 @router.get("/history")
-def show_history(request: Request, workspace: OfWorkspace, page: int = 1) -> Response:
+def show_history(
+    request: Request, history: Annotated[dict[str, Any], Depends(history_view)]
+) -> Response:
     """Show all answers, the newest first."""
-    return show_page(request, "history", history=history_view(workspace, page))
+    return show_page(request, "history", history=history)
 
 
 @router.post("/history")
@@ -237,6 +290,24 @@ def correct(
     """Correct an answer."""
     workspace.answer([row], answer, who=person(request), from_list=True)
     return redirect(f"/history?{urlencode({'page': page})}")
+
+
+def disagreements_view(workspace: Workspace) -> dict[str, Any]:
+    """Return answers that the model contradicts, and rows about which people disagree."""
+
+    def entry(row: int, probability: float | None = None) -> dict[str, Any]:
+        people = workspace.session.answers_about(row)
+        return {
+            "row": row,
+            "name": workspace.row_name(row),
+            "answers": [(who, given.answer) for who, given in people.items()],
+            "probability": probability,  # out of fold, of an outlier
+        }
+
+    return {
+        "doubtful": [entry(row, probability) for row, probability in workspace.doubtful()],
+        "conflicts": [entry(row) for row in workspace.session.conflicts],
+    }
 
 
 @router.get("/disagreements")

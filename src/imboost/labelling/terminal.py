@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from typing import Any, TextIO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
@@ -12,10 +15,9 @@ from rich.text import Text
 
 from imboost.errors import SessionError, StoreError
 from imboost.labelling.cards import panel_view, question_view
-from imboost.labelling.views import PanelView, QuestionView
 from imboost.labelling.workspace import Workspace
 from imboost.present.formatting import count, cut, number, percent, printable, shorten
-from imboost.present.rows import CellView
+from imboost.present.rows import CellView, QuestionView
 from imboost.session import Answer
 
 MAX_GROUP_ROWS = 5  # rows of a group that are listed
@@ -24,6 +26,9 @@ POLL_SECONDS = 0.1  # between two looks for new questions
 MAX_TRAINING_SECONDS = 3600.0
 
 ANSWERS = {"o": Answer.OUTLIER, "i": Answer.INLIER, "u": Answer.UNSURE, "s": Answer.SKIP}
+ESCAPE = b"\x1b"  # begins the sequences that arrow and function keys send
+MAX_KEY_BYTES = 64
+WORDS = {answer.value: answer.value[0] for answer in Answer}
 GROUP_ANSWERS = {"O": Answer.OUTLIER, "I": Answer.INLIER}
 HELP = (
     ("o", "the row is an outlier"),
@@ -196,14 +201,17 @@ def _other_cells(cells: list[CellView]) -> Text:
     return text
 
 
-def _status(panel: PanelView) -> Text:
-    found = count(panel.counts[Answer.OUTLIER], "outlier")
-    text = f"Round {panel.round} · {count(panel.counts.total(), 'answer')} · {found} found"
-    if panel.training is not None:
-        text += f" · {panel.training.text}"
-    if panel.error:
-        text += f" · {panel.error}"
-    return Text(printable(f"{text} · {panel.advice}"), "cyan")
+def _status(panel: dict[str, Any]) -> Text:
+    counts, training = panel["counts"], panel["training"]
+    parts = [
+        f"Round {panel['round']}",
+        count(counts.total(), "answer"),
+        f"{count(counts[Answer.OUTLIER], 'outlier')} found",
+        training.text if training else "",
+        panel["error"],
+        panel["advice"],
+    ]
+    return Text(printable(" · ".join(filter(None, parts))), "cyan")
 
 
 def _cell(value: str | None) -> str:
@@ -212,3 +220,33 @@ def _cell(value: str | None) -> str:
 
 def _short(text: str) -> str:
     return cut(printable(text), MAX_VALUE_LENGTH)
+
+
+def read_keys(stream: TextIO) -> Iterator[str]:
+    """Yield keys as they are pressed; from anything but a terminal, the key on each line.
+
+    A line may also be the word of an answer, such as "outlier".
+    """
+    if stream.isatty() and find_spec("termios"):  # where there is none, lines are read
+        yield from _read_terminal(stream.fileno())
+    else:
+        for line in stream:
+            if word := line.strip():
+                yield WORDS.get(word.lower(), word) if len(word) > 1 else word
+
+
+def _read_terminal(fd: int) -> Iterator[str]:
+    import termios
+    import tty
+
+    while True:
+        before = termios.tcgetattr(fd)
+        try:
+            tty.setcbreak(fd)  # discards keys that were pressed before the question was shown
+            pressed = os.read(fd, MAX_KEY_BYTES)
+        finally:
+            termios.tcsetattr(fd, termios.TCSADRAIN, before)
+        if not pressed or pressed == b"\x04":  # the end of the input, or Ctrl+D
+            return
+        if not pressed.startswith(ESCAPE):
+            yield pressed.decode(errors="ignore")[:1]

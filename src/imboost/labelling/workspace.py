@@ -6,17 +6,17 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
-from typing import TypeVar, cast
+from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imboost.detectors.table_detector import TableDetector
-from imboost.errors import IMBoostError, SessionError, TrainingError
+from imboost.errors import IMBoostError, SessionError
 from imboost.labelling.columns import Columns
 from imboost.labelling.leases import Leases
-from imboost.labelling.snapshot import Explainer, Snapshot
-from imboost.labelling.views import TrainingView
+from imboost.labelling.snapshot import Snapshot
 from imboost.present.formatting import count
 from imboost.session import Answer, Session
 from imboost.session.trainer import LocalTrainer
@@ -27,7 +27,27 @@ EXPLAINED_AT_ONCE = 5  # questions: the first ones are ready before the last one
 HASH_FACTOR = 2_654_435_761  # Knuth's: a row has the same hash in every process
 MAX_FRACTION = 0.95  # progress bars stop here until the training is finished
 
-Value = TypeVar("Value")
+
+@dataclass(frozen=True)
+class Training:
+    """A training in progress: what is being done, and its estimated time."""
+
+    text: str
+    seconds: float | None = None
+    start: float = field(default_factory=time.monotonic)
+
+    @property
+    def fraction(self) -> float:
+        """The part that is done."""
+        spent = time.monotonic() - self.start
+        return min(spent / self.seconds, MAX_FRACTION) if self.seconds else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """None if the time is not known."""
+        if self.seconds is None:
+            return None
+        return max(self.start + self.seconds - time.monotonic(), 0.0)
 
 
 class Workspace:
@@ -56,6 +76,12 @@ class Workspace:
     ----------
     error : str
         Why the last training failed; empty if it did not.
+    training : Training or None
+        The training in progress.
+    columns : Columns
+        The columns of the table, once the workspace is ready.
+    points : array of shape (n_rows, n_features)
+        The rows as points, for the search of similar rows.
     """
 
     def __init__(
@@ -77,10 +103,11 @@ class Workspace:
         self._wake = threading.Event()
         self._is_stopped = False
         self._is_waiting = False  # the thread has nothing to do
-        self._training: tuple[str, float, float | None] | None = None  # text, start, seconds
+        self.training: Training | None = None
         self._last_seconds: float | None = None
-        self._model: tuple[Snapshot, Explainer] | None = None
-        self._table: tuple[Columns, NDArray[np.float32]] | None = None
+        self._snapshot: Snapshot | None = None
+        self.columns: Columns
+        self.points: NDArray[np.float32]
         self._thread = threading.Thread(target=self._run, name="training", daemon=True)
 
     def start(self) -> None:
@@ -106,49 +133,25 @@ class Workspace:
     @property
     def is_ready(self) -> bool:
         """Whether a model has been trained and questions can be shown."""
-        return self._model is not None
+        return self._snapshot is not None
 
     @property
     def snapshot(self) -> Snapshot:
         """The present model."""
-        return self._require(self._model)[0]
-
-    @property
-    def explainer(self) -> Explainer:
-        """Explanations by the present model."""
-        return self._require(self._model)[1]
-
-    @property
-    def columns(self) -> Columns:
-        """The columns of the table."""
-        return self._require(self._table)[0]
-
-    @property
-    def points(self) -> NDArray[np.float32]:
-        """The rows as points, for the search of similar rows."""
-        return self._require(self._table)[1]
-
-    @property
-    def training(self) -> TrainingView | None:
-        """The training in progress."""
-        if (running := self._training) is None:
-            return None
-        text, start, seconds = running
-        spent = time.monotonic() - start
-        if seconds is None:
-            return TrainingView(text, 0.0, None)
-        return TrainingView(text, min(spent / seconds, MAX_FRACTION), max(seconds - spent, 0.0))
+        if self._snapshot is None:
+            raise SessionError("The model is being trained; try again in a moment.")
+        return self._snapshot
 
     @property
     def n_new_answers(self) -> int:
         """Labels that changed since the last training."""
-        if self._model is None:
+        if not self.is_ready:
             return 0
         return int((self.session.labels != self.snapshot.detector.decision_.labels).sum())
 
     def row_name(self, row: int) -> str:
         """Return the identifiers of a row, or its number."""
-        return self.columns.row_name(self.session.rows.position(row))
+        return self.columns.row_names(self.session.rows.positions([row]))[0]
 
     def doubtful(self) -> list[tuple[int, float]]:
         """Return answers that the model contradicts and nobody has confirmed since.
@@ -299,7 +302,7 @@ class Workspace:
                     logging.getLogger(__name__).exception("The training failed.")
                 self.error = f"The training failed: {error or type(error).__name__}"
             finally:
-                self._training = None
+                self.training = None
             self._is_waiting = True
             self._wake.wait(timeout=1.0)
             self._is_waiting = False
@@ -307,7 +310,7 @@ class Workspace:
 
     def _work(self) -> None:
         """Do what is due: the first training, a training with answers, or more questions."""
-        if self._model is None:
+        if not self.is_ready:
             if not self.error:
                 self._train_first()
         elif self._is_training_due():
@@ -319,56 +322,40 @@ class Workspace:
 
     def _train_first(self) -> None:
         session = self.session
-        self._training = ("reading the columns", time.monotonic(), None)
+        self.training = Training("reading the columns")
         seconds = session.trainer.estimate_seconds()
-        text = f"training on {count(len(session.rows), 'row')}"
-        self._training = (text, time.monotonic(), seconds)
+        self.training = Training(f"training on {count(len(session.rows), 'row')}", seconds)
         session.start()
         table, detector = session.X, cast("TableDetector", session.detector)
         identifiers = [c.name for c in detector.schema_ if c.role == Role.IDENTIFIER]
         parsed = detector.schema_.parse(table)
         broken = detector.rules_.broken(parsed) if detector.rules_ else {}
-        columns = Columns(table, parsed, identifiers, broken, session.rows.numbers)
-        self._table = (columns, detector.embed(table).astype(np.float32))
+        self.columns = Columns(table, parsed, identifiers, broken, session.rows.numbers)
+        self.points = detector.embed(table).astype(np.float32)
         self._fill(self.n_questions)
 
     def _train(self) -> None:
-        start = time.monotonic()
         n_labelled = int((self.session.labels >= 0).sum())
-        text = f"training with {count(n_labelled, 'answer')}"
-        self._training = (text, start, self._last_seconds)
+        self.training = Training(
+            f"training with {count(n_labelled, 'answer')}", self._last_seconds
+        )
         self.session.refine()
         self._publish()
-        self._training = None
-        self._last_seconds = time.monotonic() - start
+        self._last_seconds = time.monotonic() - self.training.start
+        self.training = None
 
     def _fill(self, n: int) -> None:
         """Make sure that `n` questions are open, with reasons."""
         if self.session.n_left:
             self.session.top_up(n)
-        if self._model is None:
+        if not self.is_ready:
             self._publish()
-        rows = [row for row in self._ordered_questions() if self.explainer.get(row) is None]
+        rows = [row for row in self._ordered_questions() if row not in self.snapshot.explanations]
         for start in range(0, len(rows), EXPLAINED_AT_ONCE):
-            self._explain(self.explainer, rows[start : start + EXPLAINED_AT_ONCE])
+            self.snapshot.prepare(rows[start : start + EXPLAINED_AT_ONCE])
 
     def _publish(self) -> None:
         """Show the session's model from now on, with the reasons of the open questions."""
         snapshot = Snapshot(self.session)
-        explainer = Explainer(snapshot, self.session)
-        self._explain(explainer, self._ordered_questions()[:EXPLAINED_AT_ONCE])
-        self._model = (snapshot, explainer)
-
-    @staticmethod
-    def _explain(explainer: Explainer, rows: list[int]) -> None:
-        try:
-            explainer.prepare(rows)
-        except TrainingError:  # a new process has no model before it has trained
-            for row in rows:
-                explainer.explain(row)
-
-    @staticmethod
-    def _require(value: Value | None) -> Value:
-        if value is None:
-            raise SessionError("The model is being trained; try again in a moment.")
-        return value
+        snapshot.prepare(self._ordered_questions()[:EXPLAINED_AT_ONCE])
+        self._snapshot = snapshot

@@ -17,8 +17,7 @@ from imboost.facts import Fact
 from imboost.present.formatting import cut, shorten
 from imboost.present.pages import render
 from imboost.present.pictures import score_chart
-from imboost.present.row_groups import RowGroup, group_rows
-from imboost.present.rows import UNEXPLAINED, CellView, RowView
+from imboost.present.rows import UNEXPLAINED, CellView, RowGroup, RowView, group_rows
 from imboost.scoring.pipeline import predict_table
 from imboost.scoring.row_selection import SelectedRows, TopRows, identifier_columns
 from imboost.tables.cells import as_text, is_supported, mask_missing, to_text

@@ -1,14 +1,20 @@
-"""The history of a session as a table."""
+"""The history and the scores of a session as tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from imboost.detectors.detector import Detector
+from imboost.scoring.score_columns import SCORE_COLUMNS, schema_of
 from imboost.session.log import Answered, Entry, Withdrawn
 from imboost.session.state import SessionState, start_of
+from imboost.session.trainer import rank
+
+if TYPE_CHECKING:
+    from imboost.session.session import Session
 
 HISTORY = pa.schema(
     [
@@ -67,3 +73,20 @@ def _kind(entry: Answered | Withdrawn, state: SessionState) -> str:
         return "resolution"
     given = state.given.get(entry.row, [])
     return "correction" if any(one.who == entry.who for one in given) else "answer"
+
+
+def score_table(session: Session, detector: Detector) -> pa.Table:
+    """Return what a trained detector and the answers say about every row of a session's `X`."""
+    scores, decision, rows = detector.decision_scores_, detector.decision_, session.rows.numbers
+    answers = session.answers
+    return pa.table(
+        {
+            "row": rows,
+            "score": scores,
+            "rank": rank(scores, decision.weights),
+            "probability": decision.probability(scores),
+            "is_outlier": detector.labels_ == 1,
+            "answer": [answers.get(row) for row in rows.tolist()],
+        },
+        schema=schema_of(*SCORE_COLUMNS),
+    )

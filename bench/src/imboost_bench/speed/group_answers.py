@@ -16,8 +16,7 @@ import numpy as np
 
 from imboost import Session, TableDetector
 from imboost.datasets.orders import MixedTable, mixed_table
-from imboost.labelling.columns import Columns
-from imboost.labelling.groups import find_group, find_suspects
+from imboost.labelling.columns import Columns, find_group, find_suspects
 
 N_QUESTIONS = 10  # per round, as on the page
 MAX_PRESSES = 5000

@@ -8,7 +8,7 @@ import pytest
 from answered_orders import label_orders
 from imboost import persistence
 from imboost.errors import PersistenceError
-from imboost.labelling.exports import (
+from imboost.labelling.results import (
     csv_parts,
     parquet_bytes,
     report_page,
@@ -54,7 +54,7 @@ def test_csv_and_parquet_hold_the_same_table(labelled):
 
 
 def test_csv_of_several_parts_has_one_header_and_text_as_it_is(monkeypatch):
-    monkeypatch.setattr("imboost.labelling.exports.CSV_ROWS", 2)
+    monkeypatch.setattr("imboost.labelling.results.CSV_ROWS", 2)
     values = ["=1+1", 'a "quoted", cell', "two\nlines", None, "+x"]
     table = pa.table({"text": values, "time": pa.array([0] * 5, pa.timestamp("s"))})
     parts = list(csv_parts(table))

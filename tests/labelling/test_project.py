@@ -2,13 +2,13 @@
 
 import pyarrow as pa
 
-from imboost.labelling.setup import TableSetup
+from imboost.labelling.project import TableSetup
 
 
 def findings(**columns):
     setup = TableSetup(pa.table(columns))
     setup.set_roles({"key": "identifier"})
-    return setup.view().findings
+    return setup.view()["findings"]
 
 
 def test_repeated_rows_and_identifiers_are_counted_as_rows():

@@ -4,8 +4,7 @@ import pytest
 
 from imboost.explain import Explanation
 from imboost.facts import BrokenRule, Fact, FactKind, Position, RuleKind
-from imboost.present.row_groups import group_rows
-from imboost.present.rows import RowView
+from imboost.present.rows import RowView, group_rows
 
 
 def row(number, *reasons):

@@ -6,7 +6,7 @@ import select
 
 import pytest
 
-from imboost.labelling.keys import read_keys
+from imboost.labelling.terminal import read_keys
 
 pty = pytest.importorskip("pty")
 

@@ -4,8 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from imboost.labelling.columns import Columns
-from imboost.labelling.groups import MAX_ROWS, find_group, find_suspects
+from imboost.labelling.columns import MAX_GROUP, Columns, find_group, find_suspects
 
 N = 400
 
@@ -100,7 +99,7 @@ def test_a_group_is_small_enough_to_look_through(table):
     columns = Columns(table, {"city": pa.chunked_array([["Rome"] * N])}, [])
     scores = np.linspace(1, 0.6, N)
     assert find_group(columns, 7, ["city"], scores, find_suspects(scores, 0.5))[1] == [
-        row for row in range(MAX_ROWS + 1) if row != 7
+        row for row in range(MAX_GROUP + 1) if row != 7
     ]
 
 
