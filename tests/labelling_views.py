@@ -15,8 +15,7 @@ from imboost.facts import Fact, FactKind, Position
 from imboost.labelling.workspace import Training
 from imboost.present.pictures import Frequencies, Histogram, draw_found
 from imboost.present.rows import UNEXPLAINED, CellView, QuestionView, RowGroup, RowView
-from imboost.session.answers import Answer
-from imboost.session.log import Answered
+from imboost.session.log import Answer, Answered
 from imboost.tables.roles import Role
 
 RNG = np.random.default_rng(0)

@@ -13,7 +13,7 @@ from imboost.labelling.snapshot import Snapshot
 from imboost.labels import INLIER, OUTLIER, UNLABELLED
 from imboost.query import RandomRows
 from imboost.session import Answered, Asked, Refined, questions_per_round, run_rounds
-from imboost.session.table import fingerprint
+from imboost.session.rows import fingerprint
 
 
 @pytest.fixture
@@ -415,7 +415,7 @@ def test_a_log_of_another_table_of_the_same_shape_is_refused(made, changed):
 def test_the_fingerprint_of_a_table_is_the_same_in_every_process(tmp_path):
     pd.DataFrame(MIXED).to_csv(tmp_path / "table.csv")
     script = (
-        "import sys, pandas, pyarrow.csv; from imboost.session.table import fingerprint;"
+        "import sys, pandas, pyarrow.csv; from imboost.session.rows import fingerprint;"
         "print(fingerprint(pandas.read_csv(sys.argv[1])), "
         "fingerprint(pyarrow.csv.read_csv(sys.argv[1])))"
     )

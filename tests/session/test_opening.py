@@ -11,7 +11,7 @@ from imboost import IMBoost, Session, Stack, TableDetector, make_detector
 from imboost.detectors import DETECTORS
 from imboost.errors import SessionError
 from imboost.query import RandomRows
-from imboost.session.detector_settings import build_detector, describe_detector
+from imboost.session.opening import build_detector, describe_detector
 from imboost.session.store import SQLLog
 
 SETTINGS = {"n_trees": 20, "n_isolation_trees": 20}

@@ -102,7 +102,7 @@ def test_a_row_that_the_strategy_asks_about_again_is_no_audit_any_more():
     def asked(strategy, number):
         return Asked(3, number, strategy, 0.5, 1, NOW)
 
-    state = SessionState.of([asked(AUDIT, 0), Answered(3, Answer.SKIP, 0, "", NOW)])
+    state = SessionState([asked(AUDIT, 0), Answered(3, Answer.SKIP, 0, "", NOW)])
     assert state.training_set().audited == {3}
     for entry in (Refined(0, 2, NOW), asked("spread", 1), Answered(3, Answer.INLIER, 1, "", NOW)):
         state.apply(entry)

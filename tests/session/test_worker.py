@@ -9,7 +9,7 @@ from imboost import Session, TableDetector
 from imboost.errors import SettingError, TrainingError
 from imboost.labelling.workspace import Workspace
 from imboost.session.store import SQLLog
-from imboost.session.worker import WorkerTrainer
+from imboost.session.trainer import WorkerTrainer
 from program_running import orders
 
 

@@ -54,7 +54,7 @@ class Source:
         """
         if (files := self.copy_from) is None:
             return
-        from imboost.scoring.candidate_pool import draw_pool, needs_pool, save_pool
+        from imboost.scoring.candidate_pool import needs_pool, store_pool
         from imboost.scoring.writer import write_table
 
         if not needs_pool(files):
@@ -63,8 +63,7 @@ class Source:
             return
         say("The table is large: all rows are scored once, to find those to ask about.")
         with row_bar("scoring", files.n_rows) as advance:
-            pool = draw_pool(files, detector, seed=seed, progress=advance)
-        save_pool(pool, self.table)
+            pool = store_pool(files, detector, self.table, seed=seed, progress=advance)
         say(f"Questions are about {len(pool.rows):,} of {count(pool.n_rows, 'row')}.")
 
 

@@ -71,9 +71,10 @@ def _summarise(store: SQLLog, entries: list[Entry]) -> None:
     """Print what happened in a session."""
     from imboost.session import AnnotatorAgreement
     from imboost.session.export import history_table
-    from imboost.session.state import SessionState, start_of
+    from imboost.session.log import start_of
+    from imboost.session.state import SessionState
 
-    started, state = start_of(entries), SessionState.of(entries)
+    started, state = start_of(entries), SessionState(entries)
     history = history_table(entries)
     answers = Counter(entry.answer.value for entry in state.answers.values())
     say(

@@ -11,8 +11,7 @@ from typing import Any
 from imboost.errors import DataError, SessionError
 from imboost.labelling.workspace import Workspace
 from imboost.session import Answer, Answered, Call, Session
-from imboost.session.rows import RowIds
-from imboost.session.table import fingerprint
+from imboost.session.rows import RowIds, fingerprint
 
 ROW, TABLE, CELLS = "imboost_row", "imboost_table", "cells"  # fields of a task's data
 CHOICES, NOTE, SHOWN = "answer", "note", "row"  # names of the tags in `CONFIG`

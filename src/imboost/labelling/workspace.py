@@ -19,8 +19,7 @@ from imboost.labelling.leases import Leases
 from imboost.labelling.snapshot import Snapshot
 from imboost.present.formatting import count
 from imboost.session import Answer, Session
-from imboost.session.trainer import LocalTrainer
-from imboost.session.worker import WorkerTrainer
+from imboost.session.trainer import LocalTrainer, WorkerTrainer
 from imboost.tables.roles import Role
 
 EXPLAINED_AT_ONCE = 5  # questions: the first ones are ready before the last ones

@@ -78,13 +78,8 @@ def store_pool(
     *,
     seed: int = 0,
     progress: Callable[[int], None] = lambda _: None,
-) -> TableSample | None:
-    """Draw the candidate pool of a large table and write it; None for a table that needs none.
-
-    See `draw_pool` and `save_pool`.
-    """
-    if not needs_pool(files):
-        return None
+) -> TableSample:
+    """Draw the candidate pool of a large table and write it; see `draw_pool` and `save_pool`."""
     pool = draw_pool(files, detector, seed=seed, progress=progress)
     save_pool(pool, path)
     return pool

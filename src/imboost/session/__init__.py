@@ -1,8 +1,8 @@
 """Active-learning sessions: ask about rows, tell the answers, refine the model."""
 
-from imboost.session.answers import Answer
 from imboost.session.consensus import AnnotatorAgreement
 from imboost.session.log import (
+    Answer,
     Answered,
     Asked,
     Entry,

@@ -1,22 +1,20 @@
-"""What several people's answers about a row amount to, and how well the people agree."""
+"""What several people's answers about a row amount to, and how well the people agree.
+
+Answers about a row are given oldest first, without those withdrawn.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 
 from imboost.labels import UNLABELLED
 from imboost.session.log import Answered
 
 
 def last_answers(answers: Sequence[Answered]) -> dict[str, Answered]:
-    """Return each person's last answer, counted from the last one that resolves a conflict.
-
-    Parameters
-    ----------
-    answers : sequence of Answered
-        The answers about one row, oldest first, without those withdrawn.
-    """
+    """Return each person's last answer, counted from the last one that resolves a conflict."""
     resolved = [number for number, entry in enumerate(answers) if entry.resolves]
     return {entry.who: entry for entry in answers[resolved[-1] if resolved else 0 :]}
 
@@ -25,11 +23,6 @@ def consensus(answers: Sequence[Answered]) -> Answered | None:
     """Return the answer about a row that counts, or None if people disagree about it.
 
     Decided answers are inlier and outlier; where there are none, the last answer counts.
-
-    Parameters
-    ----------
-    answers : sequence of Answered
-        The answers about one row, oldest first, without those withdrawn; at least one.
     """
     last = sorted(last_answers(answers).values(), key=lambda entry: entry.when)
     decided = [entry for entry in last if entry.answer.label != UNLABELLED]
@@ -59,27 +52,19 @@ class AnnotatorAgreement:
 
     @classmethod
     def measure(cls, label_pairs: Mapping[tuple[int, int], int]) -> AnnotatorAgreement:
-        """Measure the agreement.
+        """Measure the agreement from the number of rows with each `first_two_labels`.
 
-        Parameters
-        ----------
-        label_pairs : mapping of (int, int) to int
-            Number of rows by the labels of the first two people, see `first_two_labels`.
-
-        Examples
-        --------
         >>> AnnotatorAgreement.measure({(0, 0): 2, (1, 1): 1, (0, 1): 1})
         AnnotatorAgreement(n_rows=4, fraction=0.75, kappa=0.5)
         """
         n_rows = sum(label_pairs.values())
         if not n_rows:
-            return cls(0, float("nan"), float("nan"))
+            return cls(0, nan, nan)
         fraction = sum(n for (one, other), n in label_pairs.items() if one == other) / n_rows
         first = sum(n for (one, _), n in label_pairs.items() if one) / n_rows
         second = sum(n for (_, other), n in label_pairs.items() if other) / n_rows
         chance = first * second + (1 - first) * (1 - second)
-        kappa = (fraction - chance) / (1 - chance) if chance < 1 else float("nan")
-        return cls(n_rows, fraction, kappa)
+        return cls(n_rows, fraction, (fraction - chance) / (1 - chance) if chance < 1 else nan)
 
 
 def first_two_labels(answers: Sequence[Answered]) -> tuple[int, int] | None:

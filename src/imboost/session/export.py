@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from imboost.detectors.detector import Detector
 from imboost.scoring.score_columns import SCORE_COLUMNS, schema_of
-from imboost.session.log import Answered, Entry, Withdrawn
-from imboost.session.state import SessionState, start_of
+from imboost.session.log import Answered, Entry, Withdrawn, start_of
+from imboost.session.state import SessionState
 from imboost.session.trainer import rank
 
 if TYPE_CHECKING:

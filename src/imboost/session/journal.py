@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from threading import RLock
 
 from imboost.errors import SessionError, StoreError
-from imboost.session.log import Entry, Refined, SessionLog, Started
-from imboost.session.state import SessionState, TrainingSet, start_of
+from imboost.session.log import Entry, Refined, SessionLog, Started, start_of
+from imboost.session.state import SessionState, TrainingSet
 
 
 class Journal:
@@ -23,29 +23,19 @@ class Journal:
     ----------
     log : SessionLog
         It is read once; entries are then added through the journal alone.
-    start : callable
-        Returns the first entry of a new session; called if the log is empty.
-
-    Attributes
-    ----------
-    started : Started
-        The first entry.
-    state : SessionState
-    lock : RLock
-        To be held while the state is read.
-    training_sets : dict of int to TrainingSet
-        What each round was trained with, by the number of entries that it used.
+    start : Started
+        The first entry of a new session; stored if the log is empty.
     """
 
-    def __init__(self, log: SessionLog, start: Callable[[], Started]) -> None:
+    def __init__(self, log: SessionLog, start: Started) -> None:
         self.log = log
         self.lock = RLock()
         self._writing = RLock()
         self._unconfirmed: list[Entry] = []  # of which it is not known whether they were stored
-        self.training_sets: dict[int, TrainingSet] = {}
+        self._training_sets: dict[int, TrainingSet] = {}  # by the number of entries they used
         entries = list(log)
         if not entries:
-            entries = [start()]
+            entries = [start]
             log.append(entries)
         self.started = start_of(entries)
         self.state = SessionState()
@@ -86,8 +76,13 @@ class Journal:
     def training_set(self) -> TrainingSet:
         """Return what a training that begins now uses, and keep it."""
         training_set = self.state.training_set()
-        self.training_sets[training_set.n_entries] = training_set
+        self._training_sets[training_set.n_entries] = training_set
         return training_set
+
+    def rounds(self) -> list[TrainingSet]:
+        """Return what each round was trained with."""
+        with self.lock:
+            return [self._training_sets[entry.n_entries] for entry in self.state.trainings]
 
     def _apply(self, entries: Sequence[Entry]) -> None:
         with self.lock:

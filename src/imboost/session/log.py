@@ -10,21 +10,55 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from enum import StrEnum
+from typing import Any, Protocol
 
-from imboost.session.answers import Answer
+from imboost.errors import SessionError
+from imboost.labels import INLIER, OUTLIER, UNLABELLED
+
+
+class Answer(StrEnum):
+    """Answer to the question whether a row is an outlier.
+
+    INLIER and OUTLIER become labels. UNSURE means that the person cannot decide: the row is not
+    asked again. SKIP postpones the row: it may be asked again in a later round.
+    """
+
+    INLIER = "inlier"
+    OUTLIER = "outlier"
+    UNSURE = "unsure"
+    SKIP = "skip"
+
+    @property
+    def label(self) -> int:
+        """The row's label: 0, 1 or -1."""
+        return {Answer.INLIER: INLIER, Answer.OUTLIER: OUTLIER}.get(self, UNLABELLED)
+
+    @classmethod
+    def parse(cls, value: Any) -> Answer:
+        """Convert the text of an answer, or the labels 0 and 1.
+
+        >>> Answer.parse("unsure"), Answer.parse(1)
+        (<Answer.UNSURE: 'unsure'>, <Answer.OUTLIER: 'outlier'>)
+        """
+        try:
+            if isinstance(value, str):
+                return cls(value.strip().lower())
+            return {INLIER: cls.INLIER, OUTLIER: cls.OUTLIER}[value]
+        except (ValueError, LookupError, TypeError):
+            options = ", ".join(answer.value for answer in cls)
+            raise SessionError(
+                f"An answer must be one of {options}, 0 or 1, got {value!r}."
+            ) from None
 
 
 @dataclass(frozen=True)
 class Started:
-    """Start of a session: its table and the seeds with which everything can be repeated.
-
-    `fingerprint` is a hash of the table, see `imboost.session.table`.
-    """
+    """Start of a session: its table and the seeds with which everything can be repeated."""
 
     n_rows: int
     n_features: int
-    fingerprint: str
+    fingerprint: str  # a hash of the table, see `imboost.session.rows`
     detector_seed: int
     strategy_seed: int
     when: datetime
@@ -32,10 +66,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question: the row, the strategy that selected it, and the row's score and rank.
-
-    Rank 1 is the highest score.
-    """
+    """A question: the row, the strategy that selected it, and the row's score and rank."""
 
     row: int
     round: int
@@ -47,43 +78,20 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answered:
-    """An answer about a row.
-
-    Parameters
-    ----------
-    row : int
-    answer : Answer
-    round : int
-        The number of trainings so far: the version of the model.
-    who : str
-        The person.
-    when : datetime
-        Answers of one call have the same time, and no others have it.
-    score, rank : float, int, optional
-        Of the row by the model of that time; None if it was not trained yet.
-    strategy : str
-        The query strategy that asked about the row; empty if it was not asked about.
-    seconds : float, optional
-        The time that the person took.
-    note : str
-    request : str
-        Identifies the call, so that a repeated one changes nothing; empty if it had no id.
-    resolves : bool
-        Whether the answer overrides all answers about the row before it, to end a conflict.
-    """
+    """An answer about a row."""
 
     row: int
     answer: Answer
     round: int
     who: str
-    when: datetime
-    score: float | None = None
+    when: datetime  # the same for the answers of one call, and for no others
+    score: float | None = None  # by the model of that time, if it was trained; the rank too
     rank: int | None = None
-    strategy: str = ""
-    seconds: float | None = None
+    strategy: str = ""  # that asked about the row, if any did
+    seconds: float | None = None  # that the person took
     note: str = ""
-    request: str = ""
-    resolves: bool = False
+    request: str = ""  # id of the call, so that a repeated one changes nothing
+    resolves: bool = False  # overrides all answers about the row before it
 
 
 @dataclass(frozen=True)
@@ -114,7 +122,6 @@ class SessionLog(Protocol):
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Store all entries or none; they are durable when this returns."""
-        ...
 
     def __iter__(self) -> Iterator[Entry]:
         """Iterate over all entries, oldest first."""
@@ -122,7 +129,6 @@ class SessionLog(Protocol):
 
     def close(self) -> None:
         """Release files and connections."""
-        ...
 
 
 class MemoryLog:
@@ -136,8 +142,15 @@ class MemoryLog:
         self._entries.extend(entries)
 
     def __iter__(self) -> Iterator[Entry]:
-        """Iterate over all entries, oldest first."""
         return iter(tuple(self._entries))
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
+
+
+def start_of(entries: Sequence[Entry]) -> Started:
+    """Return the first entry of a log, which is the start of a session."""
+    first = entries[0] if entries else None
+    if not isinstance(first, Started):
+        raise SessionError("The log does not begin with the start of a session.")
+    return first

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 import numpy as np
 
+from imboost.detectors.base import BaseDetector
 from imboost.detectors.detector import Detector
+from imboost.detectors.registry import DETECTORS, make_detector
 from imboost.detectors.stack.detector import Stack
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SessionError
 from imboost.query import QueryStrategy
-from imboost.session.detector_settings import build_detector, describe_detector
-from imboost.session.log import Entry, Started
+from imboost.session.log import Started
 from imboost.session.selection import draw_seed
 from imboost.session.store import SQLLog
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from imboost.session.session import Session
 
 AnySession = TypeVar("AnySession", bound="Session")
+Settings = dict[str, Any]
+
+TABLE = "table"  # the name of a TableDetector, beside those of the registry
 
 
 def open_stored(
@@ -57,7 +62,10 @@ def open_stored(
         detector = detector or (TableDetector() if is_path or hasattr(X, "columns") else Stack())
         if is_path:
             X = path = _prepare_pool(Path(X), url, name, detector, random_state, bool(settings))
-        query = query or _stored_query(settings) or detector.default_query
+        query = query or settings.get("query")
+        if isinstance(query, dict):
+            raise _not_stored("query strategy", query)
+        query = query or detector.default_query
         share = settings.get("audit_share", 0.0) if audit_share is None else audit_share
         if not settings:
             log.save_settings(
@@ -68,7 +76,15 @@ def open_stored(
                     "audit_share": share,
                 }
             )
-        _check_seed(started, random_state)
+        if (
+            isinstance(started, Started)
+            and isinstance(random_state, int)
+            and draw_seed(random_state) != started.strategy_seed
+        ):
+            raise SessionError(
+                f"The session was started with another random_state than {random_state}. Leave it "
+                "out to continue, or start another session."
+            )
         return kind(
             detector, X, query=query, log=log, audit_share=share, random_state=random_state
         )
@@ -89,17 +105,18 @@ def _prepare_pool(
 
     The pool is drawn for a new session, and kept beside it.
     """
-    from imboost.scoring.candidate_pool import store_pool
+    from imboost.scoring.candidate_pool import needs_pool, store_pool
     from imboost.tables.files import TableFiles
 
     store = str(url).removeprefix("sqlite:///")
-    beside = table if "://" in store else Path(store)
-    path = path_of_copy(beside, name, ".pool.parquet")
+    path = path_of_copy(table if "://" in store else Path(store), name, ".pool.parquet")
     if exists:  # older sessions on large tables have no pool
         return path if path.is_file() else table
+    if not needs_pool(files := TableFiles.find(table)):
+        return table
     seed = random_state if isinstance(random_state, int) else 0
-    pool = store_pool(TableFiles.find(table), detector, path, seed=seed)
-    return table if pool is None else path
+    store_pool(files, detector, path, seed=seed)
+    return path
 
 
 def path_of_copy(beside: Path, name: str, ending: str) -> Path:
@@ -112,14 +129,65 @@ def path_of_copy(beside: Path, name: str, ending: str) -> Path:
     return beside.with_name(f"{beside.name}.{quote(name, safe='')}{ending}")
 
 
-def _stored_query(settings: dict[str, Any]) -> str | None:
-    query = settings.get("query")
-    if isinstance(query, dict):
-        raise SessionError(
-            f"The session was started with a {query['class']} that cannot be stored: give the "
-            "same query strategy again."
-        )
-    return query
+def describe_detector(detector: Detector) -> Settings:
+    """Return the name and the settings of a detector that differ from the defaults.
+
+    The seed is left out: it is in the log. A detector that is not one of the package, or has
+    settings that are not plain values, has only a "class": it has to be given again.
+
+    >>> from imboost import Stack, TableDetector
+    >>> describe_detector(Stack(n_trees=50, random_state=1))
+    {'name': 'stack', 'settings': {'n_trees': 50}}
+    >>> describe_detector(TableDetector(roles={"code": "text"}))["settings"]
+    {'roles': {'code': 'text'}}
+    """
+    described = []
+    makers: dict[str, Callable[[], Detector]] = {**DETECTORS, TABLE: TableDetector}
+    for name, make in makers.items():
+        if type(default := make()) is type(detector):
+            defaults = default.get_params(deep=False) | {"random_state": detector.random_state}
+            given = detector.get_params(deep=False)
+            settings = {key: _to_json(v) for key, v in given.items() if v != defaults[key]}
+            if _is_plain(settings):
+                described.append({"name": name, "settings": settings})
+    not_stored = {"class": type(detector).__name__}
+    return min(described, key=lambda found: len(found["settings"]), default=not_stored)
+
+
+def build_detector(description: Settings) -> Detector:
+    """Return a new detector by what `describe_detector` returned."""
+    if "class" in description:
+        raise _not_stored("detector", description)
+    name, settings = description["name"], dict(description["settings"])
+    if name == TABLE:
+        if isinstance(inner := settings.get("detector"), dict):
+            settings["detector"] = build_detector(inner)
+        return TableDetector(**settings)
+    for key, default in DETECTORS[name]().get_params().items():
+        if isinstance(default, tuple) and isinstance(settings.get(key), list):
+            settings[key] = tuple(settings[key])
+    return make_detector(name, **settings)
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, BaseDetector):
+        return describe_detector(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return "class" not in value and all(map(_is_plain, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+def _not_stored(kind: str, description: Settings) -> SessionError:
+    return SessionError(
+        f"The session was started with a {description['class']} that cannot be stored: give the "
+        f"same {kind} again."
+    )
 
 
 def _describe_query(query: str | QueryStrategy) -> Any:
@@ -127,7 +195,7 @@ def _describe_query(query: str | QueryStrategy) -> Any:
 
 
 def _check_settings(
-    settings: dict[str, Any],
+    settings: Settings,
     detector: Detector | None,
     query: str | QueryStrategy | None,
     audit_share: float | None,
@@ -156,18 +224,5 @@ def _in_words(value: Any) -> str:
         return str(value)
     if "class" in value:
         return f"a {value['class']}"
-    settings = ", ".join(f"{key}={one!r}" for key, one in value["settings"].items())
+    settings = ", ".join(f"{key}={setting!r}" for key, setting in value["settings"].items())
     return f"{value['name']} with {settings}" if settings else str(value["name"])
-
-
-def _check_seed(started: Entry | None, random_state: int | np.random.RandomState | None) -> None:
-    """Raise if a given seed is not that of the stored session."""
-    if (
-        isinstance(started, Started)
-        and isinstance(random_state, int)
-        and draw_seed(random_state) != started.strategy_seed
-    ):
-        raise SessionError(
-            f"The session was started with another random_state than {random_state}. Leave it "
-            "out to continue, or start another session."
-        )

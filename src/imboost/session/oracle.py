@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from imboost.errors import SessionError
 from imboost.labels import INLIER, OUTLIER
-from imboost.session.answers import Answer
+from imboost.session.log import Answer
 from imboost.session.session import Session
 from imboost.validation import check_number
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
@@ -19,23 +21,29 @@ from imboost.decide import Outcome
 from imboost.detectors.adapter import as_detector
 from imboost.detectors.detector import Detector
 from imboost.errors import SessionError, require
-from imboost.labels import Labels, unlabelled
+from imboost.labels import Labels
 from imboost.present.wording import advice_text
 from imboost.query import QueryStrategy
-from imboost.session.answers import Answer
 from imboost.session.consensus import AnnotatorAgreement, last_answers
 from imboost.session.journal import Journal
-from imboost.session.log import Answered, Asked, MemoryLog, Refined, SessionLog, Started, Withdrawn
-from imboost.session.rows import RowIds
+from imboost.session.log import (
+    Answer,
+    Answered,
+    Asked,
+    MemoryLog,
+    Refined,
+    SessionLog,
+    Started,
+    Withdrawn,
+)
+from imboost.session.rows import RowIds, check_table, fingerprint, read_table, shape_of
 from imboost.session.selection import RowSelection, draw_seed, questions_per_round
-from imboost.session.state import Progress, SessionState, TrainingSet
-from imboost.session.table import check_table, fingerprint, read_table, shape_of
-from imboost.session.trainer import LocalTrainer, Model
+from imboost.session.state import Progress, SessionState
+from imboost.session.trainer import LocalTrainer, Model, WorkerTrainer
 from imboost.validation import check_number
 
 if TYPE_CHECKING:
     from imboost.session.notebook import ShownRows
-    from imboost.session.worker import WorkerTrainer
 
 
 @dataclass(frozen=True)
@@ -50,8 +58,8 @@ class Call:
     request: str = ""
     resolves: bool = False
 
-    def check(self) -> None:
-        """Raise if something is wrong that does not depend on the session."""
+    def parse(self, rows: RowIds) -> dict[int, tuple[int, Answer]]:
+        """Return the position and the answer of each row; raise if something is wrong."""
         if isinstance(self.answers, str) or not isinstance(self.rows, Sequence | np.ndarray):
             raise SessionError("tell takes a list of rows and a list of answers.")
         if len(self.rows) != len(self.answers):
@@ -59,6 +67,12 @@ class Call:
         if self.seconds is not None:
             check_number("seconds", self.seconds, minimum=0.0)
         _check_texts(who=self.who, note=self.note, request=self.request)
+        positions = rows.positions(self.rows)
+        answers = zip(positions, map(Answer.parse, self.answers), strict=True)
+        parsed = dict(zip(rows.ids(positions), answers, strict=True))
+        if len(parsed) != len(positions):
+            raise SessionError("A row may have only one answer in a call.")
+        return parsed
 
 
 class Session:
@@ -128,29 +142,20 @@ class Session:
     ) -> None:
         detector = as_detector(detector)
         self._selection = RowSelection(query or detector.default_query, audit_share)
-        self.pool, self.X = read_table(X, detector, random_state)
+        self.X, self.pool = read_table(X, detector, random_state)
         n_rows, n_features = shape_of(self.X)
-        if self.pool is None:
-            self.rows = RowIds(np.arange(n_rows), n_rows)
-        else:
-            self.rows = RowIds(self.pool.rows, self.pool.n_rows)
-        shape = (self.rows.n_table_rows, n_features)
-        found = fingerprint(self.X)
-
-        def start() -> Started:
-            given = detector.random_state
-            detector_seed = given if isinstance(given, int) else draw_seed(given)
-            return Started(
-                *shape, found, detector_seed, draw_seed(random_state), datetime.now(UTC)
-            )
-
+        self.rows = RowIds(n_rows, self.pool)
+        shape, found = (self.rows.n_table_rows, n_features), fingerprint(self.X)
+        seed = detector.random_state
+        seed = seed if isinstance(seed, int) else draw_seed(seed)
+        start = Started(*shape, found, seed, draw_seed(random_state), datetime.now(UTC))
         self.log: SessionLog = MemoryLog() if log is None else log
         self._journal = Journal(self.log, start)
         started = self._journal.started
         check_table(started, shape, found)
         self._unfitted: Detector = clone(detector).set_params(random_state=started.detector_seed)
         self.trainer: LocalTrainer | WorkerTrainer = LocalTrainer(
-            self._unfitted, self.X, self.rows, self.pool
+            self._unfitted, self.X, self.rows
         )
         self._model: Model | None = None
         self._selection.seed = started.strategy_seed
@@ -238,9 +243,7 @@ class Session:
     @property
     def weights(self) -> Floats | None:
         """How many rows of the complete table each row of a pool stands for; None without pool."""
-        if self._model is not None:
-            return self._model.detector.decision_.weights
-        return None if self.pool is None else self.pool.weights(unlabelled(len(self.rows)))
+        return self.rows.weights() if self._model is None else self.detector.decision_.weights
 
     @property
     def ranks(self) -> Indices:
@@ -268,18 +271,17 @@ class Session:
     def history(self) -> list[Answered]:
         """All answers, also corrected ones, oldest first; those withdrawn are left out."""
         with self._journal.lock:
-            given = [entry for entries in self._state.given.values() for entry in entries]
-        return sorted(given, key=lambda entry: entry.when)
+            given = [*chain.from_iterable(self._state.given.values())]
+        return sorted(given, key=attrgetter("when"))
 
     @property
     def conflicts(self) -> dict[int, dict[str, Answer]]:
         """Each person's answer about the rows on which people disagree; see `tell`."""
         with self._journal.lock:
-            rows = {row: last_answers(self._state.given[row]) for row in self._state.conflicts}
-        return {
-            row: {who: entry.answer for who, entry in answers.items()}
-            for row, answers in rows.items()
-        }
+            return {
+                row: {who: entry.answer for who, entry in self.answers_about(row).items()}
+                for row in self._state.conflicts
+            }
 
     @property
     def counts(self) -> Counter[Answer]:
@@ -339,16 +341,10 @@ class Session:
         """Return the model up to the end of the log."""
         if (model := self._model) is None or model.n_trainings != len(self._state.trainings):
             with self._training_lock:
-                rounds = self._rounds()
+                rounds = self._journal.rounds()
                 if (model := self._model) is None or model.n_trainings != len(rounds):
                     self._model = model = Model(self.trainer.train(rounds), len(rounds))
         return model
-
-    def _rounds(self) -> list[TrainingSet]:
-        """Return what each round was trained with."""
-        with self._journal.lock:
-            trainings = list(self._state.trainings)
-        return [self._journal.training_sets[entry.n_entries] for entry in trainings]
 
     def ask(self, n: int | None = None) -> list[int]:
         """Return rows to ask about; the same ones again until each has an answer.
@@ -448,44 +444,22 @@ class Session:
 
     def tell_all(self, calls: Sequence[Call]) -> None:
         """Record the answers of several calls, each as `tell` does: all of them or none."""
-        parsed = [(call, *self._parse(call)) for call in calls]
+        parsed = [(call, call.parse(self.rows)) for call in calls]
         with self.writing():
             now, model, entries = self._journal.now(), self._model, list[Answered]()
-            for call, answers, positions in parsed:
-                given = {(row, call.who): answer for row, answer in answers.items()}
+            for call, answers in parsed:
+                given = {(row, call.who): answer for row, (_, answer) in answers.items()}
                 if self._is_repeated(call.request, given):
                     continue
-                for (row, answer), position in zip(answers.items(), positions, strict=True):
-                    asked = self._state.asked.get(row)
-                    score, rank = model.score_and_rank(position) if model else (None, None)
-                    entries.append(
-                        Answered(
-                            row,
-                            answer,
-                            self.round,
-                            call.who,
-                            now,
-                            score,
-                            rank,
-                            asked.strategy if asked else "",
-                            None if call.seconds is None else float(call.seconds),
-                            call.note,
-                            call.request,
-                            bool(call.resolves),
-                        )
-                    )
+                seconds = None if call.seconds is None else float(call.seconds)
+                rest = (seconds, call.note, call.request, bool(call.resolves))
+                for row, (at, answer) in answers.items():
+                    score, rank = model.score_and_rank(at) if model else (None, None)
+                    strategy = asked.strategy if (asked := self.question(row)) else ""
+                    about = (row, answer, self.round, call.who, now, score, rank, strategy)
+                    entries.append(Answered(*about, *rest))
                 now += timedelta(microseconds=1)
             self._journal.record(entries)
-
-    def _parse(self, call: Call) -> tuple[dict[int, Answer], list[int]]:
-        """Return the answer about each row of a call, and the positions of the rows."""
-        call.check()
-        positions = self.rows.positions(call.rows)
-        parsed = [Answer.parse(answer) for answer in call.answers]
-        answers = dict(zip(self.rows.ids(positions), parsed, strict=True))
-        if len(answers) != len(parsed):
-            raise SessionError("A row may have only one answer in a call.")
-        return answers, positions
 
     def undo(self, who: str = "", *, request: str = "") -> list[int]:
         """Withdraw the answers of a person's last `tell`; return their rows.
@@ -536,7 +510,8 @@ class Session:
         """
         with self._training_lock:
             with self.writing(), self._journal.lock:
-                rounds = [*self._rounds(), self._journal.training_set()]  # later answers wait
+                # Answers that come later wait for the next round.
+                rounds = [*self._journal.rounds(), self._journal.training_set()]
             model = Model(self.trainer.train(rounds), len(rounds))
             with self._selection_lock, self.writing():  # no selection by the old model
                 n_entries = rounds[-1].n_entries
@@ -594,7 +569,7 @@ class Session:
 
     def _update_selection(self) -> None:
         """Pass the labels of finished rounds to the strategy."""
-        for training_set in self._rounds()[self._selection.n_updates :]:
+        for training_set in self._journal.rounds()[self._selection.n_updates :]:
             self._selection.update(training_set)
 
 

@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
-from imboost.errors import SessionError
 from imboost.labels import OUTLIER, UNLABELLED
-from imboost.session.answers import Answer
 from imboost.session.consensus import AnnotatorAgreement, consensus, first_two_labels
-from imboost.session.log import Answered, Asked, Entry, Refined, Started, Withdrawn
+from imboost.session.log import Answer, Answered, Asked, Entry, Refined, Withdrawn
 
 AUDIT = "audit"  # logged in place of a strategy's name for rows drawn at random
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """What a round is trained with: the state of a session after some of its entries.
+    """What a round is trained with: the state of a session after some of its entries."""
 
-    Parameters
-    ----------
-    n_entries : int
-        Number of these entries.
-    labels : dict of int to int
-        The label of each labelled row.
-    audited : frozenset of int
-        Rows that were asked about as an audit.
-    selected : tuple of int
-        Labelled rows that the strategy selected, in the order in which they were asked about.
-    """
-
-    n_entries: int
-    labels: Mapping[int, int]
-    audited: frozenset[int]
-    selected: tuple[int, ...]
+    n_entries: int  # number of these entries
+    labels: Mapping[int, int]  # of each labelled row
+    audited: frozenset[int]  # rows that were asked about as an audit
+    selected: tuple[int, ...]  # labelled rows that the strategy selected, in order of asking
 
 
 @dataclass(frozen=True)
@@ -60,52 +49,25 @@ class Progress:
 
 
 class SessionState:
-    """Questions, answers and rounds, updated by one entry of the log at a time.
+    """Questions, answers and rounds, updated by one entry of the log at a time."""
 
-    Attributes
-    ----------
-    round : int
-        Number of trainings so far.
-    n_entries, n_asked : int
-        Number of entries and of questions so far.
-    open : dict of int to Asked
-        Questions that have no answer.
-    asked : dict of int to Asked
-        The last question about each row.
-    answers : dict of int to Answered
-        The answer that counts, of each row about which people do not disagree.
-    given : dict of int to list of Answered
-        All answers about each answered row, oldest first, without those withdrawn.
-    by_person : dict of str to list of Answered
-        All answers of each person, oldest first, without those withdrawn.
-    trainings : list of Refined
-    requests : dict of str to dict
-        What each call with an id stored: the answer by row and person, None for a withdrawal.
-    labels : dict of int to int
-        The label of each labelled row: 0 or 1.
-    label_pairs : Counter of tuple
-        Number of rows by the labels of the first two people who decided them.
-    """
-
-    def __init__(self) -> None:
-        self.round = self.n_entries = self.n_asked = 0
-        self.open: dict[int, Asked] = {}
-        self.asked: dict[int, Asked] = {}
-        self.answers: dict[int, Answered] = {}
-        self.given: dict[int, list[Answered]] = {}
-        self.by_person: dict[str, list[Answered]] = {}
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self.round = 0  # number of trainings so far
+        self.n_entries = self.n_asked = 0  # number of entries and of questions so far
+        self.open: dict[int, Asked] = {}  # questions that have no answer
+        self.asked: dict[int, Asked] = {}  # the last question about each row
+        self.given: dict[int, list[Answered]] = {}  # answers about each row, not withdrawn ones
+        self.by_person: dict[str, list[Answered]] = {}  # the same of each person, oldest first
         self.trainings: list[Refined] = []
+        # What each call with an id stored: the answer by row and person, None for a withdrawal.
         self.requests: dict[str, dict[tuple[int, str], Answer | None]] = {}
-        self.labels: dict[int, int] = {}
+        self.answers: dict[int, Answered] = {}  # that count; rows in conflict are left out
+        self.labels: dict[int, int] = {}  # of labelled rows: 0 or 1
+        self.counts: Counter[Answer] = Counter()  # number of rows with each answer
+        # Number of rows by the labels of the first two people who decided them.
         self.label_pairs: Counter[tuple[int, int]] = Counter()
-
-    @classmethod
-    def of(cls, entries: Iterable[Entry]) -> SessionState:
-        """Return the state after all entries of a log."""
-        state = cls()
         for entry in entries:
-            state.apply(entry)
-        return state
+            self.apply(entry)
 
     def apply(self, entry: Entry) -> None:
         """Update the state by the next entry of the log."""
@@ -116,8 +78,7 @@ class SessionState:
                 self.n_asked += 1
             case Answered():
                 self.open.pop(entry.row, None)
-                before = self.given.get(entry.row, [])
-                self._set_answers(entry.row, [*before, entry])
+                self._set_answers(entry.row, [*self.given.get(entry.row, []), entry])
                 self.by_person.setdefault(entry.who, []).append(entry)
             case Withdrawn():
                 self._withdraw(entry)
@@ -136,7 +97,7 @@ class SessionState:
     def progress(self) -> Progress:
         """Return how far the session is."""
         return Progress(
-            Counter(entry.answer for entry in self.answers.values()),
+            +self.counts,
             [label == OUTLIER for label in self.labels.values()],
             len(self.open),
             len(self.given) - len(self.answers),
@@ -175,27 +136,21 @@ class SessionState:
 
     def _set_answers(self, row: int, given: list[Answered]) -> None:
         """Update what follows from the answers about a row."""
-        for answers, change in ((self.given.get(row, []), -1), (given, 1)):
+        counting = consensus(given) if given else None
+        before = (self.given.get(row, []), self.answers.get(row))
+        for (answers, counted), change in ((before, -1), ((given, counting), 1)):
             if (pair := first_two_labels(answers)) is not None:
                 self.label_pairs[pair] += change
-        counts = consensus(given) if given else None
-        if given:
-            self.given[row] = given
-        else:
-            self.given.pop(row, None)
-        if counts is None:
-            self.answers.pop(row, None)
-        else:
-            self.answers[row] = counts
-        if counts is None or counts.answer.label == UNLABELLED:
-            self.labels.pop(row, None)
-        else:
-            self.labels[row] = counts.answer.label
+            if counted is not None:
+                self.counts[counted.answer] += change
+        label = UNLABELLED if counting is None else counting.answer.label
+        _set_or_remove(self.given, row, given or None)
+        _set_or_remove(self.answers, row, counting)
+        _set_or_remove(self.labels, row, None if label == UNLABELLED else label)
 
 
-def start_of(entries: Sequence[Entry]) -> Started:
-    """Return the first entry of a log, which is the start of a session."""
-    first = entries[0] if entries else None
-    if not isinstance(first, Started):
-        raise SessionError("The log does not begin with the start of a session.")
-    return first
+def _set_or_remove(values: dict[int, T], row: int, value: T | None) -> None:
+    if value is None:
+        values.pop(row, None)
+    else:
+        values[row] = value

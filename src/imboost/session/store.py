@@ -13,9 +13,8 @@ from typing import Any, get_args
 import sqlalchemy as sa
 
 from imboost.errors import SessionError, StoreError
-from imboost.session.answers import Answer
 from imboost.session.database import ENTRIES, SESSIONS, clear_errors, connect, write
-from imboost.session.log import Answered, Entry
+from imboost.session.log import Answer, Answered, Entry
 
 KINDS: dict[str, type[Entry]] = {kind.__name__.lower(): kind for kind in get_args(Entry)}
 """The entries by their name in the column `kind`."""
