@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
-from alembic.command import upgrade
+from alembic.command import stamp
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 
@@ -18,17 +18,19 @@ from imboost.errors import StoreError
 from imboost.session.database import METADATA, MIGRATIONS, connect, parse_url
 from imboost.session.store import SQLLog
 
-NEWEST = "0002"
+FIRST, NEWEST = "0001", "0002"
 
 
-def create(url, version):
-    """Create an empty store as an earlier version of the package left it."""
+def create_first(url):
+    """Create an empty store as the first version of the package left it."""
     engine = sa.create_engine(parse_url(url))
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        upgrade(config, version)
+        METADATA.create_all(connection)
+        connection.execute(sa.text("DROP INDEX entry_request"))
+        stamp(config, FIRST)
     return engine
 
 
@@ -60,9 +62,9 @@ def test_a_store_of_the_first_version_continues_without_loss(store_url, planted,
     session = Session.open(new, planted.X, make_quick("trees"), random_state=0)
     play(session)
     source = connect(new)
-    old = create(store_url, "0001")
+    old = create_first(store_url)
     copy_rows(source, old)
-    assert version_of(old) == "0001"
+    assert version_of(old) == FIRST
     assert "entry_request" not in {index["name"] for index in sa.inspect(old).get_indexes("entry")}
 
     reopened = Session.open(store_url, planted.X)
@@ -80,8 +82,12 @@ def test_a_store_of_the_first_version_continues_without_loss(store_url, planted,
     old.dispose()
 
 
-def test_the_migrations_lead_to_the_tables_that_the_package_uses(store_url):
+@pytest.mark.parametrize("is_new", [True, False])
+def test_the_migrations_lead_to_the_tables_that_the_package_uses(store_url, is_new):
+    if not is_new:
+        create_first(store_url).dispose()
     engine = connect(store_url)
+    assert "entry_request" in {index["name"] for index in sa.inspect(engine).get_indexes("entry")}
     with engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
     engine.dispose()

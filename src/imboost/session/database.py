@@ -12,7 +12,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import sqlalchemy as sa
-from alembic.command import upgrade
+from alembic.command import stamp, upgrade
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -23,6 +23,15 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_SECONDS = 10  # how long SQLite waits for another process that writes
 CONNECT_SECONDS = 10  # how long PostgreSQL may take to answer
 MIGRATION_KEY = 0x1B0057  # of PostgreSQL's advisory lock, the same in all processes
+
+REASONS = {  # by a part of the database's message
+    "disk is full": "The disk is full, nothing was stored in the session",
+    "readonly": "The session is read-only, nothing was stored in it",
+    "locked": "Another process keeps the session locked, nothing was stored in it",
+    "not a database": "This file is not a session",
+    "unable to open": "The session cannot be opened",
+    "": "The session store does not work",
+}
 
 _alembic_lock = Lock()  # alembic keeps its context in a module
 
@@ -41,7 +50,7 @@ class UTCDateTime(sa.TypeDecorator[datetime]):
 
 
 METADATA = sa.MetaData()
-"""The tables as the newest migration leaves them."""
+"""The tables of the newest version; `migrations` has the way there from older ones."""
 
 SESSIONS = sa.Table(
     "session",
@@ -142,21 +151,14 @@ def _configure_sqlite(connection: Any, _record: Any) -> None:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             return
-        except (
-            OperationalError
-        ) as error:  # SQLite does not wait by itself while others change the mode
+        except OperationalError as error:  # SQLite does not wait while others change the mode
             if "locked" not in str(error) or monotonic() > deadline:
                 raise
             sleep(0.05)
 
 
-def _begin_sqlite(connection: sa.Connection) -> None:
-    mode = connection.get_execution_options().get("sqlite_begin", "DEFERRED")
-    connection.exec_driver_sql(f"BEGIN {mode}")
-
-
 def _migrate(engine: sa.Engine) -> None:
-    """Run the migrations that the store lacks; other processes that open it wait."""
+    """Create the tables or bring them up to date; other processes that open the store wait."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     versions = ScriptDirectory.from_config(config)
@@ -173,7 +175,16 @@ def _migrate(engine: sa.Engine) -> None:
                 f"IMBoost (its tables have version {version}): update IMBoost."
             )
         config.attributes["connection"] = connection
-        upgrade(config, "head")
+        if version is None:
+            METADATA.create_all(connection)
+            stamp(config, "head")
+        else:
+            upgrade(config, "head")
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    mode = connection.get_execution_options().get("sqlite_begin", "DEFERRED")
+    connection.exec_driver_sql(f"BEGIN {mode}")
 
 
 @contextmanager
@@ -196,21 +207,8 @@ def clear_errors(engine: sa.Engine) -> Iterator[None]:
         yield
     except sa.exc.SQLAlchemyError as error:
         cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0].rstrip(".")
-        raise StoreError(f"{_reason(cause)}: {_describe(engine)} ({cause}).") from error
-
-
-def _reason(cause: str) -> str:
-    reasons = {
-        "disk is full": "The disk is full, nothing was stored in the session",
-        "readonly": "The session is read-only, nothing was stored in it",
-        "locked": "Another process keeps the session locked, nothing was stored in it",
-        "not a database": "This file is not a session",
-        "unable to open": "The session cannot be opened",
-    }
-    for part, reason in reasons.items():
-        if part in cause:
-            return reason
-    return "The session store does not work"
+        reason = next(reason for part, reason in REASONS.items() if part in cause)
+        raise StoreError(f"{reason}: {_describe(engine)} ({cause}).") from error
 
 
 def _describe(engine: sa.Engine) -> str:

@@ -52,8 +52,10 @@ class SQLLog:
     @property
     def settings(self) -> dict[str, Any]:
         """The settings that the session was started with; empty if there is no session."""
-        found = self._session()
-        return json.loads(found.settings) if found else {}
+        query = sa.select(SESSIONS.c.settings).where(SESSIONS.c.name == self.name)
+        with self._reading() as connection:
+            settings: dict[str, Any] = json.loads(connection.scalar(query) or "{}")
+        return settings
 
     def save_settings(self, settings: dict[str, Any]) -> None:
         """Store the settings of a new session.
@@ -63,17 +65,17 @@ class SQLLog:
         SessionError
             If the session has entries already, and other settings.
         """
-        found = self._session()
-        if found and json.loads(found.settings) == settings:
-            return
         text = json.dumps(settings, allow_nan=False)
         with self._transaction() as connection:
-            if found is None:
+            session = self._session(connection)
+            if session is None:
                 self._create_session(connection, text)
-            elif self._kinds(connection, found.id):
+            elif json.loads(session.settings) == settings:
+                return
+            elif self._kinds(connection, session.id):
                 raise SessionError(f"The session '{self.name}' has other settings already.")
             else:  # a process was killed before it started the session
-                changed = sa.update(SESSIONS).where(SESSIONS.c.id == found.id)
+                changed = sa.update(SESSIONS).where(SESSIONS.c.id == session.id)
                 connection.execute(changed.values(settings=text))
 
     def remove(self) -> None:
@@ -85,14 +87,14 @@ class SQLLog:
             If it has questions or answers.
         """
         with self._transaction() as connection:
-            if (found := self._session(connection)) is None:
+            if (session := self._session(connection)) is None:
                 return
-            if self._kinds(connection, found.id) - {"started"}:
+            if self._kinds(connection, session.id) - {"started"}:
                 raise SessionError(
                     f"The session '{self.name}' has questions or answers: it stays."
                 )
-            connection.execute(sa.delete(ENTRIES).where(ENTRIES.c.session_id == found.id))
-            connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.id == found.id))
+            connection.execute(sa.delete(ENTRIES).where(ENTRIES.c.session_id == session.id))
+            connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.id == session.id))
         self._n_known = None
 
     def append(self, entries: Sequence[Entry]) -> None:
@@ -113,8 +115,8 @@ class SQLLog:
         rows = [_to_row(entry) for entry in entries]
         try:
             with self._transaction() as connection:
-                found = self._session(connection)
-                session_id = found.id if found else self._create_session(connection, "{}")
+                session = self._session(connection)
+                session_id = session.id if session else self._create_session(connection, "{}")
                 for number, row in enumerate(rows, self._n_known):
                     row |= {"session_id": session_id, "number": number}
                 self._insert(connection, rows)
@@ -124,9 +126,8 @@ class SQLLog:
         self._n_known += len(entries)
 
     def __iter__(self) -> Iterator[Entry]:
-        """Iterate over all entries, oldest first."""
         query = sa.select(ENTRIES).join(SESSIONS).where(SESSIONS.c.name == self.name)
-        with clear_errors(self._engine), self._engine.connect() as connection:
+        with self._reading() as connection:
             rows = connection.execute(query.order_by(ENTRIES.c.number)).mappings().all()
         entries = [_to_entry(row) for row in rows]
         if self._n_known is None:
@@ -139,16 +140,12 @@ class SQLLog:
 
     def names(self) -> list[str]:
         """Return the names of all sessions in the store."""
-        query = sa.select(SESSIONS.c.name).order_by(SESSIONS.c.name)
-        with clear_errors(self._engine), self._engine.connect() as connection:
-            return list(connection.execute(query).scalars())
+        with self._reading() as connection:
+            return list(connection.scalars(sa.select(SESSIONS.c.name).order_by(SESSIONS.c.name)))
 
-    def _session(self, connection: sa.Connection | None = None) -> Any:
+    def _session(self, connection: sa.Connection) -> Any:
         query = sa.select(SESSIONS).where(SESSIONS.c.name == self.name)
-        if connection is not None:
-            return connection.execute(query).one_or_none()
-        with clear_errors(self._engine), self._engine.connect() as own:
-            return own.execute(query).one_or_none()
+        return connection.execute(query).one_or_none()
 
     def _create_session(self, connection: sa.Connection, settings: str) -> int:
         values = {"name": self.name, "created": datetime.now(UTC), "settings": settings}
@@ -157,10 +154,15 @@ class SQLLog:
 
     def _kinds(self, connection: sa.Connection, session_id: int) -> set[str]:
         query = sa.select(ENTRIES.c.kind).where(ENTRIES.c.session_id == session_id).distinct()
-        return set(connection.execute(query).scalars())
+        return set(connection.scalars(query))
 
     def _insert(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> None:
         connection.execute(sa.insert(ENTRIES), rows)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        with clear_errors(self._engine), self._engine.connect() as connection:
+            yield connection
 
     @contextmanager
     def _transaction(self) -> Iterator[sa.Connection]:
