@@ -25,7 +25,7 @@ from imboost_bench.pretraining.random_source import RandomSource
 from imboost_bench.pretraining.structures import STRUCTURES
 from imboost_bench.pretraining.unsupervised_scores import score_tables
 
-CLASSES = ("rare_class", "rare_region", "nearest_centers", "rules")
+CLASSES = [name for name, kind in OUTLIER_KINDS.items() if kind.is_class]
 PLANTED = sorted(set(OUTLIER_KINDS) - set(CLASSES))
 
 
@@ -65,7 +65,7 @@ def test_shares_of_outliers_reach_from_rare_to_frequent():
 def test_a_table_has_its_share_of_outliers(name):
     variables = RandomSource((0,)).normal(2, 250, 8)
     share = torch.tensor([[0.005], [0.25]])
-    columns, is_outlier = OUTLIER_KINDS[name](RandomSource((1,)), variables, (200, 5), share)
+    columns, is_outlier = OUTLIER_KINDS[name].draw(RandomSource((1,)), variables, (200, 5), share)
     assert columns.shape == (2, 200, 5)
     assert is_outlier.sum(1).tolist() == [1, 50]
 
@@ -74,7 +74,7 @@ def test_a_table_has_its_share_of_outliers(name):
 def test_planted_outliers_change_and_inliers_do_not(name):
     variables = RandomSource((0,)).normal(8, 100, 6)
     share = torch.full((8, 1), 0.1)
-    columns, is_outlier = OUTLIER_KINDS[name](RandomSource((1,)), variables, (100, 6), share)
+    columns, is_outlier = OUTLIER_KINDS[name].draw(RandomSource((1,)), variables, (100, 6), share)
     changed = (columns != variables).any(-1)
     assert not changed[~is_outlier].any()
     assert changed[is_outlier].float().mean() > 0.95  # a row may get its own value back
@@ -84,7 +84,7 @@ def test_planted_outliers_change_and_inliers_do_not(name):
 def test_a_class_consists_of_rows_of_the_variables(name):
     variables = RandomSource((0,)).normal(20, 350, 8)
     share = torch.full((20, 1), 0.1)
-    columns, is_outlier = OUTLIER_KINDS[name](RandomSource((1,)), variables, (200, 5), share)
+    columns, is_outlier = OUTLIER_KINDS[name].draw(RandomSource((1,)), variables, (200, 5), share)
     for all_rows, table in zip(variables, columns, strict=True):
         is_same = (table[:, None] == all_rows[:, :5]).all(-1)  # (rows, all rows)
         assert (is_same.sum(1) == 1).all()
@@ -97,7 +97,7 @@ def test_a_class_consists_of_rows_of_the_variables(name):
 def test_the_class_of_a_single_variable_is_an_interval(name, no_overlap):
     variables = RandomSource((0,)).normal(100, 560, 1)
     share = torch.full((100, 1), 0.1)
-    columns, is_outlier = OUTLIER_KINDS[name](RandomSource((1,)), variables, (320, 1), share)
+    columns, is_outlier = OUTLIER_KINDS[name].draw(RandomSource((1,)), variables, (320, 1), share)
     n_mixed = 0
     for table, own in zip(columns, is_outlier, strict=True):
         outlying, inlying = table[own, 0], table[~own, 0]
@@ -184,7 +184,7 @@ def distance_to_mean_aucs(kind):
     for number in range(8):  # the numbers of centers differ between batches
         variables = RandomSource((0, number)).normal(25, 350, 6)
         share = torch.full((25, 1), 0.05)
-        columns, is_outlier = kind(RandomSource((1, number)), variables, (200, 6), share)
+        columns, is_outlier = kind.draw(RandomSource((1, number)), variables, (200, 6), share)
         distance = (columns - columns.mean(1, keepdim=True)).norm(dim=-1)
         found += map(roc_auc_score, is_outlier, distance)
     return torch.tensor(found)
@@ -206,7 +206,7 @@ def test_outliers_of_nearest_centers_come_from_the_cluster_of_their_center(no_ov
     cluster = source.events(0.5, 40, 200, 1).float()
     variables = 20 * cluster + source.normal(40, 200, 3)
     share = torch.full((40, 1), 0.1)
-    _, is_outlier = OUTLIER_KINDS["nearest_centers"](source, variables, (200, 3), share)
+    _, is_outlier = OUTLIER_KINDS["nearest_centers"].draw(source, variables, (200, 3), share)
     in_second = (cluster[..., 0] * is_outlier).sum(1) / is_outlier.sum(1)
     assert ((in_second == 0) | (in_second == 1)).float().mean() > 0.8
     assert (in_second == 0).any()
@@ -232,7 +232,9 @@ def test_outliers_of_rules_are_the_corners_of_one_or_two_boxes(no_overlap):
     for number in range(8):  # the number of rules differs between batches
         variables = RandomSource((0, number)).normal(5, 150, 3)
         share = torch.full((5, 1), 0.2)
-        columns, is_outlier = outliers.rules(RandomSource((1, number)), variables, (150, 3), share)
+        columns, is_outlier = OUTLIER_KINDS["rules"].draw(
+            RandomSource((1, number)), variables, (150, 3), share
+        )
         for table, own in zip(columns, is_outlier, strict=True):
             corners = [violations(table, n) for n in range(1, MAX_CONDITIONS + 1)]
             one = [n for n, corner in enumerate(corners, 1) if is_separating(corner, own).any()]

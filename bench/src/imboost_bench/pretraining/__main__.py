@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -35,16 +34,13 @@ def main() -> None:
     parser.add_argument(
         "--validate-every", type=int, default=500, metavar="N", help="updates (default: 500)"
     )
-    for field in fields(PretrainingSettings):
-        parser.add_argument(
-            f"--{field.name.replace('_', '-')}",
-            type=type(field.default),
-            default=field.default,
-            metavar="N",
-            help="(default: %(default)s)",
-        )
-    options = vars(parser.parse_args())
     names = [field.name for field in fields(PretrainingSettings)]
+    for field in fields(PretrainingSettings):
+        option = f"--{field.name.replace('_', '-')}"
+        text = f"(default: {field.default})"
+        kind: type = type(field.default)
+        parser.add_argument(option, type=kind, default=field.default, metavar="N", help=text)
+    options = vars(parser.parse_args())
     try:
         if math.isnan(options["minutes"]):
             raise SettingError("--minutes must be a number, got nan.")
@@ -56,19 +52,19 @@ def main() -> None:
             initial_weights=options["initial_weights"],
             max_seconds=60 * options["minutes"],
             validate_every=options["validate_every"],
-            report=lambda found: _print(found, settings.n_steps),
+            report=_print,
         )
     except (IMBoostError, OSError) as error:
         parser.exit(2, f"imboost: {error}\n")
 
 
-def _print(found: Validation, n_steps: int) -> None:
-    sys.stdout.write(
-        f"{found.step:,} of {n_steps:,} updates, {found.seconds / 60:.1f} min: training loss "
+def _print(found: Validation) -> None:
+    print(
+        f"{found.step:,} updates, {found.seconds / 60:.1f} min: training loss "
         f"{found.training_loss:.4f}, validation loss {found.loss:.4f}, AUC {found.auc:.3f}, "
-        f"AP {found.ap:.3f}\n"
+        f"AP {found.ap:.3f}",
+        flush=True,
     )
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -21,16 +21,16 @@ def write_columns(source: RandomSource, variables: Tensor) -> Tensor:
     power = source.between(0.4, 2.4, n_tables, 1, n)
     steps = source.between(0.5, 4.0, n_tables, 1, n)
     cut = 0.8 * source.normal(n_tables, 1, n)
-    written = torch.where(kind < 0.12, torch.exp((1.2 * values).clamp(-8, 8)), values)
-    written = torch.where(_is(kind, 0.12, 0.2), values.sign() * values.abs() ** power, written)
-    written = torch.where(_is(kind, 0.2, 0.35), torch.round(values * steps), written)
-    written = torch.where(_is(kind, 0.35, 0.43), (values > cut).float(), written)
-    written = torch.where(_is(kind, 0.43, 0.5), _categories(source, values), written)
-    return _with_missing_values(source, written)
-
-
-def _is(kind: Tensor, low: float, high: float) -> Tensor:
-    return (kind >= low) & (kind < high)
+    # Each kind takes its share of the columns, from below; the rest stays as it is.
+    written = torch.where(kind < 0.5, _categories(source, values), values)
+    written = torch.where(kind < 0.43, (values > cut).float(), written)
+    written = torch.where(kind < 0.35, torch.round(values * steps), written)
+    written = torch.where(kind < 0.2, values.sign() * values.abs() ** power, written)
+    written = torch.where(kind < 0.12, torch.exp((1.2 * values).clamp(-8, 8)), written)
+    # Some tables have missing values, each column with its own share.
+    share = source.uniform(n_tables, 1, n) * source.between(0.0, MAX_MISSING, n_tables, 1, 1)
+    share = share * source.events(INCOMPLETE_TABLES, n_tables, 1, 1)
+    return written.masked_fill(source.uniform(*written.shape) < share, torch.nan)
 
 
 def _categories(source: RandomSource, values: Tensor) -> Tensor:
@@ -39,11 +39,3 @@ def _categories(source: RandomSource, values: Tensor) -> Tensor:
     levels = source.between(3, MAX_LEVELS + 1, n_tables, 1, n).floor()
     level = (torch.sigmoid(1.7 * values) * levels).floor().clamp(0, MAX_LEVELS - 1).long()
     return source.normal(n_tables, MAX_LEVELS, n).gather(1, level)
-
-
-def _with_missing_values(source: RandomSource, values: Tensor) -> Tensor:
-    """Remove cells of some tables at random, each column with its own share."""
-    n_tables, _, n = values.shape
-    share = source.uniform(n_tables, 1, n) * source.between(0.0, MAX_MISSING, n_tables, 1, 1)
-    share = share * source.events(INCOMPLETE_TABLES, n_tables, 1, 1)
-    return values.masked_fill(source.uniform(*values.shape) < share, torch.nan)

@@ -1,14 +1,13 @@
 """Outliers of synthetic tables.
 
-A kind of outlier is a function of a random source, the variables (tables, rows, variables), the
-numbers of rows and columns that the table shows (the first ones) and the share of outliers
-(tables, 1). It returns the shown cells and which rows are outliers. A new kind is one function and
-one line in `OUTLIER_KINDS`.
+A kind of outlier is a function and one line in `OUTLIER_KINDS`. It either ranks the rows, so that
+the lowest ones are a class whose members are outliers, or replaces cells of random rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -16,9 +15,6 @@ from torch import Tensor
 from imboost_bench.pretraining.random_source import RandomSource
 from imboost_bench.pretraining.structures import STRUCTURES
 from imboost_bench.pretraining.unsupervised_scores import EXACT
-
-Shape = tuple[int, int]
-OutlierKind = Callable[[RandomSource, Tensor, Shape, Tensor], tuple[Tensor, Tensor]]
 
 MIN_SHARE, MAX_SHARE = 0.005, 0.4  # of outliers in a table
 SPARE_ROWS = 1.75  # rows of the variables by those of a table; the others are left out
@@ -35,135 +31,146 @@ def draw_share(source: RandomSource, n_tables: int) -> Tensor:
     return source.log_between(MIN_SHARE, MAX_SHARE, n_tables, 1)
 
 
-def rare_class(
-    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Take rows with extreme or particular values of a sum of variables, which may be hidden."""
-    standard = _standardized(_with_hidden(source, variables, shape[1]))
+# Classes: the distance (tables, rows) of rows by variables (tables, rows, variables).
+
+
+def rare_class(source: RandomSource, variables: Tensor) -> Tensor:
+    """Rows with extreme or particular values of a sum of variables."""
+    standard = _standardized(variables)
     is_part = _some_variables(source, standard, MAX_CLASS_VARIABLES)
-    weights = source.normal(len(share), 1, standard.shape[-1]) * is_part
+    n_tables = len(variables)
+    weights = source.normal(n_tables, 1, standard.shape[-1]) * is_part
     target = (standard * weights).sum(-1)
     noise = 1e-4 * target.std(1, keepdim=True) * source.normal(*target.shape)  # breaks ties
     rank = _relative_ranks(target + noise)
-    end = source.events(0.5, *share.shape).float()
-    anywhere = source.uniform(*share.shape)
-    center = torch.where(source.events(0.7, *share.shape), end, anywhere)
-    return _separate(source, variables, shape, (rank - center).abs(), share)
+    end = source.events(0.5, n_tables, 1).float()
+    anywhere = source.uniform(n_tables, 1)
+    center = torch.where(source.events(0.7, n_tables, 1), end, anywhere)
+    return (rank - center).abs()
 
 
-def rare_region(
-    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Take the rows nearest to one of them, by a few variables."""
-    used = _region_variables(source, variables, shape)
-    distance = _distance_to_rows(source, *used, 1, _preference(source, share))
-    return _separate(source, variables, shape, distance, share)
+def rare_region(source: RandomSource, variables: Tensor) -> Tensor:
+    """Rows nearest to one of them, by a few variables."""
+    standard = _standardized(variables)
+    used = standard * _some_variables(source, standard, MAX_REGION_VARIABLES)
+    preference = source.between(0.0, MAX_PREFERENCE, len(used), 1)
+    return _distance_to_rows(source, used, 1, preference)
 
 
-def nearest_centers(
-    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Take rows whose nearest center belongs to the outliers: one of many classes."""
-    used = _region_variables(source, variables, shape)
-    preference = _preference(source, share)
+def nearest_centers(source: RandomSource, variables: Tensor) -> Tensor:
+    """Rows whose nearest center belongs to the outliers: one of many classes."""
+    standard = _standardized(variables)
+    used = standard * _some_variables(source, standard, MAX_REGION_VARIABLES)
+    preference = source.between(0.0, MAX_PREFERENCE, len(used), 1)
     n_own, n_others = (source.number(1, most) for most in MAX_CENTERS)
-    own = _distance_to_rows(source, *used, n_own, preference)
-    others = _distance_to_rows(source, *used, n_others, torch.zeros_like(preference))
-    return _separate(source, variables, shape, own - others, share)
+    own = _distance_to_rows(source, used, n_own, preference)
+    return own - _distance_to_rows(source, used, n_others, torch.zeros_like(preference))
 
 
-def rules(
-    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Take rows that meet all conditions of a rule: low or high values of a few variables."""
-    shown = _with_hidden(source, variables, shape[1])
-    rank = _relative_ranks(_standardized(shown) + 1e-4 * source.normal(*shown.shape))
+def rules(source: RandomSource, variables: Tensor) -> Tensor:
+    """Rows that meet all conditions of a rule: low or high values of a few variables."""
+    noise = 1e-4 * source.normal(*variables.shape)  # breaks ties
+    rank = _relative_ranks(_standardized(variables) + noise)
     distances = []
     for _ in range(source.number(1, 2)):  # rules, of which one has to be met
-        is_low = source.events(0.5, len(share), 1, rank.shape[-1])
+        is_low = source.events(0.5, len(variables), 1, rank.shape[-1])
         violation = torch.where(is_low, rank, 1 - rank)
-        is_part = _some_variables(source, shown, MAX_CONDITIONS)
+        is_part = _some_variables(source, variables, MAX_CONDITIONS)
         distances.append(violation.masked_fill(~is_part, 0.0).amax(-1))
-    return _separate(source, variables, shape, torch.stack(distances).amin(0), share)
+    return torch.stack(distances).amin(0)
 
 
-def group(
-    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Move rows to clusters of their own."""
-    columns = variables[:, : shape[0], : shape[1]]
+# Replacements of the cells of a table: columns (tables, rows, columns) of the same shape.
+
+
+def group(source: RandomSource, columns: Tensor) -> Tensor:
+    """Rows of clusters of their own."""
     n_tables, _, n = columns.shape
     n_groups = source.number(1, 3)
     centers = source.normal(n_tables, n_groups, n) * source.between(0.5, 3.0, n_tables, 1, 1)
     own = source.integers(n_groups, *columns.shape[:2], 1).expand(-1, -1, n)
     spread = source.between(0.1, 1.0, n_tables, 1, 1)
     moved = _standardized(columns) * spread + centers.gather(1, own)
-    return _plant(source, columns, _in_units_of(columns, moved), share)
+    return _in_units_of(columns, moved)
 
 
-def broken_dependency(
-    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Replace values by those of other rows, which are typical of their column."""
-    columns = variables[:, : shape[0], : shape[1]]
-    other = source.uniform(*columns.shape).argsort(1)
-    return _plant(source, columns, columns.gather(1, other), share)
+def broken_dependency(source: RandomSource, columns: Tensor) -> Tensor:
+    """Values of other rows, which are typical of their column."""
+    return columns.gather(1, source.uniform(*columns.shape).argsort(1))
 
 
-def far_values(
-    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Scale values away from the mean of their column and add noise."""
-    columns = variables[:, : shape[0], : shape[1]]
+def far_values(source: RandomSource, columns: Tensor) -> Tensor:
+    """Values scaled away from the mean of their column, with noise."""
     n_tables = len(columns)
     factor = source.between(1.0, 5.0, n_tables, 1, 1)
     noise = source.between(0.0, 1.5, n_tables, 1, 1) * source.normal(*columns.shape)
-    return _plant(
-        source, columns, _in_units_of(columns, factor * _standardized(columns) + noise), share
-    )
+    return _in_units_of(columns, factor * _standardized(columns) + noise)
 
 
-def uniform_values(
-    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Draw values uniformly from the range of their column."""
-    columns = variables[:, : shape[0], : shape[1]]
+def uniform_values(source: RandomSource, columns: Tensor) -> Tensor:
+    """Values drawn uniformly from the range of their column."""
     low, high = columns.amin(1, keepdim=True), columns.amax(1, keepdim=True)
-    return _plant(source, columns, low + (high - low) * source.uniform(*columns.shape), share)
+    return low + (high - low) * source.uniform(*columns.shape)
 
 
-def other_structure(
-    source: RandomSource, variables: Tensor, shape: Shape, share: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Draw rows from another structure with similar means and deviations."""
-    columns = variables[:, : shape[0], : shape[1]]
+def other_structure(source: RandomSource, columns: Tensor) -> Tensor:
+    """Rows from another structure with similar means and deviations."""
     structure = source.choice(tuple(STRUCTURES.values()))
     drawn = _standardized(structure(source, *columns.shape))
     scale = source.between(0.4, 1.6, len(columns), 1, 1)
-    return _plant(source, columns, _in_units_of(columns, scale * drawn), share)
+    return _in_units_of(columns, scale * drawn)
 
 
-OUTLIER_KINDS: dict[str, OutlierKind] = {
-    "rare_class": rare_class,
-    "rare_region": rare_region,
-    "nearest_centers": nearest_centers,
-    "rules": rules,
-    "group": group,
-    "broken_dependency": broken_dependency,
-    "far_values": far_values,
-    "uniform_values": uniform_values,
-    "other_structure": other_structure,
+@dataclass(frozen=True)
+class OutlierKind:
+    """A function above, whether its outliers are a class, and how often it is drawn."""
+
+    make: Callable[[RandomSource, Tensor], Tensor]
+    is_class: bool = False
+    weight: int = 1
+
+    def draw(
+        self, source: RandomSource, variables: Tensor, shape: tuple[int, int], share: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return the cells of tables and which of their rows are outliers.
+
+        Parameters
+        ----------
+        source : RandomSource
+        variables : tensor (tables, rows, variables)
+            Tables show the first ones; there are more rows than they show.
+        shape : tuple of int
+            Rows and columns that the tables show.
+        share : tensor (tables, 1)
+            The share of outliers.
+        """
+        n_rows, n_columns = shape
+        if not self.is_class:
+            columns = variables[:, :n_rows, :n_columns]
+            return _plant(source, columns, self.make(source, columns), share)
+        is_shown = torch.arange(variables.shape[-1], device=variables.device) < n_columns
+        depends_on_hidden = source.events(HIDDEN_CLASSES, len(variables), 1, 1)
+        distance = self.make(source, variables * (is_shown | depends_on_hidden))
+        return _separate(source, variables, shape, distance, share)
+
+
+OUTLIER_KINDS = {  # most outliers of real tables are a class
+    "rare_class": OutlierKind(rare_class, is_class=True, weight=4),
+    "rare_region": OutlierKind(rare_region, is_class=True, weight=2),
+    "nearest_centers": OutlierKind(nearest_centers, is_class=True, weight=4),
+    "rules": OutlierKind(rules, is_class=True, weight=3),
+    "group": OutlierKind(group, weight=2),
+    "broken_dependency": OutlierKind(broken_dependency),
+    "far_values": OutlierKind(far_values),
+    "uniform_values": OutlierKind(uniform_values),
+    "other_structure": OutlierKind(other_structure),
 }
 """Kinds of outliers by name."""
-WEIGHTS = {"rare_class": 4, "nearest_centers": 4, "rules": 3, "rare_region": 2, "group": 2}
-"""Kinds that are drawn more often than the others: most outliers of real tables are a class."""
 
 
 def draw_kind(source: RandomSource) -> OutlierKind:
     """Draw a kind of outlier."""
-    return source.choice(
-        [kind for name, kind in OUTLIER_KINDS.items() for _ in range(WEIGHTS.get(name, 1))]
-    )
+    return source.choice([own for own in OUTLIER_KINDS.values() for _ in range(own.weight)])
 
 
 def _plant(
@@ -171,28 +178,24 @@ def _plant(
 ) -> tuple[Tensor, Tensor]:
     """Replace some cells of randomly drawn rows: the same columns in all of them, or others."""
     n_tables, n_rows, n = columns.shape
-    is_outlier = _nearest(source.uniform(n_tables, n_rows), share)
+    is_outlier = _ordinal_ranks(source.uniform(n_tables, n_rows)) < (share * n_rows).ceil()
     fraction = source.between(0.15, 1.0, n_tables, 1, 1)
     same = (source.uniform(n_tables, 1, n) < fraction).expand(-1, n_rows, -1)
     own = source.uniform(n_tables, n_rows, n) < fraction
     replaced = torch.where(source.events(0.5, n_tables, 1, 1), same, own)
     # An outlier without a replaced cell would be an inlier with a wrong label.
-    replaced = replaced | (~replaced.any(-1, keepdim=True) & _random_cell(source, columns))
+    draw = source.uniform(*columns.shape)
+    is_random_cell = draw == draw.amax(-1, keepdim=True)
+    replaced = replaced | (~replaced.any(-1, keepdim=True) & is_random_cell)
     return torch.where(is_outlier[..., None] & replaced, replacement, columns), is_outlier
 
 
-def _random_cell(source: RandomSource, columns: Tensor) -> Tensor:
-    draw = source.uniform(*columns.shape)
-    return draw == draw.amax(-1, keepdim=True)
-
-
-def _nearest(distance: Tensor, share: Tensor) -> Tensor:
-    """Mark the rows with the smallest absolute distances: a share of each table, at least one."""
-    return _ordinal_ranks(distance.abs()) < (share * distance.shape[1]).ceil()
-
-
 def _separate(
-    source: RandomSource, variables: Tensor, shape: Shape, distance: Tensor, share: Tensor
+    source: RandomSource,
+    variables: Tensor,
+    shape: tuple[int, int],
+    distance: Tensor,
+    share: Tensor,
 ) -> tuple[Tensor, Tensor]:
     """Take the rows with the smallest distances as a class, and downsample it to the outliers.
 
@@ -220,37 +223,15 @@ def _separate(
     return columns, is_outlier.gather(1, kept)
 
 
-def _region_variables(
-    source: RandomSource, variables: Tensor, shape: Shape
-) -> tuple[Tensor, Tensor]:
-    """Return standardised variables, and which of them a region depends on."""
-    standard = _standardized(_with_hidden(source, variables, shape[1]))
-    return standard, _some_variables(source, standard, MAX_REGION_VARIABLES)
-
-
-def _preference(source: RandomSource, share: Tensor) -> Tensor:
-    """Draw the log-odds with which centers of outliers are far from the mean."""
-    return source.between(0.0, MAX_PREFERENCE, *share.shape)
-
-
-def _distance_to_rows(
-    source: RandomSource, rows: Tensor, is_part: Tensor, n: int, preference: Tensor
-) -> Tensor:
-    """Return the distance (tables, rows) to the nearest of n random rows, by some variables.
+def _distance_to_rows(source: RandomSource, rows: Tensor, n: int, preference: Tensor) -> Tensor:
+    """Return the distance (tables, rows) to the nearest of n random rows.
 
     The larger the `preference` (tables, 1), the more often these are rows far from the mean.
     """
-    used = rows * is_part
-    far = preference * _relative_ranks(used.square().sum(-1))
+    far = preference * _relative_ranks(rows.square().sum(-1))
     chosen = (far + source.gumbel(*far.shape)).topk(n).indices[..., None]
-    centers = used.gather(1, chosen.expand(-1, -1, used.shape[-1]))
-    return torch.cdist(used, centers, compute_mode=EXACT).amin(-1)
-
-
-def _with_hidden(source: RandomSource, variables: Tensor, n_columns: int) -> Tensor:
-    """Return the variables with those that a table does not show set to 0 in most tables."""
-    is_shown = torch.arange(variables.shape[-1], device=variables.device) < n_columns
-    return variables * (is_shown | source.events(HIDDEN_CLASSES, len(variables), 1, 1))
+    centers = rows.gather(1, chosen.expand(-1, -1, rows.shape[-1]))
+    return torch.cdist(rows, centers, compute_mode=EXACT).amin(-1)
 
 
 def _some_variables(source: RandomSource, variables: Tensor, most: int) -> Tensor:

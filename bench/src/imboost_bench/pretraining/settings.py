@@ -58,15 +58,12 @@ class PretrainingSettings:
                 check_number(field.name, value, minimum=0, whole=field.name == "seed")
             else:
                 check_number(field.name, value, above=0, whole=isinstance(field.default, int))
-        for name, part in [
-            ("width", "n_heads"),
-            ("row_width", "n_row_heads"),
-            ("row_width", "width"),
-        ]:
-            if getattr(self, name) % getattr(self, part):
+        multiples = (("width", "n_heads"), ("row_width", "n_row_heads"), ("row_width", "width"))
+        for name, part in multiples:
+            value, divisor = getattr(self, name), getattr(self, part)
+            if value % divisor:
                 raise SettingError(
-                    f"{name} must be a multiple of {part}, got {getattr(self, name)} and "
-                    f"{getattr(self, part)}."
+                    f"{name} must be a multiple of {part}, got {value} and {divisor}."
                 )
         check_number("max_context", self.max_context, minimum=MIN_CONTEXT, maximum=MAX_CONTEXT)
         check_number("max_columns", self.max_columns, minimum=MIN_COLUMNS)

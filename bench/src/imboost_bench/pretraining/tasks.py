@@ -93,5 +93,5 @@ def _draw_tables(
     n_variables = round(HIDDEN_VARIABLES * n_columns)
     variables = structure(source, n_tables, round(SPARE_ROWS * n_rows), n_variables)
     shape, share = (n_rows, n_columns), draw_share(source, n_tables)
-    columns, is_outlier = kind(source, variables, shape, share)
+    columns, is_outlier = kind.draw(source, variables, shape, share)
     return write_columns(source, columns), is_outlier

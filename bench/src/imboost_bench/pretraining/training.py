@@ -6,28 +6,28 @@ import csv
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields, replace
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from safetensors.torch import save_file
 from sklearn.metrics import average_precision_score, roc_auc_score
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from imboost.errors import SettingError
 from imboost.models.in_context import InContextNetwork
 from imboost.validation import check_number
-from imboost_bench.pretraining.checkpoint import TrainingState, Validation, write_tensors
+from imboost_bench.pretraining.checkpoint import TrainingState, Validation
 from imboost_bench.pretraining.outliers import MIN_SHARE
 from imboost_bench.pretraining.random_source import RandomSource
 from imboost_bench.pretraining.settings import PretrainingSettings
 from imboost_bench.pretraining.tasks import UPDATES_PER_DRAW, Task, draw_tasks
 
-WARMUP_STEPS = 100  # until the learning rate has its peak
-MAX_GRADIENT_NORM = 1.0
 TRAINING_TABLES, VALIDATION_TABLES = 0, 1  # part of the seed: the tables of both differ
 N_VALIDATION = 6  # draws of tables
 VALIDATION_SHARE = 0.1  # size of such a draw by that of one for updates
@@ -48,9 +48,9 @@ def pretrain(
     """Train a network on synthetic tables, or continue a training, and return its state.
 
     The tables of an update follow from the seed and its number, so that an interrupted training
-    continues as if it had not been; on a GPU, up to rounding. The folder gets
-    `checkpoint.safetensors`, `log.csv` with a line per validation, and `weights.safetensors`: the
-    averaged weights with the lowest loss on synthetic validation tables, in half precision.
+    continues as if it had not been; on a GPU, up to rounding. The folder gets `checkpoint.pt`,
+    `log.csv` with a line per validation, and `weights.safetensors`: the averaged weights with the
+    lowest loss on synthetic validation tables, in half precision.
 
     Parameters
     ----------
@@ -70,54 +70,47 @@ def pretrain(
     """
     check_number("validate_every", validate_every, minimum=1, whole=True)
     device = _check_device(device)
-    state = _open(settings, folder / "checkpoint.safetensors", device, initial_weights)
+    state = _open(settings, folder / "checkpoint.pt", device, initial_weights)
     folder.mkdir(parents=True, exist_ok=True)
     fewer = replace(settings, n_tokens=math.ceil(VALIDATION_SHARE * settings.n_tokens))
-    validation = [
-        task
+    draws = [
+        draw_tasks(fewer, RandomSource((settings.seed, VALIDATION_TABLES, number), device))
         for number in range(N_VALIDATION)
-        for task in draw_tasks(
-            fewer, RandomSource((settings.seed, VALIDATION_TABLES, number), device)
-        )
     ]
     if device.type == "cuda":
         state.network.compile_layers()
-    start, seconds_before = time.monotonic(), state.seconds
+    start = time.monotonic()
+    seconds_before = state.validations[-1].seconds if state.validations else 0.0
     losses: list[Tensor] = []
     stop = False
-    tasks = TrainingTasks(settings, device)
+    tasks = training_tasks(settings, device, state.step)
+    task = next(tasks)
     while state.step < settings.n_steps and not stop:
-        losses.append(_update(state, tasks))
+        loss = task_loss(state.network, task)
+        torch.autograd.backward(loss)
+        task = next(tasks)  # drawn while a GPU still computes gradients
+        state.update()
+        losses.append(loss.detach())
         elapsed = time.monotonic() - start
         stop = elapsed > max_seconds
         if state.step % validate_every == 0 or state.step == settings.n_steps or stop:
+            figures = _validate(state.average, [own for draw in draws for own in draw])
             mean_loss = float(torch.stack(losses).nanmean())
-            seconds = seconds_before + elapsed
-            found = _validate(state.average, validation, state.step, seconds, mean_loss)
+            found = Validation(state.step, seconds_before + elapsed, mean_loss, *figures)
             losses.clear()
             _store(state, found, folder)
             report(found)
     return state
 
 
-def _check_device(name: torch.device | str) -> torch.device:
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise SettingError(f"The device {name} cannot be used here: {error}") from error
-    return device
-
-
-def rate_factor(settings: PretrainingSettings, step: int) -> float:
-    """Return the learning rate of an update by its peak: a linear warm-up, then half a cosine.
-
-    >>> settings = PretrainingSettings(n_steps=1000)
-    >>> round(rate_factor(settings, 49), 2), round(rate_factor(settings, 500), 2)
-    (0.5, 0.5)
-    """
-    cosine = (1 + math.cos(math.pi * step / settings.n_steps)) / 2
-    return min((step + 1) / WARMUP_STEPS, cosine)
+def training_tasks(
+    settings: PretrainingSettings, device: torch.device, step: int
+) -> Iterator[Task]:
+    """Yield the tables of the updates from `step` on; they follow from the update's number."""
+    first, part = divmod(step, UPDATES_PER_DRAW)
+    for number in count(first):
+        source = RandomSource((settings.seed, TRAINING_TABLES, number), device)
+        yield from draw_tasks(settings, source)[part if number == first else 0 :]
 
 
 def task_loss(network: InContextNetwork, task: Task) -> Tensor:
@@ -145,91 +138,63 @@ def _predict(network: InContextNetwork, task: Task) -> Tensor:
     return log_odds.float()
 
 
+def _check_device(name: torch.device | str) -> torch.device:
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise SettingError(f"The device {name} cannot be used here: {error}") from error
+    return device
+
+
 def _open(
     settings: PretrainingSettings, path: Path, device: torch.device, initial_weights: Path | None
 ) -> TrainingState:
     if not path.exists():
         return TrainingState.start(settings, device, initial_weights)
     state = TrainingState.load(path, device)
-    for field in fields(settings):
-        before, now = getattr(state.settings, field.name), getattr(settings, field.name)
-        if before != now:
+    now = asdict(settings)
+    for name, before in asdict(state.settings).items():
+        if before != now[name]:
             raise SettingError(
-                f"{path.parent} was started with {field.name} {before}, got {now}. Continue with "
+                f"{path.parent} was started with {name} {before}, got {now[name]}. Continue with "
                 "the same settings, or start in another folder."
             )
     return state
 
 
-class TrainingTasks:
-    """The tables of every update, which follow from the seed and the number of the update."""
-
-    def __init__(self, settings: PretrainingSettings, device: torch.device) -> None:
-        self._settings, self._device = settings, device
-        self._number = -1
-        self._drawn: list[Task] = []
-
-    def of_update(self, step: int) -> Task:
-        """Return the tables of an update; those of the next ones are drawn with it."""
-        number, part = divmod(step, UPDATES_PER_DRAW)
-        if number != self._number:
-            seed = (self._settings.seed, TRAINING_TABLES, number)
-            self._drawn = draw_tasks(self._settings, RandomSource(seed, self._device))
-            self._number = number
-        return self._drawn[part]
-
-
-def _update(state: TrainingState, tasks: TrainingTasks) -> Tensor:
-    """Make one update; one whose gradient is not finite leaves the weights as they are."""
-    settings = state.settings
-    loss = task_loss(state.network, tasks.of_update(state.step))
-    peaks = (settings.matrix_learning_rate, settings.learning_rate)
-    for optimiser, peak in zip(state.optimisers, peaks, strict=True):
-        for group in optimiser.param_groups:
-            group["lr"] = peak * rate_factor(settings, state.step)
-    torch.autograd.backward(loss)
-    norm = nn.utils.clip_grad_norm_(state.network.parameters(), MAX_GRADIENT_NORM)
-    state.step += 1
-    if state.step < settings.n_steps:
-        tasks.of_update(state.step)  # drawn while a GPU still computes gradients
-    is_finite = bool(norm.isfinite())
-    for optimiser in state.optimisers:
-        if is_finite:
-            optimiser.step()
-        optimiser.zero_grad()
-    state.update_average()
-    return loss.detach()
-
-
-def _validate(
-    network: InContextNetwork, tasks: list[Task], step: int, seconds: float, training_loss: float
-) -> Validation:
+@torch.no_grad()
+def _validate(network: InContextNetwork, tasks: list[Task]) -> tuple[float, float, float]:
+    """Return the mean loss of all tasks, and AUC and AP of the rows outside the context."""
     losses, aucs, aps = [], [], []
     for task in tasks:
-        with torch.no_grad():
-            log_odds = _predict(network, task)
-            losses.append(float(_weighted_cross_entropy(log_odds, task)))
+        log_odds = _predict(network, task)
+        losses.append(float(_weighted_cross_entropy(log_odds, task)))
         outside = (part[:, task.n_context :].cpu().numpy() for part in (log_odds, task.is_outlier))
         for predicted, truth in zip(*outside, strict=True):
             if truth.any() and not truth.all():
                 aucs.append(roc_auc_score(truth, predicted))
                 aps.append(average_precision_score(truth, predicted))
-    figures = (float(np.mean(values)) for values in (losses, aucs, aps))
-    return Validation(step, seconds, training_loss, *figures)
+    return float(np.mean(losses)), float(np.mean(aucs)), float(np.mean(aps))
 
 
 def _store(state: TrainingState, found: Validation, folder: Path) -> None:
     """Write the weights if they are the best, then the checkpoint and the log."""
     finite = [known.loss for known in state.validations if math.isfinite(known.loss)]
     if found.loss < min(finite, default=math.inf):
-        weights = {name: value.half() for name, value in state.average.state_dict().items()}
+        weights = {
+            name: value.half().cpu().contiguous()
+            for name, value in state.average.state_dict().items()
+        }
         metadata = {
             "settings": json.dumps(asdict(state.settings)),
             "validation": json.dumps(asdict(found)),
         }
-        write_tensors(weights, folder / "weights.safetensors", metadata)
+        unfinished = folder / "weights.unfinished"
+        save_file(weights, unfinished, metadata)
+        unfinished.replace(folder / "weights.safetensors")
     state.validations.append(found)
-    state.save(folder / "checkpoint.safetensors")
+    state.save(folder / "checkpoint.pt")
     with (folder / "log.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Validation)])
         writer.writeheader()
