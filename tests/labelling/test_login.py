@@ -39,7 +39,7 @@ def protected(cookie="imboost_1"):
 @pytest.fixture(scope="module")
 def address():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("imboost.web.token.WRONG_TOKEN_SECONDS", 0.0)
+        patch.setattr("imboost.web.guard.WRONG_TOKEN_SECONDS", 0.0)
         with protected() as address:
             yield address
 

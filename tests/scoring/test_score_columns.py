@@ -5,7 +5,10 @@ from imboost.serving.schemas import Score
 
 
 def test_the_service_replies_with_the_columns_of_score_files():
-    assert [name for name in Score.model_fields if name != "identifiers"] == list(PREDICTED[1:])
+    fields = {name: field.annotation for name, field in Score.model_fields.items()}
+    del fields["identifiers"]
+    assert fields == {"score": float, "probability": float, "is_outlier": bool}
+    assert list(fields) == list(PREDICTED[1:])
 
 
 def test_the_columns_keep_their_order_and_types():

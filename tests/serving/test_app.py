@@ -407,7 +407,7 @@ def test_a_failure_of_the_service_itself_is_reported_in_the_same_shape(
 @pytest.fixture
 def no_wait(monkeypatch):
     """Refuse wrong tokens at once."""
-    monkeypatch.setattr("imboost.web.token.WRONG_TOKEN_SECONDS", 0.0)
+    monkeypatch.setattr("imboost.web.guard.WRONG_TOKEN_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from starlette.middleware.sessions import SessionMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from imboost.present.pages import render
-from imboost.web.guard import error_response
-from imboost.web.token import is_token
+from imboost.web.guard import error_response, is_token
 
 SESSION_SECONDS = 12 * 3600
 ASK = "Enter the token that the server was started with."

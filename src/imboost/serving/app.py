@@ -10,19 +10,19 @@ from typing import Any
 import pyarrow as pa
 from fastapi import FastAPI, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.security import HTTPBearer
 from prometheus_client import CollectorRegistry, Counter, Gauge
 from prometheus_fastapi_instrumentator import Instrumentator
 from pydantic import BaseModel
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import IMBoostError
+from imboost.present.pages import render
 from imboost.scoring.pipeline import predict_table
-from imboost.serving.access import BearerAccess
-from imboost.serving.docs_page import add_docs_page
 from imboost.serving.limits import Limits
 from imboost.serving.schemas import (
     ErrorBody,
@@ -31,18 +31,20 @@ from imboost.serving.schemas import (
     Health,
     Metadata,
     RowModel,
-    Score,
     Scores,
     describe_model,
+    score_body,
 )
 from imboost.serving.workers import Workers, check_deadline
-from imboost.web.guard import Guard, error_response
+from imboost.web.guard import Guard, error_response, is_token
 from imboost.web.hosts import AllowedHosts
 
 # Rows scored or explained before the deadline is checked again.
 SCORED_AT_ONCE, EXPLAINED_AT_ONCE = 1000, 20
 UNUSABLE = (IMBoostError, pa.ArrowException)  # rows that cannot be scored
 MAX_ERRORS = 3  # listed in a response
+PROBE_PATHS = ("/health", "/ready")  # answered without a token
+PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 MAX_NAME_LENGTH = 50  # characters of a client's column name repeated in a response
 
 Work = Callable[[TableDetector, RowModel, Sequence[BaseModel], float], BaseModel]
@@ -91,14 +93,13 @@ def make_app(
         description="Finds outliers in a table. A higher score is more outlying.",
         version=version("imboost"),
         lifespan=lifespan,
-        docs_url=None,  # FastAPI's page loads scripts from other sites; `add_docs_page` does not
+        docs_url=None,  # FastAPI's page loads scripts from other sites
         redoc_url=None,
         redirect_slashes=False,
     )
     for kind in (HTTPException, RequestValidationError, *UNUSABLE, Exception):
         app.add_exception_handler(kind, _show_error)
     _add_endpoints(app, detector, limits, workers, needs_token=token is not None)
-    add_docs_page(app)
     behind_token = app if token is None else BearerAccess(app, token)
     return Guard(behind_token, hosts=hosts or AllowedHosts(), max_bytes=limits.n_bytes)
 
@@ -134,6 +135,11 @@ def _add_endpoints(
         """Describe the model and the columns of its training table."""
         return metadata
 
+    @app.get("/docs", include_in_schema=False)
+    async def show_docs() -> HTMLResponse:
+        page = render("service.html.j2", {"schema": app.openapi()})
+        return HTMLResponse(page, headers={"Content-Security-Policy": PAGE_POLICY})
+
     def add(name: str, work: Work, n_rows: int, response: type[BaseModel]) -> None:
         async def endpoint(body: Any) -> Response:
             def process(deadline: float) -> str:
@@ -157,23 +163,38 @@ def _add_endpoints(
     add("explain", explain_request, limits.n_explained, Explanations)
 
 
+class BearerAccess:
+    """Refuses requests without the bearer token, before their bodies are read."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app, self._token = app, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it with status 401."""
+        if scope["type"] == "http" and scope["path"] not in PROBE_PATHS:
+            scheme, _, given = Headers(scope=scope).get("Authorization", "").partition(" ")
+            is_bearer = scheme.lower() == "bearer"
+            if not (is_bearer and await is_token(given.encode("latin-1"), self._token)):
+                text = "Send the token as 'Authorization: Bearer TOKEN'."
+                response = error_response(401, text, {"WWW-Authenticate": "Bearer"})
+                await response(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
 def score_request(
     detector: TableDetector, rows: RowModel, sent: Sequence[BaseModel], deadline: float
 ) -> Scores:
     """Score the rows of a request."""
-    scores: list[Score] = []
+    scores: list[dict[str, Any]] = []
     for start in range(0, len(sent), SCORED_AT_ONCE):
         check_deadline(deadline)
         batch = sent[start : start + SCORED_AT_ONCE]
-        predicted = predict_table(detector, rows.table(batch))
+        found = predict_table(detector, rows.table(batch))
+        columns = zip(found.scores, found.probabilities, found.is_outlier, strict=True)
         scores += [
-            Score(
-                identifiers=rows.identifiers(row),
-                score=predicted.scores[at],
-                probability=predicted.probabilities[at],
-                is_outlier=predicted.is_outlier[at],
-            )
-            for at, row in enumerate(batch)
+            score_body(rows.identifiers(row), values)
+            for row, values in zip(batch, columns, strict=True)
         ]
     return Scores(model=detector.model_name, scores=scores)
 

@@ -25,6 +25,7 @@ from pydantic import (
 )
 
 from imboost.detectors.table_detector import TableDetector
+from imboost.scoring.score_columns import PREDICTED, SCORE_COLUMNS
 from imboost.tables.encoder import CategoryEncoder, ColumnEncoder
 from imboost.tables.roles import Role
 from imboost.tables.schema import ColumnSchema
@@ -71,13 +72,15 @@ class Health(BaseModel):
     status: str
 
 
-class Score(BaseModel):
-    """The predictions for a row."""
-
-    identifiers: dict[str, Identifier]
-    score: float
-    probability: float
-    is_outlier: bool
+PREDICTIONS = [name for name in PREDICTED if name != "row"]
+JSON_TYPES: dict[pa.DataType, Any] = {pa.float64(): float, pa.bool_(): bool}
+PREDICTION_FIELDS: Any = {name: (JSON_TYPES[SCORE_COLUMNS[name]], ...) for name in PREDICTIONS}
+Score: Any = create_model(
+    "Score",
+    __doc__="The predictions for a row.",
+    identifiers=(dict[str, Identifier], ...),
+    **PREDICTION_FIELDS,
+)
 
 
 class Scores(BaseModel):
@@ -85,6 +88,11 @@ class Scores(BaseModel):
 
     model: str = Field(description="Name of the model that made the scores.")
     scores: list[Score]
+
+
+def score_body(identifiers: dict[str, Identifier], values: Sequence[Any]) -> dict[str, Any]:
+    """Return a `Score`, given the predictions in the order of `PREDICTED`."""
+    return {"identifiers": identifiers, **dict(zip(PREDICTIONS, values, strict=True))}
 
 
 class ReasonBody(BaseModel):
@@ -143,18 +151,7 @@ class Metadata(BaseModel):
 
 
 class RowModel:
-    """Pydantic models of the rows of a table, and their conversion to Arrow.
-
-    Parameters
-    ----------
-    detector : TableDetector
-        Its schema decides the fields of a row.
-
-    Attributes
-    ----------
-    model : type of BaseModel
-        A row with a field for every column.
-    """
+    """Pydantic models of the rows of a detector's table, and their conversion to Arrow."""
 
     def __init__(self, detector: TableDetector) -> None:
         self._schema = detector.schema_
@@ -165,7 +162,7 @@ class RowModel:
             self._fields[column.name]: _field(column, encoders.get(column.name))
             for column in self._schema
         }
-        self.model: type[BaseModel] = create_model(
+        self._model: type[BaseModel] = create_model(
             "Row",
             __config__=ConfigDict(extra="forbid"),
             __doc__="A row of the table, column by column.",
@@ -174,19 +171,14 @@ class RowModel:
 
     def batch(self, name: str, n_rows: int) -> type[BaseModel]:
         """Return the model of a request with at most `n_rows` rows."""
-        row: Any = Annotated[self.model, BeforeValidator(self._check_columns)]
-        rows = Annotated[
-            list[row],
-            Field(min_length=1, max_length=n_rows),
-            FailFast(),  # a list of the errors of all rows could fill the memory
-        ]
-        made: type[BaseModel] = create_model(
-            name,
-            __config__=ConfigDict(extra="forbid"),
-            __doc__="Rows of the table.",
-            rows=(rows, ...),
+        row: Any = Annotated[self._model, BeforeValidator(self._check_columns)]
+        length = Field(min_length=1, max_length=n_rows)
+        # A list of the errors of all rows could fill the memory.
+        rows: Any = Annotated[list[row], length, FailFast()]
+        config = ConfigDict(extra="forbid")
+        return create_model(
+            name, __config__=config, __doc__="Rows of the table.", rows=(rows, ...)
         )
-        return made
 
     def table(self, rows: Sequence[BaseModel]) -> pa.Table:
         """Return the columns that are used for scoring."""
@@ -230,12 +222,7 @@ def describe_model(
         n_training_outliers=int(detector.labels_.sum()),
         columns=[
             ColumnBody(
-                name=column.name,
-                role=str(column.role),
-                is_used=column.role.is_feature,
-                n_missing=column.n_missing,
-                n_distinct=column.n_distinct,
-                note=column.note,
+                **{**vars(column), "role": str(column.role)}, is_used=column.role.is_feature
             )
             for column in detector.schema_
         ],

@@ -16,53 +16,35 @@ Result = TypeVar("Result")
 
 
 class Workers:
-    """A pool of threads with a queue of limited length.
-
-    Parameters
-    ----------
-    limits : Limits
-
-    Attributes
-    ----------
-    n_open : int
-        Jobs that run or wait.
-    """
+    """A pool of threads with a queue of limited length."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._n_jobs = limits.n_jobs or n_cores()
         self._pool = scoring_threads(self._n_jobs)
-        self.n_open = 0
+        self._n_open = 0  # jobs that run or wait
 
     @property
     def n_waiting(self) -> int:
         """Number of jobs that wait for a thread."""
-        return max(0, self.n_open - self._n_jobs)
+        return max(0, self._n_open - self._n_jobs)
 
     @property
     def is_full(self) -> bool:
         """Whether further jobs are refused."""
-        return self.n_open >= self._n_jobs + self._limits.n_waiting
+        return self._n_open >= self._n_jobs + self._limits.n_waiting
 
     async def run(self, work: Callable[[float], Result]) -> Result:
         """Run work in a thread and return its result.
 
-        Parameters
-        ----------
-        work : callable
-            Called with its deadline, a time of `time.monotonic`, which it has to check: threads
-            cannot be stopped from outside.
-
-        Raises
-        ------
-        HTTPException
-            With status 503 if the queue is full, or 504 if the work took too long.
+        It is called with its deadline, a time of `time.monotonic`, which it has to check: threads
+        cannot be stopped from outside. Too much or too long work raises an HTTPException.
         """
         if self.is_full:
             text = "Too many requests are waiting. Try again."
             raise HTTPException(503, text, {"Retry-After": "1"})
         seconds = self._limits.seconds
-        self.n_open += 1
+        self._n_open += 1
         try:
             async with asyncio.timeout(seconds):
                 loop = asyncio.get_running_loop()
@@ -71,7 +53,7 @@ class Workers:
             text = f"The request took longer than {seconds:g} seconds. Send less at once."
             raise HTTPException(504, text) from None
         finally:
-            self.n_open -= 1
+            self._n_open -= 1
 
     def stop(self) -> None:
         """Take no more work and cancel what is waiting."""

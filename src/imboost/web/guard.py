@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from hmac import compare_digest
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -11,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from imboost.web.hosts import AllowedHosts
 
+WRONG_TOKEN_SECONDS = 0.5  # before a wrong token is refused
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 SECURITY_HEADERS = {
@@ -34,20 +37,10 @@ class Guard:
     """Refuses requests to other hosts, from other sites and with large bodies.
 
     HEAD is answered as GET; the server leaves out the body.
-
-    Parameters
-    ----------
-    app : callable
-        The ASGI application that answers the other requests.
-    hosts : AllowedHosts
-    max_bytes : int
-        Maximum size of a body.
     """
 
     def __init__(self, app: ASGIApp, *, hosts: AllowedHosts, max_bytes: int) -> None:
-        self._app = app
-        self._hosts = hosts
-        self._max_bytes = max_bytes
+        self._app, self._hosts, self._max_bytes = app, hosts, max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -101,6 +94,14 @@ def is_cross_site(headers: Headers) -> bool:
     if site is not None:
         return site not in ("same-origin", "none")
     return origin is not None and origin.partition("://")[2] != headers["Host"]
+
+
+async def is_token(given: bytes, token: str) -> bool:
+    """Return whether a token is right; a wrong one takes longer."""
+    if compare_digest(given, token.encode()):
+        return True
+    await asyncio.sleep(WRONG_TOKEN_SECONDS)
+    return False
 
 
 def error_response(

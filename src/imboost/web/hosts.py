@@ -36,15 +36,10 @@ class AllowedHosts:
 
     @classmethod
     def of(cls, host: str, more: Iterable[str] = ()) -> AllowedHosts:
-        """Return what is allowed for a server that listens on `host`.
+        """Return what is allowed for a server that listens on `host`, and further names.
 
-        Parameters
-        ----------
-        host : str
-            Address that the server listens on. If it stands for all addresses of the machine,
-            every IP address and the machine's name are allowed.
-        more : iterable of str
-            Further names, such as that of a reverse proxy.
+        If it listens on all addresses of the machine, every IP address and the machine's name are
+        allowed.
         """
         address = _parse_address(host)
         listens_on_all = address is not None and address.is_unspecified
@@ -55,12 +50,13 @@ class AllowedHosts:
 
     def allow(self, header: str) -> bool:
         """Return whether a Host header names an allowed host; its port does not matter."""
-        host = _normalize(_without_port(header))
+        is_ipv6 = header.startswith("[")
+        host = _normalize(header[1:].partition("]")[0] if is_ipv6 else header.partition(":")[0])
         return host in self.names or (self.any_address and _parse_address(host) is not None)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address can only be reached from the same machine.
+    """Return whether an address can only be reached from the same machine.
 
     >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
     (True, True, False)
@@ -70,12 +66,6 @@ def is_loopback(host: str) -> bool:
         return address.is_loopback
     addresses = {info[4][0] for info in socket.getaddrinfo(host, None)}
     return all(ipaddress.ip_address(str(text)).is_loopback for text in addresses)
-
-
-def _without_port(header: str) -> str:
-    if header.startswith("["):
-        return header[1:].partition("]")[0]
-    return header.partition(":")[0]
 
 
 def _normalize(host: str) -> str:

@@ -30,27 +30,10 @@ def run_server(
 ) -> None:
     """Serve an application until the process is interrupted or terminated.
 
-    Parameters
-    ----------
-    app : callable
-        The ASGI application.
-    host : str
-        Address to listen on.
-    port : int
-        Port to listen on; 0 picks a free one.
-    max_connections : int
-        Number of open connections beyond which requests are refused with status 503.
-    on_ready : callable, optional
-        Called with the address, such as "http://127.0.0.1:8000", once it accepts connections.
-    access_log : Path, optional
-        File to which a line per request is appended.
-    verbose : bool
-        Whether to write these lines to standard error.
-
-    Raises
-    ------
-    OSError
-        If the port is taken, or the access log cannot be written.
+    Port 0 picks a free one. `on_ready` is called with the address, such as
+    "http://127.0.0.1:8000", once it accepts connections; requests on more than `max_connections`
+    of them are refused with status 503. A line per request is appended to the file `access_log`,
+    and written to standard error if `verbose`. A port that is taken is an OSError.
     """
     with listen(host, port) as listener:
         server = make_server(app, max_connections)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from imboost.web import token
+from imboost.web import guard
 
 
 @pytest.mark.parametrize("given", [b"", b"x", b"secre", b"secret ", "sécret".encode()])
@@ -15,8 +15,8 @@ def test_a_wrong_token_is_refused_after_a_wait(given, monkeypatch):
     async def sleep(seconds):
         waits.append(seconds)
 
-    monkeypatch.setattr(token, "asyncio", SimpleNamespace(sleep=sleep))
-    assert not asyncio.run(token.is_token(given, "secret"))
-    assert waits == [token.WRONG_TOKEN_SECONDS]
-    assert asyncio.run(token.is_token("sésame".encode(), "sésame"))
+    monkeypatch.setattr(guard, "asyncio", SimpleNamespace(sleep=sleep))
+    assert not asyncio.run(guard.is_token(given, "secret"))
+    assert waits == [guard.WRONG_TOKEN_SECONDS]
+    assert asyncio.run(guard.is_token("sésame".encode(), "sésame"))
     assert len(waits) == 1
