@@ -143,7 +143,8 @@ class Fact:
     factor : float or None
         Factor between two units of measurement.
     content : str
-        What the cells of the column should hold, such as "number"; "" if no model uses it.
+        What the cells of the column should hold, such as "number", "" if no model uses it; of
+        a number in another unit, the two units.
     position : Position or None
     share : float
         Fraction of the reference rows that `position` is about; of the cells of a changed column.

@@ -36,7 +36,7 @@ def test_positions_are_written_in_full_and_for_a_column_about_reference_rows(
 ):
     assert wording.position(value(position, share)) == text
     if short:
-        assert wording.short_position(value(position, share)) == short
+        assert wording.position(value(position, share), short=True) == short
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ RULES = [
 @pytest.mark.parametrize(("rule", "text", "title"), RULES)
 def test_rules_are_written_with_and_without_the_values_of_a_row(rule, text, title):
     assert wording.rule(rule) == text
-    assert wording.rule_title(rule) == title
+    assert wording.rule(rule, is_title=True) == title
 
 
 def test_reasons_are_one_sentence():
@@ -117,7 +117,7 @@ def test_reasons_are_one_sentence():
 def test_a_rule_whose_text_ends_like_a_position_stays_whole():
     rule = broken(RuleKind.FORMAT, ("code",), ("x",), formula="9 of reference rows")
     fact = Fact(kind=FactKind.RULE, columns=("code",), rule=rule)
-    assert wording.short_position(fact) == wording.position(fact)
+    assert wording.position(fact, short=True) == wording.position(fact)
 
 
 def test_a_finding_about_many_rows_gives_an_example():

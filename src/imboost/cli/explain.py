@@ -161,7 +161,7 @@ def _reason_table(row: RowView) -> RichTable:
         table.add_row(
             Text(printable(reason.column)),
             Text("" if reason.is_about_row else printable(shorten(reason.text or "(missing)"))),
-            Text(printable(wording.short_position(reason))),
+            Text(printable(wording.position(reason, short=True))),
             Text(printable(wording.cell(reason.expected))),
             row.number(reason.contribution, "+"),
             *[f"\N{LESS-THAN OR EQUAL TO} {row.number(reason.tolerance)}"] * has_tolerances,

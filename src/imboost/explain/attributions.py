@@ -87,7 +87,19 @@ class Explanation:
             "baseline": self.baseline,
             "residual": self.residual,
             "is_exact": self.is_exact,
-            "reasons": [wording.reason_fields(reason) for reason in self.reasons],
+            "reasons": [
+                {
+                    "kind": str(reason.kind),
+                    "column": reason.column,
+                    "value": reason.text,
+                    "contribution": reason.contribution,
+                    "tolerance": reason.tolerance,
+                    "expected": wording.cell(reason.expected),
+                    "reference_fraction": reason.reference_fraction,
+                    "position": wording.position(reason),
+                }
+                for reason in self.reasons
+            ],
         }
 
     def _repr_html_(self) -> str:

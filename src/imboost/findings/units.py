@@ -13,8 +13,20 @@ from imboost.relations.numeric import rounding_unit
 from imboost.stats.scaling import MAD_TO_STD
 from imboost.tables.roles import Role
 
-FACTORS = (2.2046, 2.54, 3.2808, 10.0, 12.0, 25.4, 60.0, 100.0, 1000.0, 3600.0, 1e6)
-"""Factors between units; `UNITS` in `imboost.present.wording` says what they may mean."""
+FACTORS = {
+    2.2046: "kilograms and pounds",
+    2.54: "inches and centimetres",
+    3.2808: "feet and metres",
+    10.0: "a decimal place",
+    12.0: "months and years",
+    25.4: "inches and millimetres",
+    60.0: "minutes and hours",
+    100.0: "cents or percent",
+    1000.0: "thousands",
+    3600.0: "seconds and hours",
+    1e6: "millions",
+}
+"""Factors between units, and what they may mean."""
 
 MIN_ROWS = 30  # values of the column
 MAX_FRACTION = 0.1  # of the values that are in another unit
@@ -44,6 +56,7 @@ def find_mixed_units(checked: CheckedTable) -> Iterator[Found]:
             unit=rounding_unit(values[np.isfinite(values)]),
             position=Position.ABOVE if is_larger else Position.BELOW,
             factor=factor,
+            content=FACTORS[factor],
         )
 
 

@@ -126,7 +126,8 @@ class RowView:
     def warning(self) -> str:
         """A warning if the contributions explain little of an outlier's score."""
         reasons, residual = self.explanation.reasons, self.explanation.residual
-        return wording.warning(reasons, residual) if self.is_outlier else ""
+        explained = sum(max(reason.contribution, 0.0) for reason in reasons)
+        return wording.RESIDUAL if self.is_outlier and residual > explained else ""
 
     def share(self, cell: CellView) -> float:
         """Return the contribution of an unusual cell relative to the largest one."""
