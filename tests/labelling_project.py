@@ -36,7 +36,7 @@ def make_project(path: Path, url: str | None = None, **settings) -> Project:
     return Project(
         path,
         url or str(path.with_suffix(".session.db")),
-        make_detector=quick_detector,
+        detector=quick_detector(),
         make_workspace=lambda session: Workspace(
             session, **{"n_questions": N_QUESTIONS, "in_process": True, **settings}
         ),

@@ -75,6 +75,18 @@ def test_roles_are_used_and_wrong_ones_are_refused(orders, monkeypatch):
     assert "NAME=ROLE" in refused("label", orders, "--terminal", "--role", "visits")
 
 
+def test_text_that_stands_for_a_missing_value_is_given_once_and_kept(tmp_path, monkeypatch):
+    data = tmp_path / "prices.csv"
+    prices = ["n.d." if row % 4 == 0 else f"{row}.5" for row in range(40)]
+    data.write_text("price,size\n" + "".join(f"{price},{len(price)}\n" for price in prices))
+    ended = label(data, "oq", monkeypatch, "--missing", "n.d.")
+    assert re.search(r"price\W+numeric\W+10\W", ended.text)
+    with Session.open(data.with_name("prices.session.db")) as session:
+        assert session.detector.missing_values == ["n.d."]
+    line = refused("label", data, "--terminal", "--missing", "n.d.")
+    assert "keeps its settings: leave out --missing" in line
+
+
 def test_roles_come_from_a_file_and_single_ones_have_precedence(orders, monkeypatch, tmp_path):
     roles = tmp_path / "roles.toml"
     roles.write_text('[roles]\n"visits" = "ignored"\n"amount" = "ignored"\n')

@@ -10,11 +10,10 @@ from rich.console import Console
 from rich.table import Table as PrintedTable
 from rich.text import Text
 
-from imboost.cli.console import say
+from imboost.cli.console import say, write_text
 from imboost.cli.fit import given_roles
-from imboost.cli.inputs import load_model
+from imboost.cli.inputs import first_identifier, load_model
 from imboost.cli.options import Missing, Roles, RolesFile, Table, reads_tables
-from imboost.cli.outputs import write_text
 from imboost.cli.progress import stage
 from imboost.errors import DataError
 from imboost.present.formatting import count, printable
@@ -71,7 +70,7 @@ def check(
     from imboost.findings.check import check_table, select_kinds
     from imboost.findings.output import check_ending, format_findings
     from imboost.tables.files import TableFiles
-    from imboost.tables.roles import Role, roles_as_toml
+    from imboost.tables.roles import roles_as_toml
     from imboost.tables.schema import Schema
 
     kinds = select_kinds(only or (), skip or ())
@@ -88,15 +87,14 @@ def check(
         findings = check_table(table, schema=(schema, parsed), only=kinds)
         if detector is not None and "changed" in kinds:
             findings += changed_columns(detector, table, schema)
-    identifiers = (column.name for column in schema if column.role == Role.IDENTIFIER)
-    identifier = next(identifiers, None)
+    identifier = first_identifier(schema)
+    about = (findings, data.name, table, identifier)
     if write_roles is not None:
         write_text(write_roles, roles_as_toml(schema))
     if out is not None:
-        ending = out.suffix.lower()
-        write_text(out, format_findings(ending, findings, data.name, table, identifier))
+        write_text(out, format_findings(out.suffix.lower(), *about))
     if json:
-        typer.echo(format_findings(".json", findings, data.name, table, identifier), nl=False)
+        typer.echo(format_findings(".json", *about), nl=False)
     else:
         _print(findings, table, identifier)
         for path, name in ((out, "Findings"), (write_roles, "Roles")):

@@ -1,9 +1,14 @@
-"""Plain lines on the terminal: no markup, no colours, no line breaks within file names."""
+"""What commands print and write: plain lines without markup, text files, standard output."""
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import typer
 from rich.console import Console
@@ -62,3 +67,37 @@ def outlier_count(n: int, n_rows: int, threshold: float) -> str:
     """
     rows = f"{count(n, 'predicted outlier')} in {count(n_rows, 'row')}"
     return f"{rows} (score above {number(threshold)})."
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file atomically."""
+    from imboost.persistence.atomic_write import atomic_write
+
+    with atomic_write(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def output_file(path: Path, ending: str) -> Iterator[Path]:
+    """Yield a draft path; the file written there appears at `path`, complete or not at all.
+
+    The path "-" is standard output; its draft has the given ending.
+    """
+    from imboost.persistence.atomic_write import atomic_write
+    from imboost.tables.read_options import STANDARD_STREAM
+
+    if path != STANDARD_STREAM:
+        with atomic_write(path) as draft:
+            yield draft
+        return
+    with TemporaryDirectory(prefix="imboost-") as folder:
+        draft = Path(folder, f"output{ending}")
+        yield draft
+        is_terminal = sys.stdout.isatty()
+        try:
+            with draft.open(encoding="utf-8", newline="") as lines:
+                for line in lines:  # a terminal gets no characters that could control it
+                    sys.stdout.write(f"{printable(line.rstrip())}\n" if is_terminal else line)
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader has seen enough; Python would complain at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

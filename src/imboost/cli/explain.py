@@ -13,10 +13,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from imboost.cli.console import say
-from imboost.cli.inputs import open_inputs, scored_batches
+from imboost.cli.console import say, write_text
+from imboost.cli.inputs import check_page, first_identifier, open_inputs, scored_batches
 from imboost.cli.options import Model, Scores, Table, reads_tables
-from imboost.cli.outputs import write_page
 from imboost.cli.progress import stage
 from imboost.errors import SettingError
 from imboost.present.formatting import count, number, printable, shorten
@@ -67,15 +66,15 @@ def explain(
 
       imboost explain orders.model orders.csv --scores orders.scores.csv --top 10 --json
     """
+    from imboost.present.pages import render
     from imboost.present.report import explain_rows
-    from imboost.scoring.row_selection import find_rows, identifier_columns
+    from imboost.scoring.row_selection import find_rows
 
     if row and scores is not None:
         raise SettingError("--scores finds the highest scores: leave it out with --row.")
-    if out is not None and out.is_dir():
-        raise SettingError(f"{out} is a folder: name a file with --out.")
+    check_page(out)
     detector, files = open_inputs(model, data, options)
-    identifier = next(iter(identifier_columns(detector)), None)
+    identifier = first_identifier(detector.schema_)
     if row:
         with stage(f"looking for rows in {data}"):
             selected = find_rows(files, identifier, row)
@@ -95,7 +94,7 @@ def explain(
             "n_reasons": MAX_REASONS,
             "method": explained[0].method,
         }
-        write_page(out, "explain.html.j2", context)
+        write_text(out, render("explain.html.j2", context))
         say(f"Page: {out}", stderr=as_json)
     say(f"Read {count(selected.n_read, 'row')}, explained {len(explained):,}.", stderr=as_json)
 

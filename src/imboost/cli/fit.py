@@ -36,7 +36,6 @@ from imboost.tables.read_options import ReadOptions
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from imboost.detectors import BaseDetector
     from imboost.labels import Labels
     from imboost.tables.schema import Schema
 
@@ -100,13 +99,20 @@ def fit(
       imboost fit shop.db --sql "SELECT * FROM orders" --out orders.model
     """
     from imboost import persistence
+    from imboost.detectors import make_detector
     from imboost.detectors.table_detector import TableDetector
     from imboost.labels import OUTLIER
+    from imboost.persistence.saving import check_savable
+    from imboost.tables.roles import Role
     from imboost.tables.schema import Schema
 
     chosen, fraction = given_roles(roles, role), parse_contamination(contamination)
-    _check_labels(label_column, outlier_label, chosen)
-    inner = _make_detector(detector)
+    if label_column is None and outlier_label is not None:
+        raise SettingError("--outlier-label needs --label-column, the column with labels.")
+    if label_column in chosen:
+        raise SettingError(f"'{label_column}' is the label column and cannot have another role.")
+    inner = make_detector(detector)
+    check_savable(inner)
     fitted = TableDetector(
         inner,
         roles=chosen,
@@ -133,15 +139,21 @@ def fit(
             f"Training rows: a uniform sample of {count(table.num_rows, 'row')}. Missing and "
             "distinct values are counted in it."
         )
-    _check_missing_values(inner, schema)
+    incomplete = (column for column in schema if column.n_missing or column.n_unparsed)
+    for column in incomplete:
+        if column.role in (Role.NUMERIC, Role.DATETIME) and not inner.allow_nan:
+            raise SettingError(
+                f"{type(inner).__name__} cannot be trained on missing numbers or dates, as in "
+                f"'{column.name}': choose another detector with --detector."
+            )
     size = f"{count(table.num_rows, 'row')}, {count(len(schema.parsers), 'column')}"
     seconds = None
     if is_shown():
         with stage("estimating the time of the training"):
             seconds = estimate_seconds(fitted, table, labels, schema)
+    weights = sample.weights(labels)
+    is_weighted = isinstance(fraction, float) and not sample.is_complete
     with timed_stage(f"training {detector} on {size}", seconds):
-        weights = sample.weights(labels)
-        is_weighted = isinstance(fraction, float) and not sample.is_complete
         fitted.fit(
             table, labels, schema=(schema, parsed), weights=weights if is_weighted else None
         )
@@ -199,24 +211,6 @@ def parse_contamination(text: str) -> float | str:
         ) from None
 
 
-def _make_detector(name: str) -> BaseDetector:
-    """Return a new detector; raise before training if it cannot be saved."""
-    from imboost.detectors import make_detector
-    from imboost.persistence.saving import check_savable
-
-    detector = make_detector(name)
-    check_savable(detector)
-    return detector
-
-
-def _check_labels(column: str | None, outlier_label: str | None, roles: dict[str, str]) -> None:
-    """Raise if the options about labels contradict each other."""
-    if column is None and outlier_label is not None:
-        raise SettingError("--outlier-label needs --label-column, the column with labels.")
-    if column in roles:
-        raise SettingError(f"'{column}' is the label column and cannot have another role.")
-
-
 def _read_labels(table: pa.Table, column: str | None, outlier_label: str | None) -> Labels:
     """Return the label of every row, and print how the label column was read."""
     from imboost.labels import INLIER, OUTLIER, describe_labels, from_text, unlabelled
@@ -238,27 +232,14 @@ def _read_labels(table: pa.Table, column: str | None, outlier_label: str | None)
     return labels
 
 
-def _check_missing_values(detector: BaseDetector, schema: Schema) -> None:
-    """Raise if numbers or dates are missing and the detector does not accept missing values."""
-    from imboost.tables.roles import Role
-
-    for column in schema:
-        is_number = column.role in (Role.NUMERIC, Role.DATETIME)
-        if is_number and (column.n_missing or column.n_unparsed) and not detector.allow_nan:
-            raise SettingError(
-                f"{type(detector).__name__} cannot be trained on missing numbers or dates, as in "
-                f"'{column.name}': choose another detector with --detector."
-            )
-
-
 def print_columns(schema: Schema, n_rows: int, label_column: str | None = None) -> None:
     """Print the role of every column."""
     n_columns = len(schema.columns)
     size = f"{count(n_rows, 'row')}, {count(n_columns, 'column')}"
     table = PrintedTable(title=size, title_justify="left")
     for heading in ("column", "role", "missing", "distinct", "note"):
-        is_number = heading in ("missing", "distinct")
-        table.add_column(heading, justify="right" if is_number else "left")
+        is_count = heading in ("missing", "distinct")
+        table.add_column(heading, justify="right" if is_count else "left")
     for column in schema.columns[:MAX_COLUMNS]:
         is_label = column.name == label_column
         table.add_row(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from imboost.cli.options import EngineChoice
 from imboost.cli.progress import row_bar, stage
-from imboost.cli.ray_commands import check_local, check_ray_options, sample_on_ray
 from imboost.errors import PersistenceError, SettingError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -17,16 +16,22 @@ if TYPE_CHECKING:
     from imboost.scoring.table_sample import TableSample
     from imboost.tables.files import TableFiles
     from imboost.tables.read_options import ReadOptions
+    from imboost.tables.schema import Schema
 
 
 def load_model(folder: Path) -> TableDetector:
     """Load a TableDetector; raise if the folder holds another detector."""
     from imboost.scoring.pipeline import load_table_detector
 
-    if not folder.exists():
-        raise PersistenceError(f"The model {folder} does not exist: create it with 'imboost fit'.")
+    check_model(folder)
     with stage(f"loading {folder}"):
         return load_table_detector(folder)
+
+
+def check_model(folder: Path) -> None:
+    """Raise if a model does not exist."""
+    if not folder.exists():
+        raise PersistenceError(f"The model {folder} does not exist: create it with 'imboost fit'.")
 
 
 def open_inputs(model: Path, data: Path, options: ReadOptions) -> tuple[TableDetector, TableFiles]:
@@ -39,6 +44,23 @@ def open_inputs(model: Path, data: Path, options: ReadOptions) -> tuple[TableDet
     return load_model(model), files
 
 
+def check_engine(
+    engine: EngineChoice, ray_address: str | None, options: ReadOptions, *others: str
+) -> bool:
+    """Whether a table is read on a Ray cluster; raise if an option is given that has no use then.
+
+    `others` are the names of further options that were given.
+    """
+    if engine != EngineChoice.RAY:
+        if ray_address is not None:
+            raise SettingError("--ray-address needs --engine ray.")
+        return False
+    for name in (*options.given, *others):
+        option = name.removeprefix("has_")
+        raise SettingError(f"--{option} does not apply with --engine ray: leave it out.")
+    return True
+
+
 def read_training_rows(
     data: Path,
     options: ReadOptions,
@@ -48,15 +70,20 @@ def read_training_rows(
     ray_address: str | None,
 ) -> TableSample:
     """Read a table of any size and return its training rows; raise without the label column."""
-    from imboost.scoring.pipeline import check_row_counts
-    from imboost.scoring.training_sample import draw_sample
-    from imboost.tables.files import TableFiles
+    if check_engine(engine, ray_address, options):
+        from imboost.scoring.parquet_parts import ParquetTable
+        from imboost.scoring.ray_engine import draw_sample_on_ray
 
-    if engine == EngineChoice.RAY:
-        check_ray_options(options.given)
-        sample = sample_on_ray(data, seed, label_column, ray_address)
+        parts = ParquetTable.find(data)
+        with row_bar("reading", parts.n_rows) as advance:
+            sample = draw_sample_on_ray(
+                parts, seed, label_column, address=ray_address, progress=advance
+            )
     else:
-        check_local(ray_address)
+        from imboost.scoring.pipeline import check_row_counts
+        from imboost.scoring.training_sample import draw_sample
+        from imboost.tables.files import TableFiles
+
         with stage(f"reading {data}"):
             files = TableFiles.find(data, options)
             sample = draw_sample(files, seed, label_column)
@@ -67,13 +94,13 @@ def read_training_rows(
     return sample
 
 
-def default_output(data: Path, ending: str, option: str = "--out") -> Path:
+def default_output(data: Path, ending: str) -> Path:
     """Return the path of an output beside the table; raise if the table is standard input."""
     from imboost.tables.files import path_beside
     from imboost.tables.read_options import STANDARD_STREAM
 
     if data == STANDARD_STREAM:
-        raise SettingError(f"The table is standard input: name the output with {option}.")
+        raise SettingError("The table is standard input: name the output with --out.")
     return path_beside(data, ending)
 
 
@@ -94,6 +121,19 @@ def check_model_output(out: Path, force: bool) -> None:
         raise SettingError(
             f"{out} exists: choose another folder with --out, or replace it with --force."
         )
+
+
+def check_page(out: Path | None) -> None:
+    """Raise if a page would be written to a folder."""
+    if out is not None and out.is_dir():
+        raise SettingError(f"{out} is a folder: name a file with --out.")
+
+
+def first_identifier(schema: Schema) -> str | None:
+    """Return the column by which rows are named, if there is any."""
+    from imboost.tables.roles import Role
+
+    return next((column.name for column in schema if column.role == Role.IDENTIFIER), None)
 
 
 def scored_batches(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,9 +16,19 @@ from imboost.cli.console import say
 from imboost.cli.fit import given_roles, print_columns
 from imboost.cli.inputs import load_model
 from imboost.cli.label_source import find_source
-from imboost.cli.options import DEFAULT_DETECTOR, MAX_SEED, Roles, RolesFile, reads_tables
+from imboost.cli.options import (
+    DEFAULT_DETECTOR,
+    MAX_SEED,
+    AllowedHost,
+    Host,
+    Missing,
+    Roles,
+    RolesFile,
+    Token,
+    check_server,
+    reads_tables,
+)
 from imboost.cli.progress import stage
-from imboost.cli.server import AllowedHost, Host, Token, check_server
 from imboost.errors import SettingError, require
 from imboost.present.formatting import count
 from imboost.tables.read_options import ReadOptions
@@ -93,6 +102,7 @@ def label(
     ] = None,
     role: Roles = None,
     roles: RolesFile = None,
+    missing: Missing = None,
     audit_share: Annotated[
         float | None,
         typer.Option(
@@ -124,7 +134,8 @@ def label(
         raise SettingError("Give --model or --detector, not both.")
     require("imboost label", "label", "sqlalchemy", "alembic", "jinja2")
     if not terminal:
-        check_server("imboost label", "label", PACKAGES, host, token)
+        require("imboost label", "label", *PACKAGES)
+        check_server(host, token)
     if terminal and data == Path("-"):
         raise SettingError("--terminal reads answers from standard input: give a file.")
     source = find_source(data, session, name, options)
@@ -135,6 +146,7 @@ def label(
         "audit-share": audit_share,
         "role": role,
         "roles": roles,
+        "missing": missing,
     }
     given = [name for name, value in settings.items() if value is not None]
     if source.exists and given:
@@ -142,7 +154,7 @@ def label(
             f"The session {source.shown} exists and keeps its settings: leave out --{given[0]}, "
             "or start another session with --session."
         )
-    make_detector, model_roles = _detector_maker(detector or DEFAULT_DETECTOR, model, seed or 0)
+    fresh = _make_detector(detector or DEFAULT_DETECTOR, model, chosen, missing, seed or 0)
     from imboost.labelling.project import Project
     from imboost.labelling.workspace import Workspace
 
@@ -150,7 +162,7 @@ def label(
         source.table,
         source.url,
         name=name,
-        make_detector=make_detector,
+        detector=fresh,
         make_workspace=partial(
             Workspace,
             n_questions=questions,
@@ -160,11 +172,9 @@ def label(
         audit_share=DEFAULT_AUDIT_SHARE if audit_share is None else audit_share,
         random_state=seed or 0,
     )
-    source.prepare(make_detector({**model_roles, **chosen}), seed or 0)
+    source.prepare(fresh, seed or 0)
     with stage(f"reading {source.table}"):
         project.open()
-        if project.setup is not None and (all_roles := {**model_roles, **chosen}):
-            project.setup.set_roles(all_roles)
     say(f"Session: {source.shown}, {count(_n_answers(project), 'answer')} so far.")
     try:
         if terminal:
@@ -180,26 +190,23 @@ def label(
             project.workspace.wait_until_stopped()
 
 
-def _detector_maker(
-    name: str, model: Path | None, seed: int
-) -> tuple[Callable[[Mapping[str, str]], TableDetector], dict[str, str]]:
-    """Return what makes a detector with given roles, and the roles of a saved model.
-
-    The detector is made by name, or with the settings of the model.
-    """
+def _make_detector(
+    name: str, model: Path | None, roles: dict[str, str], missing: list[str] | None, seed: int
+) -> TableDetector:
+    """Return a detector by its name, or with the settings and the column roles of a model."""
     from sklearn.base import clone
 
     from imboost.detectors import make_detector
     from imboost.detectors.table_detector import TableDetector
 
-    base = TableDetector(make_detector(name)) if model is None else load_model(model)
-    stored = {} if model is None else {one.name: str(one.role) for one in base.schema_}
-
-    def make(roles: Mapping[str, str]) -> TableDetector:
-        made: TableDetector = clone(base).set_params(roles=dict(roles), random_state=seed)
-        return made
-
-    return make, stored
+    if model is None:
+        return TableDetector(
+            make_detector(name), roles=roles, missing_values=missing, random_state=seed
+        )
+    fitted = load_model(model)
+    roles = {column.name: str(column.role) for column in fitted.schema_} | roles
+    made: TableDetector = clone(fitted).set_params(roles=roles, random_state=seed)
+    return made if missing is None else made.set_params(missing_values=missing)
 
 
 def _n_answers(project: Project) -> int:

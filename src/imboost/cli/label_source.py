@@ -27,25 +27,13 @@ SESSION_TABLES = {"session", "entry"}  # other SQLite files are tables to label
 
 @dataclass(frozen=True)
 class Source:
-    """A table, and the store of its session.
-
-    Parameters
-    ----------
-    table : Path
-        The table file. If options were needed to read the table, it is a copy beside the session,
-        which `copy_from` fills; if the table is large, its candidate pool.
-    url : str
-        The store; `shown` is the same without a password.
-    shown : str
-    exists : bool
-        Whether the session exists already.
-    """
+    """A table, and the store of its session."""
 
     table: Path
     url: str
-    shown: str
-    exists: bool
-    copy_from: TableFiles | None = None
+    shown: str  # the address of the store without a password
+    exists: bool  # whether the session exists already
+    copy_from: TableFiles | None = None  # the table, if `table` is a copy that is to be made
 
     def prepare(self, detector: TableDetector, seed: int) -> None:
         """Copy the table, if that is needed: a session belongs to rows that never change.
@@ -75,52 +63,43 @@ def find_source(
         raise SettingError(
             f"{data} is a model, which holds no table: imboost label --model {data} DATA"
         )
-    if _is_session(data):
-        if session is not None:
-            raise SettingError(f"{data} is a session itself: leave out --session.")
-        return _stored_source(data, name)
     from imboost.labelling.project import stored_settings
     from imboost.scoring.candidate_pool import needs_pool
     from imboost.session.opening import path_of_copy
     from imboost.tables.files import TableFiles, path_beside
     from imboost.tables.read_options import STANDARD_STREAM
 
+    if _is_session(data):
+        if session is not None:
+            raise SettingError(f"{data} is a session itself: leave out --session.")
+        if (table := stored_settings(data, name).get("table")) is None:
+            raise SettingError(
+                f"{data} names no table for the session '{name}': give the table, and the session "
+                f"with --session {data}."
+            )
+        return Source(Path(table), str(data.absolute()), str(data), exists=True)
     is_piped, has_options = data == STANDARD_STREAM, options is not None and options.given
     in_file = session is None or "://" not in session
     if is_piped and (session is None or not in_file):
         raise SettingError("The table is standard input: name a file of the session, --session.")
-    path = path_beside(data.resolve(), ".session.db") if session is None else Path(session)
     if in_file:
+        path = path_beside(data.resolve(), ".session.db") if session is None else Path(session)
         _check_file(path.absolute())
         url = shown = str(path.absolute())
         exists = _is_session(path) and bool(stored_settings(path, name))
     else:
         from sqlalchemy import make_url
 
-        url = str(session)
+        path, url = data, str(session)
         shown = make_url(url).render_as_string(hide_password=True)
         exists = bool(stored_settings(url, name))
-    copied = path_of_copy(path if in_file else data, name, ".parquet")
+    copied = path_of_copy(path, name, ".parquet")
     if exists and copied.is_file():
         return Source(copied, url, shown, exists)
-    if not (is_piped or has_options):
-        files = TableFiles.find(data)
-        if exists or not needs_pool(files):
-            return Source(data.resolve(), url, shown, exists)
-    return Source(copied, url, shown, exists, TableFiles.find(data, options))
-
-
-def _stored_source(path: Path, name: str) -> Source:
-    """Return the table with which a session was started."""
-    from imboost.labelling.project import stored_settings
-
-    settings = stored_settings(path, name)
-    if settings.get("table") is None:
-        raise SettingError(
-            f"{path} names no table for the session '{name}': give the table, and the session "
-            f"with --session {path}."
-        )
-    return Source(Path(settings["table"]), str(path.absolute()), str(path), exists=True)
+    files = None if is_piped or has_options else TableFiles.find(data)
+    if files is not None and (exists or not needs_pool(files)):
+        return Source(data.resolve(), url, shown, exists)
+    return Source(copied, url, shown, exists, files or TableFiles.find(data, options))
 
 
 def _is_session(path: Path) -> bool:
@@ -129,10 +108,9 @@ def _is_session(path: Path) -> bool:
     with path.open("rb") as file:
         if file.read(len(SQLITE_HEADER)) != SQLITE_HEADER:
             return False
+    address = f"file:{quote(str(path.absolute()))}?mode=ro"
     try:
-        with closing(
-            sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)
-        ) as db:
+        with closing(sqlite3.connect(address, uri=True)) as db:
             names = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
     except sqlite3.Error:
         return True  # opening it as a session gives the reason
@@ -141,7 +119,7 @@ def _is_session(path: Path) -> bool:
 
 def _check_file(path: Path) -> None:
     """Raise if no session can be stored in a file."""
-    folder = path.absolute().parent
+    folder = path.parent
     if path.is_dir():
         raise SettingError(f"{path} is a folder: name a file with --session.")
     if path.exists() and path.stat().st_size and not _is_session(path):

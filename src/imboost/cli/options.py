@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, and checks of them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from imboost.errors import SettingError
 from imboost.tables.read_options import ReadOptions
 
 DEFAULT_DETECTOR = "stack"
@@ -125,6 +126,23 @@ RayAddress = Annotated[
         "a cluster on all cores of this machine.",
     ),
 ]
+Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        envvar="IMBOOST_TOKEN",
+        help="People log in with it, programs send it as 'Authorization: Bearer TOKEN'. Required "
+        "if the address can be reached from other machines.",
+    ),
+]
+AllowedHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Name under which clients reach the server, such as that of a reverse proxy. Can be "
+        "repeated. The address listened on and local names are always allowed.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, metavar="N", help="Random seed.")]
 
 
@@ -145,3 +163,16 @@ def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
     read_then_run.__signature__ = Signature(list(parameters.values()))  # type: ignore[attr-defined]
     read_then_run.__annotations__ = {name: one.annotation for name, one in parameters.items()}
     return read_then_run
+
+
+def check_server(host: str, token: str | None) -> None:
+    """Raise if a server could be used from other machines without a token."""
+    from imboost.web.hosts import is_loopback
+
+    if token is not None and not token.strip():
+        raise SettingError("The token is empty: set it with --token or IMBOOST_TOKEN.")
+    if token is None and not is_loopback(host):
+        raise SettingError(
+            f"{host} can be reached from other machines: set a token with --token or "
+            "IMBOOST_TOKEN, or listen on 127.0.0.1."
+        )

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from imboost.cli.console import say
-from imboost.cli.inputs import default_output, open_inputs, scored_batches
+from imboost.cli.console import say, write_text
+from imboost.cli.inputs import (
+    check_page,
+    default_output,
+    first_identifier,
+    open_inputs,
+    scored_batches,
+)
 from imboost.cli.options import Model, Scores, Table, reads_tables
-from imboost.cli.outputs import write_text
 from imboost.cli.progress import stage
 from imboost.errors import SettingError
 from imboost.present.formatting import count
@@ -54,8 +59,7 @@ def report(
     from imboost.scoring.score_files import check_scores
 
     out = out or default_output(data, ".report.html")
-    if out.is_dir():
-        raise SettingError(f"{out} is a folder: name a file with --out.")
+    check_page(out)
     detector, files = open_inputs(model, data, options)
     sample, summary = ReportSample(), Summary()
     for batch in summary.counted(scored_batches(detector, files, scores)):
@@ -80,7 +84,6 @@ def _table_findings(
     """Return what is wrong with the table, for the page; None if it is too large."""
     from imboost.findings.check import check_table
     from imboost.findings.output import page_findings
-    from imboost.tables.roles import Role
     from imboost.tables.schema import Schema
 
     if n_rows > MAX_CHECKED_ROWS:
@@ -95,5 +98,5 @@ def _table_findings(
         )
     except SettingError:  # no cell fits a role any more, which the page says in its warnings
         schema = Schema.fit_parse(table, missing_values=missing_values, needs_features=False)
-    identifiers = (column.name for column in schema[0] if column.role == Role.IDENTIFIER)
-    return page_findings(check_table(table, schema=schema), table, next(identifiers, None))
+    found = check_table(table, schema=schema)
+    return page_findings(found, table, first_identifier(schema[0]))

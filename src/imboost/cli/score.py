@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from imboost.cli.console import outlier_count, say
-from imboost.cli.inputs import default_output, open_inputs, scored_batches
+from imboost.cli.console import outlier_count, output_file, say
+from imboost.cli.inputs import (
+    check_engine,
+    check_model,
+    default_output,
+    open_inputs,
+    scored_batches,
+)
 from imboost.cli.options import Engine, EngineChoice, Model, RayAddress, Table, reads_tables
-from imboost.cli.outputs import output_file
-from imboost.cli.progress import row_bar
-from imboost.cli.ray_commands import check_local, check_ray_options, describe_rows, score_on_ray
+from imboost.cli.progress import row_bar, stage
 from imboost.errors import SettingError
 from imboost.present.formatting import count, percent
 from imboost.tables.read_options import ReadOptions
@@ -83,17 +87,10 @@ def score(
     from imboost.tables.read_options import STANDARD_STREAM
 
     n_reasons = parse_reasons(reasons)
-    if engine == EngineChoice.RAY:
-        others = {"reasons": reasons is not None, "escape-formulas": escape_formulas}
-        check_ray_options([*options.given, *(name for name in others if others[name])])
-        scores = score_on_ray(model, data, out, ray_address)
-        say(
-            *_describe(scores.detector, scores.summary, scores.seconds, scores.n_continued),
-            f"Scores: {scores.folder.location}",
-            describe_rows(scores),
-        )
+    others = {"reasons": n_reasons is not None, "escape-formulas": escape_formulas}
+    if check_engine(engine, ray_address, options, *(name for name in others if others[name])):
+        _score_on_ray(model, data, out, ray_address)
         return
-    check_local(ray_address)
     if out is None and data == STANDARD_STREAM:
         out = STANDARD_STREAM
     if out is not None:
@@ -106,12 +103,13 @@ def score(
     start = perf_counter()
     with output_file(out, ".csv") as draft:
         summary, n_explained = _write(detector, files, draft, escape_formulas, n_reasons)
-    lines = [*_describe(detector, summary, perf_counter() - start)]
-    if n_reasons is not None:
-        lines.append(f"Reasons: {count(n_explained, 'row')}.")
-    n_rows = summary.n_rows
-    lines += [f"Scores: {out}", f"Read {count(n_rows, 'row')}, wrote {count(n_rows, 'score')}."]
-    say(*lines, stderr=out == STANDARD_STREAM)
+    say(
+        *_describe(detector, summary, perf_counter() - start),
+        *([] if n_reasons is None else [f"Reasons: {count(n_explained, 'row')}."]),
+        f"Scores: {out}",
+        _describe_rows(summary.n_rows),
+        stderr=out == STANDARD_STREAM,
+    )
 
 
 def parse_reasons(text: str | None) -> int | None:
@@ -130,6 +128,34 @@ def parse_reasons(text: str | None) -> int | None:
             f"{text}."
         )
     return int(text)
+
+
+def _score_on_ray(model: Path, data: Path, out: Path | None, address: str | None) -> None:
+    """Score a table on a cluster into a folder of Parquet parts."""
+    from imboost.scoring.parquet_parts import to_location
+    from imboost.scoring.ray_engine import RayScores
+    from imboost.tables.files import path_beside
+
+    check_model(model)
+    if out is None:
+        location = to_location(data).rstrip("/")
+        if "://" in location:
+            raise SettingError("Name the folder of the scores with --out.")
+        out = path_beside(Path(location), ".scores")
+    with stage(f"loading {model}"):
+        scores = RayScores(model, data, out)
+    with row_bar("scoring", scores.folder.table.n_rows) as advance:
+        scores.run(address, advance)
+    say(
+        *_describe(scores.detector, scores.summary, scores.seconds, scores.n_continued),
+        f"Scores: {scores.folder.location}",
+        _describe_rows(scores.summary.n_rows, scores.n_continued),
+    )
+
+
+def _describe_rows(n_rows: int, n_continued: int = 0) -> str:
+    earlier = f", {n_continued:,} of them earlier" if n_continued else ""
+    return f"Read {count(n_rows, 'row')}, wrote {count(n_rows, 'score')}{earlier}."
 
 
 def _write(
@@ -151,22 +177,13 @@ def _write(
     options = WriteOptions(escape_formulas, frozenset(numeric))
     is_excel = draft.suffix.lower() == ".xlsx"  # it shows whole rows
     copied = None if is_excel else identifier_columns(detector)
-    summary, batches = Summary(), scored_batches(detector, files)
+    summary = Summary()
+    batches = summary.counted(scored_batches(detector, files))
     if n_reasons is None:
-        write_scores(
-            detector,
-            summary.counted(batches),
-            copied,
-            lambda schema: open_writer(draft, schema, options),
-        )
+        write_scores(detector, batches, copied, lambda schema: open_writer(draft, schema, options))
         return summary, 0
     top, first = TopRows(n_reasons or MAX_EXPLAINED), draft.with_name("unexplained.parquet")
-    write_scores(
-        detector,
-        top.watch(summary.counted(batches)),
-        copied,
-        lambda schema: open_writer(first, schema),
-    )
+    write_scores(detector, top.watch(batches), copied, lambda schema: open_writer(first, schema))
     selected = top.first(n_reasons or min(summary.n_outliers, MAX_EXPLAINED))
     with row_bar("explaining", len(selected.numbers)) as advance:
         found = find_reasons(detector, selected, advance)
@@ -177,10 +194,7 @@ def _write(
 def _describe(
     detector: TableDetector, summary: Summary, seconds: float, n_continued: int = 0
 ) -> Iterator[str]:
-    """Say how long the scoring took and what is notable about the scores and the table.
-
-    An earlier run has scored `n_continued` of the rows.
-    """
+    """Say how long the scoring took and what is notable; an earlier run scored `n_continued`."""
     from imboost.present import wording
     from imboost.scoring.drift import Drift
 

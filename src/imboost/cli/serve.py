@@ -9,9 +9,8 @@ import typer
 
 from imboost.cli.console import say
 from imboost.cli.inputs import load_model
-from imboost.cli.options import Model
-from imboost.cli.server import AllowedHost, Host, Port, Token, check_server
-from imboost.errors import SettingError
+from imboost.cli.options import AllowedHost, Host, Model, Token, check_server
+from imboost.errors import SettingError, require
 from imboost.serving.limits import Limits
 
 PACKAGES = ("fastapi", "jinja2", "prometheus_fastapi_instrumentator", "uvicorn")
@@ -21,7 +20,10 @@ MAX_CONNECTIONS = 256
 def serve(
     model: Model,
     host: Host = "127.0.0.1",
-    port: Port = 8000,
+    port: Annotated[
+        int,
+        typer.Option(min=0, max=65535, metavar="N", help="Port to listen on; 0 picks a free one."),
+    ] = 8000,
     token: Token = None,
     max_rows: Annotated[
         int,
@@ -60,14 +62,14 @@ def serve(
     """
     if timeout <= 0:
         raise SettingError(f"--timeout must be above 0, got {timeout:g}.")
-    check_server("imboost serve", "serve", PACKAGES, host, token)
+    require("imboost serve", "serve", *PACKAGES)
+    check_server(host, token)
     from imboost.serving.app import make_app
     from imboost.web.hosts import AllowedHosts
     from imboost.web.server import run_server
 
     limits = Limits(n_rows=max_rows, n_bytes=max_bytes, seconds=timeout, n_jobs=jobs)
     hosts = AllowedHosts.of(host, allowed_host or [])
-    app = make_app(load_model(model), limits, token, hosts)
 
     def announce(address: str) -> None:
         say(
@@ -76,7 +78,7 @@ def serve(
         )
 
     run_server(
-        app,
+        make_app(load_model(model), limits, token, hosts),
         host,
         port,
         max_connections=max_connections,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from sklearn.base import clone
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.findings.check import check_table
@@ -46,8 +47,8 @@ class Project:
         Where the session is stored.
     name : str
         Name of the session in the store.
-    make_detector : callable
-        Returns a new detector for roles of columns.
+    detector : TableDetector
+        Not changed; its roles and missing values are those of the columns at first.
     make_workspace : callable
         Returns the workspace of a session.
     audit_share : float
@@ -62,7 +63,7 @@ class Project:
         url: str,
         *,
         name: str = "default",
-        make_detector: Callable[[Mapping[str, str]], TableDetector],
+        detector: TableDetector,
         make_workspace: Callable[[Session], Workspace] = Workspace,
         audit_share: float = 0.1,
         random_state: int = 0,
@@ -70,7 +71,7 @@ class Project:
         self.path, self.url, self.name = path, url, name
         self.setup: TableSetup | None = None
         self.workspace: Workspace | None = None
-        self._make_detector, self._make_workspace = make_detector, make_workspace
+        self._detector, self._make_workspace = detector, make_workspace
         self._audit_share, self._random_state = audit_share, random_state
         self._starting = Lock()
 
@@ -86,7 +87,7 @@ class Project:
         if stored_settings(self.url, self.name):
             self._work(Session.open(self.url, self.path, name=self.name))
         else:
-            self.setup = TableSetup(TableFiles.find(self.path).read())
+            self.setup = self._make_setup(self._detector.roles)
 
     def start(self) -> None:
         """Start a new session with the roles of the setup; does nothing if it is started."""
@@ -97,7 +98,7 @@ class Project:
                 Session.open(
                     self.url,
                     load_pool(self.path) or self.setup.table,
-                    self._make_detector(self.setup.roles),
+                    clone(self._detector).set_params(roles=self.setup.roles),
                     name=self.name,
                     path=self.path,
                     audit_share=self._audit_share,
@@ -118,7 +119,7 @@ class Project:
             if workspace is None or workspace.is_ready or not workspace.error:
                 return
             detector = cast("TableDetector", workspace.session.detector)
-            setup = TableSetup(TableFiles.find(self.path).read(), detector.roles)
+            setup = self._make_setup(detector.roles)
             cast("SQLLog", workspace.session.log).remove()
             self.setup, self.workspace = setup, None
         workspace.stop()
@@ -129,6 +130,10 @@ class Project:
         """End the training thread."""
         if self.workspace is not None:
             self.workspace.stop()
+
+    def _make_setup(self, roles: Mapping[str, str] | None) -> TableSetup:
+        table = TableFiles.find(self.path).read()
+        return TableSetup(table, roles, self._detector.missing_values)
 
     def _work(self, session: Session) -> None:
         self.workspace = self._make_workspace(session)
@@ -152,11 +157,19 @@ class TableSetup:
     table : Arrow table
     roles : dict of str to str, optional
         Roles that the person has chosen.
+    missing_values : sequence of str, optional
+        Text that stands for a missing value, as in `TableDetector`.
     """
 
-    def __init__(self, table: pa.Table, roles: Mapping[str, str] | None = None) -> None:
-        self.table = table
-        self.inferred = {column.name: str(column.role) for column in Schema.fit(table)}
+    def __init__(
+        self,
+        table: pa.Table,
+        roles: Mapping[str, str] | None = None,
+        missing_values: Sequence[str] | None = None,
+    ) -> None:
+        self.table, self._missing_values = table, missing_values
+        schema, _ = Schema.fit_parse(table, missing_values=missing_values)
+        self.inferred = {column.name: str(column.role) for column in schema}
         self.set_roles(roles or {})
 
     def set_roles(self, roles: Mapping[str, str]) -> None:
@@ -168,7 +181,7 @@ class TableSetup:
             If a column cannot have its role; the roles then stay as they were.
         """
         changed = {name: role for name, role in roles.items() if self.inferred.get(name) != role}
-        schema, parsed = Schema.fit_parse(self.table, changed)
+        schema, parsed = Schema.fit_parse(self.table, changed, missing_values=self._missing_values)
         self.roles, self.schema = changed, schema
         n_rows = self.table.num_rows
         skipped = SLOW_CHECKS if n_rows > MAX_CHECKED_ROWS else ()

@@ -64,7 +64,7 @@ def cells(
     if out is not None:
         import json
 
-        from imboost.cli.outputs import write_text
+        from imboost.cli.console import write_text
 
         write_text(out, json.dumps([vars(result) for result in results], indent=1))
 
