@@ -63,8 +63,7 @@ check: lint test
 
 bench: $(READY)
 	$(BIN)/python -m imboost_bench.speed.training_speed $(DATA)
-	$(BIN)/python -m imboost_bench.speed.orders_speed
-	$(BIN)/python -m imboost_bench.speed.network_speed
+	$(BIN)/python -m imboost_bench.speed.stack_speed
 
 clean:
 	rm -rf $(VENV) $(LOWEST) demo-report build dist

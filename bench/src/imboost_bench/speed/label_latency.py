@@ -9,15 +9,16 @@ median of 60 ms and a 95th percentile of 150 ms in both cases. Needs chromium.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import tempfile
 import time
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
+import pyarrow.parquet as pq
+import typer
 from playwright.sync_api import Page, sync_playwright
 
 from imboost.datasets import planted_outliers
@@ -43,15 +44,15 @@ MEASURE = """() => {
 }"""
 
 
-def main() -> None:
+def main(
+    rows: int = 200_000, answers: Annotated[int, typer.Option(help="Per case.")] = 100
+) -> None:
     """Run the benchmark and print one line per case."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--rows", type=int, default=200_000)
-    parser.add_argument("--answers", type=int, default=100, help="answers per case")
-    arguments = parser.parse_args()
+    X = planted_outliers(rows, N_COLUMNS, seed=0).X
+    table = pa.table({f"x{number}": column for number, column in enumerate(X.T)})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "big.parquet"
-        _write_table(path, arguments.rows)
+        pq.write_table(table, path)
         server = Server(path)
         try:
             server.start()
@@ -62,7 +63,7 @@ def main() -> None:
                 )
                 page = browser.new_page(viewport={"width": 1280, "height": 800})
                 page.set_default_timeout(1000 * START_SECONDS)
-                _measure(page, server.address, arguments.answers)
+                _measure(page, server.address, answers)
                 browser.close()
         finally:
             server.stop()
@@ -101,11 +102,5 @@ def _press(page: Page, key: str) -> list[tuple[float, bool]]:
     return [(float(one), bool(was)) for one, was in measured]
 
 
-def _write_table(path: Path, n_rows: int) -> None:
-    X = planted_outliers(n_rows, N_COLUMNS, seed=0).X
-    columns = {f"x{number}": pa.array(X[:, number]) for number in range(N_COLUMNS)}
-    pyarrow.parquet.write_table(pa.table(columns), path)
-
-
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -11,56 +11,52 @@ in, and compares the final scores with those of a session that was not disturbed
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import signal
 import socket
 import subprocess
-import sys
-import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
 
 import httpx
 import numpy as np
-import pyarrow.parquet
+import pyarrow.parquet as pq
+import typer
 
 from imboost import Session
 from imboost.datasets.orders import MixedTable, mixed_table
 from imboost.labelling.pages import NAME_COOKIE
+from imboost_bench.speed.timing import PROGRAM
 
 ROW = re.compile(r'id="card"[^>]*data-row="(\d+)"')
 REQUEST = re.compile(r'name="request" value="([^"]+)"')
 START_SECONDS = 120
 
+app = typer.Typer()
+Questions = Annotated[int, typer.Option(help="Per round.")]
+Url = Annotated[str | None, typer.Option(help="Of the store; an SQLite file by default.")]
 
-@dataclass
+
 class Server:
-    """The program, which can be killed and started again."""
+    """The program on a free port, which can be killed and started again."""
 
-    table: Path
-    options: tuple[str, ...] = ()
-    process: subprocess.Popen[bytes] | None = None
-
-    def __post_init__(self) -> None:
-        """Choose a free port, which stays the same."""
+    def __init__(self, table: Path, *options: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
-            self.port = listener.getsockname()[1]
-
-    @property
-    def address(self) -> str:
-        """Where the page is."""
-        return f"http://127.0.0.1:{self.port}"
+            port = listener.getsockname()[1]
+        self.table = table
+        self.address = f"http://127.0.0.1:{port}"
+        self._command = [*PROGRAM, "label", str(table), "--no-browser", "--port", str(port)]
+        self._command += options
 
     def start(self) -> None:
         """Start the program and wait until it answers."""
-        command = [sys.executable, "-m", "imboost", "label", str(self.table), "--no-browser"]
-        command += ["--port", str(self.port), *self.options]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end:
             try:
@@ -71,17 +67,10 @@ class Server:
                 return
         raise RuntimeError("The program did not start.")
 
-    def kill(self) -> None:
-        """Kill the program with SIGKILL."""
-        if self.process is not None:
-            self.process.send_signal(signal.SIGKILL)
-            self.process.wait()
-
-    def stop(self) -> None:
-        """End the program as Ctrl+C does."""
-        if self.process is not None:
-            self.process.send_signal(signal.SIGINT)
-            self.process.wait(60)
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """End the program, as Ctrl+C does."""
+        self._process.send_signal(how)
+        self._process.wait(60)
 
 
 @dataclass
@@ -125,12 +114,11 @@ class Person:
                     page = client.get("/").text
 
 
-def start_server(made: MixedTable, options: argparse.Namespace, folder: Path) -> Server:
+def start_server(made: MixedTable, folder: str, url: str, questions: int) -> Server:
     """Write the table, start the program and wait for the first question."""
-    table = folder / "orders.parquet"
-    pyarrow.parquet.write_table(made.table, table)
-    options.url = options.url or str(folder / "orders.session.db")
-    server = Server(table, ("--session", options.url, "--questions", str(options.questions)))
+    table = Path(folder, "orders.parquet")
+    pq.write_table(made.table, table)
+    server = Server(table, "--session", url, "--questions", str(questions))
     server.start()
     with httpx.Client(base_url=server.address, timeout=60) as client:
         page = client.get("/columns", follow_redirects=True)
@@ -141,55 +129,65 @@ def start_server(made: MixedTable, options: argparse.Namespace, folder: Path) ->
     return server
 
 
-def measure_people(options: argparse.Namespace, folder: Path) -> None:
+@app.command("people")
+def measure_people(
+    rows: int = 5000,
+    people: int = 8,
+    seconds: float = 300,
+    think: Annotated[float, typer.Option(help="Mean seconds per answer.")] = 2.0,
+    questions: Questions = 40,
+    url: Url = None,
+) -> None:
     """Let people answer at the same time, then check the store."""
-    made = mixed_table(options.rows, seed=0)
-    server = start_server(made, options, folder)
-    end = time.monotonic() + options.seconds
-    people = [
-        Person(f"person {number}", server.address, made.y, options.think)
-        for number in range(options.people)
-    ]
-    threads = [threading.Thread(target=person.work, args=(end,)) for person in people]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    server.stop()
-    with Session.open(options.url, server.table) as session:
-        stored = [(entry.row, entry.who, str(entry.answer)) for entry in session.history]
-    acknowledged = [(row, one.name, answer) for one in people for row, answer in one.acknowledged]
-    rows = [row for row, _, _ in stored]
-    times = np.array([second for one in people for second in one.seconds])
-    errors = [error for one in people for error in one.errors]
+    made = mixed_table(rows, seed=0)
+    with TemporaryDirectory() as folder:
+        url = url or f"{folder}/orders.session.db"
+        server = start_server(made, folder, url, questions)
+        end = time.monotonic() + seconds
+        names = [f"person {number}" for number in range(people)]
+        crowd = [Person(name, server.address, made.y, think) for name in names]
+        with ThreadPoolExecutor(people) as threads:
+            list(threads.map(Person.work, crowd, [end] * people))
+        server.stop()
+        with Session.open(url, server.table) as session:
+            stored = [(entry.row, entry.who, str(entry.answer)) for entry in session.history]
+    acknowledged = [(row, own.name, answer) for own in crowd for row, answer in own.acknowledged]
+    times = 1000 * np.array([second for own in crowd for second in own.seconds])
+    errors = [error for own in crowd for error in own.errors]
     print(
-        f"{options.people} people, {options.seconds} s: {len(acknowledged):,} acknowledged, "
+        f"{people} people, {seconds} s: {len(acknowledged):,} acknowledged, "
         f"{len(stored):,} stored, {len(set(acknowledged) - set(stored))} lost, "
         f"{len(stored) - len(set(stored))} doubled, "
-        f"{len(rows) - len(set(rows))} questions answered twice, {len(errors)} refused\n"
-        f"response: median {1000 * np.median(times):.0f} ms, 95% "
-        f"{1000 * np.quantile(times, 0.95):.0f} ms, longest {1000 * times.max():.0f} ms"
+        f"{len(stored) - len({row for row, *_ in stored})} questions answered twice, "
+        f"{len(errors)} refused\nresponse: median {np.median(times):.0f} ms, 95% "
+        f"{np.quantile(times, 0.95):.0f} ms, longest {times.max():.0f} ms"
     )
     for error in errors[:3]:
         print(error)
 
 
-def measure_kills(options: argparse.Namespace, folder: Path) -> None:
+@app.command("kills")
+def measure_kills(
+    rows: int = 5000,
+    kills: int = 50,
+    between: Annotated[float, typer.Option(help="Most seconds between kills.")] = 4.0,
+    questions: Questions = 40,
+    url: Url = None,
+) -> None:
     """Kill the server while answers stream in, then check the store and the scores."""
-    made = mixed_table(options.rows, seed=0)
-    server = start_server(made, options, folder)
+    made = mixed_table(rows, seed=0)
     rng = random.Random(0)
     is_over = threading.Event()
     acknowledged: list[int] = []
 
-    def stream() -> None:
+    def stream(address: str) -> None:
         """Answer row after row, and send an answer again until it is acknowledged."""
-        for row in range(options.rows):
+        for row in range(rows):
             answer = "outlier" if made.y[row] else "inlier"
             data = {"row": row, "answer": answer, "request": f"row-{row}"}
             while not is_over.is_set():
                 try:
-                    response = httpx.post(f"{server.address}/answer", data=data, timeout=10)
+                    response = httpx.post(f"{address}/answer", data=data, timeout=10)
                 except httpx.TransportError:
                     time.sleep(0.02)
                     continue
@@ -198,48 +196,34 @@ def measure_kills(options: argparse.Namespace, folder: Path) -> None:
                     break
                 time.sleep(0.02)
 
-    thread = threading.Thread(target=stream)
-    thread.start()
-    for number in range(options.kills):
-        time.sleep(rng.uniform(0.0, options.between))
-        server.kill()
-        server.start()
-        print(f"kill {number + 1}: {len(acknowledged)} acknowledged", flush=True)
-    is_over.set()
-    thread.join()
-    server.stop()
-    with Session.open(options.url, server.table) as session:
-        rows = [entry.row for entry in session.history]
-        labels = session.labels
-        detector = session.detector
-        scores = session.refine().detector.decision_scores_
+    with TemporaryDirectory() as folder:
+        url = url or f"{folder}/orders.session.db"
+        server = start_server(made, folder, url, questions)
+        thread = threading.Thread(target=stream, args=(server.address,))
+        thread.start()
+        for number in range(kills):
+            time.sleep(rng.uniform(0.0, between))
+            server.stop(signal.SIGKILL)
+            server.start()
+            print(f"kill {number + 1}: {len(acknowledged)} acknowledged", flush=True)
+        is_over.set()
+        thread.join()
+        server.stop()
+        with Session.open(url, server.table) as session:
+            stored = [entry.row for entry in session.history]
+            labels = session.labels
+            detector = session.detector
+            scores = session.refine().detector.decision_scores_
     undisturbed = Session(detector, made.table)
     told = np.flatnonzero(labels >= 0)
     undisturbed.tell(told.tolist(), labels[told].tolist())
     same = np.array_equal(scores, undisturbed.refine().detector.decision_scores_)
     print(
-        f"{options.kills} kills: {len(acknowledged)} acknowledged, {len(rows)} stored, "
-        f"{len(set(acknowledged) - set(rows))} lost, {len(rows) - len(set(rows))} doubled; "
+        f"{kills} kills: {len(acknowledged)} acknowledged, {len(stored)} stored, "
+        f"{len(set(acknowledged) - set(stored))} lost, {len(stored) - len(set(stored))} doubled; "
         f"final scores {'equal' if same else 'DIFFER from'} those of an undisturbed session"
     )
 
 
-def main() -> None:
-    """Run one of the two measurements."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["people", "kills"])
-    parser.add_argument("--rows", type=int, default=5000)
-    parser.add_argument("--people", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=300)
-    parser.add_argument("--think", type=float, default=2.0, help="mean seconds per answer")
-    parser.add_argument("--questions", type=int, default=40, help="per round")
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--between", type=float, default=4.0, help="most seconds between kills")
-    parser.add_argument("--url", help="of the store; an SQLite file by default")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        {"people": measure_people, "kills": measure_kills}[options.what](options, Path(folder))
-
-
 if __name__ == "__main__":
-    main()
+    app()

@@ -1,51 +1,50 @@
-"""Speed and memory of fitting and scoring a Parquet file that is larger than memory.
+"""Speed and memory of fitting and scoring Parquet files, also larger than memory.
 
 ``python -m imboost_bench.speed.large_table --rows 20000000 --columns 30``
+``python -m imboost_bench.speed.large_table --orders --rows 10000 --rows 100000 --rows 1000000``
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import subprocess
-import sys
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import typer
+
+from imboost.datasets.orders import mixed_table
+from imboost_bench.speed.timing import PROGRAM, in_new_process, peak_memory
 
 GROUP_ROWS = 200_000
 
 
-def main() -> None:
-    """Write a table, fit a model on it, score it, and print times and peak memory."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=20_000_000)
-    parser.add_argument("--columns", type=int, default=30)
-    parser.add_argument("--detector", default="stack")
-    parser.add_argument("--fit-only", action="store_true", help="Do not score the table.")
-    options = parser.parse_args()
-    with TemporaryDirectory() as folder:
-        table = Path(folder, "table.parquet")
-        in_new_process(write_table, table, options.rows, options.columns)
-        size = table.stat().st_size / 1e9
-        print(f"{options.rows:,} x {options.columns}, {size:.2f} GB of Parquet", flush=True)
-        model = str(Path(folder, "model"))
-        program = [sys.executable, "-m", "imboost"]
-        commands = {"fit": [str(table), "--out", model, "--detector", options.detector]}
-        if not options.fit_only:
-            commands["score"] = [model, str(table)]
-        for name, arguments in commands.items():
-            start = perf_counter()
-            memory = peak_memory([*program, name, *arguments])
-            print(f"{name}: {perf_counter() - start:.0f} s, {memory:.2f} GB at most", flush=True)
+def main(
+    rows: Annotated[list[int] | None, typer.Option(help="Default: 20,000,000.")] = None,
+    columns: int = 30,
+    detector: str = "stack",
+    fit_only: bool = False,
+    orders: Annotated[bool, typer.Option(help="Orders with mixed columns, not numbers.")] = False,
+) -> None:
+    """Write a table of each size, fit a model on it, score it, and print times and memory."""
+    for n_rows in rows or [20_000_000]:
+        with TemporaryDirectory() as folder:
+            table, model = Path(folder, "table.parquet"), Path(folder, "model")
+            if orders:
+                in_new_process(write_orders, table, n_rows)
+            else:
+                in_new_process(write_table, table, n_rows, columns)
+            print(f"{n_rows:,} rows, {table.stat().st_size / 1e9:.2f} GB of Parquet", flush=True)
+            commands = [("fit", table, "--out", model, "--detector", detector)]
+            for command in commands if fit_only else [*commands, ("score", model, table)]:
+                start = perf_counter()
+                memory = peak_memory(*PROGRAM, *command)
+                seconds = perf_counter() - start
+                speed = f"{seconds:.1f} s, {n_rows / seconds:,.0f} rows per second"
+                print(f"    {command[0]}: {speed}, {memory:.2f} GB at most", flush=True)
 
 
 def write_table(path: Path, n_rows: int, n_columns: int) -> None:
@@ -60,28 +59,20 @@ def write_table(path: Path, n_rows: int, n_columns: int) -> None:
             values = (rng.normal(size=(n, n_columns)) @ mixing).astype(np.float32)
             is_missing = rng.random(values.shape) < 0.01
             columns = [
-                pa.array(values[:, number], mask=is_missing[:, number])
-                for number in range(n_columns)
+                pa.array(column, mask=mask)
+                for column, mask in zip(values.T, is_missing.T, strict=True)
             ]
             ids = pa.array(np.arange(first, first + n))
             writer.write_table(pa.table([ids, *columns], schema=schema))
 
 
-def in_new_process(work: Callable[..., None], *arguments: Any) -> None:
-    """Do work elsewhere, since a child starts with the peak memory of its parent."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as writer:
-        writer.submit(work, *arguments).result()
-
-
-def peak_memory(command: list[str]) -> float:
-    """Run a command and return its peak memory in GB; raise if it fails."""
-    child = subprocess.Popen(command)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise subprocess.CalledProcessError(child.returncode, command)
-    return usage.ru_maxrss * 1024 / 1e9  # Linux counts in KiB
+def write_orders(path: Path, n_rows: int) -> None:
+    """Write a table of orders with planted outliers, in row groups."""
+    with pq.ParquetWriter(path, mixed_table(1_000).table.schema) as writer:
+        for number, first in enumerate(range(0, n_rows, GROUP_ROWS)):
+            n = min(GROUP_ROWS, n_rows - first)
+            writer.write_table(mixed_table(n, seed=number).table)
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

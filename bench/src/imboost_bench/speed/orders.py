@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import cast
 
 import numpy as np
+import typer
 from sklearn.metrics import roc_auc_score
 
 from imboost import Oracle, Session, TableDetector
@@ -19,30 +19,28 @@ N_ROUNDS = 5
 N_REASONS = 2  # first reasons among which a wrong cell should be
 
 
-def main() -> None:
+def main(
+    rows: int = 10_000,
+    answers: int = 100,
+    detector: str = "stack",
+    explained: int = 300,
+    seed: int = 0,
+) -> None:
     """Print AUC and how often the wrong cell is named, for each kind of outlier."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--answers", type=int, default=100, help="in five rounds")
-    parser.add_argument("--detector", default="stack")
-    parser.add_argument("--explained", type=int, default=300, help="outliers at most")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    made = mixed_table(options.rows, seed=options.seed)
-    detector = TableDetector(options.detector, random_state=options.seed)
-    session = Session(detector, made.table, random_state=options.seed)
-    print(f"{options.detector}, {options.rows:,} rows, {made.y.sum():,} of them outliers")
-    per_round = options.answers // N_ROUNDS
+    made = mixed_table(rows, seed=seed)
+    session = Session(TableDetector(detector, random_state=seed), made.table, random_state=seed)
+    print(f"{detector}, {rows:,} rows, {made.y.sum():,} of them outliers")
+    per_round = answers // N_ROUNDS
     for number in run_rounds(session, Oracle(made.y), N_ROUNDS, per_round):
         if number in (0, N_ROUNDS):
             print(f"after {number * per_round} answers")
-            show_quality(session, made, options.explained)
-    called = session.detector.labels_ == 1
+            show_quality(session, made, explained)
+    predicted = session.detector.labels_ == 1
     precision = session.outcome().precision
     print(
-        f"{called.sum():,} rows are called outliers; {precision.value:.0%} of them are outliers "
-        f"by estimate ({precision.low:.0%} to {precision.high:.0%}), {made.y[called].mean():.0%} "
-        f"in truth\n{session.advice()}"
+        f"{predicted.sum():,} rows are predicted outliers; {precision.value:.0%} of them are "
+        f"outliers by estimate ({precision.low:.0%} to {precision.high:.0%}), "
+        f"{made.y[predicted].mean():.0%} in truth\n{session.advice()}"
     )
 
 
@@ -58,7 +56,7 @@ def show_quality(session: Session, made: MixedTable, most: int) -> None:
     explanations = cast("TableDetector", session.detector).explain(made.table.take(rows))
     named = np.array(
         [
-            bool({reason.column for reason in own.reasons[:N_REASONS]} & set(made.cells[row]))
+            any(reason.column in made.cells[row] for reason in own.reasons[:N_REASONS])
             for row, own in zip(rows, explanations, strict=True)
         ]
     )
@@ -68,4 +66,4 @@ def show_quality(session: Session, made: MixedTable, most: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

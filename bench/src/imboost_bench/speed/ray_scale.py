@@ -8,21 +8,21 @@ before the time is taken.
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow.parquet as pq
+import typer
 
-from imboost_bench.speed.large_table import in_new_process, write_table
+from imboost_bench.speed.large_table import write_table
+from imboost_bench.speed.timing import PROGRAM, in_new_process
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # before Ray is imported
 
@@ -30,36 +30,30 @@ WARM_UP_ROWS = 400_000  # two parts, one for each worker
 KILLED_AFTER = 0.3  # fraction of the rows that are scored when the node is killed
 
 
-def main() -> None:
+def main(
+    rows: int = 100_000_000,
+    columns: int = 10,
+    detector: str = "imboost",
+    model: Annotated[Path | None, typer.Option(help="A model of such a table.")] = None,
+    nodes: Annotated[str, typer.Option(help="Numbers of nodes, one after the other.")] = "1,2",
+    kill: Annotated[bool, typer.Option(help="Also kill a node in the middle.")] = False,
+) -> None:
     """Print all figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=100_000_000)
-    parser.add_argument("--columns", type=int, default=10)
-    parser.add_argument("--detector", default="imboost")
-    parser.add_argument("--model", type=Path, help="Use this model of such a table.")
-    parser.add_argument("--nodes", default="1,2", help="Numbers of nodes, one after the other.")
-    parser.add_argument("--kill", action="store_true", help="Also kill a node in the middle.")
-    options = parser.parse_args()
     with TemporaryDirectory() as name:
         folder = Path(name)
         warm_up, table = folder / "warm-up.parquet", folder / "table.parquet"
-        in_new_process(write_table, warm_up, WARM_UP_ROWS, options.columns)
-        in_new_process(write_table, table, options.rows, options.columns)
-        print(f"{options.rows:,} x {options.columns}", flush=True)
-        model = options.model or folder / "model"
-        if options.model is None:
-            fit = [sys.executable, "-m", "imboost", "fit", str(warm_up), "--out", str(model)]
-            subprocess.run([*fit, "--detector", options.detector], check=True)
-        speeds = {}
-        for n_nodes in map(int, options.nodes.split(",")):
-            speeds[n_nodes] = score(n_nodes, model, warm_up, table, folder / f"out-{n_nodes}")
-            per_core = speeds[n_nodes] / n_nodes
-            print(
-                f"{n_nodes} nodes: {speeds[n_nodes]:,.0f} rows per second, {per_core:,.0f} per "
-                f"core, {speeds[n_nodes] / min(speeds.values()):.2f} times the slowest",
-                flush=True,
-            )
-        if options.kill:
+        in_new_process(write_table, warm_up, WARM_UP_ROWS, columns)
+        in_new_process(write_table, table, rows, columns)
+        print(f"{rows:,} x {columns}", flush=True)
+        if model is None:
+            model = folder / "model"
+            fit = [*PROGRAM, "fit", str(warm_up), "--out", str(model), "--detector", detector]
+            subprocess.run(fit, check=True)
+        for n_nodes in map(int, nodes.split(",")):
+            speed = score(n_nodes, model, warm_up, table, folder / f"out-{n_nodes}")
+            per_core = f"{speed / n_nodes:,.0f} per core"
+            print(f"{n_nodes} nodes: {speed:,.0f} rows per second, {per_core}", flush=True)
+        if kill:
             out = folder / "out-killed"
             speed = score(2, model, warm_up, table, out, kills=True)
             print(f"one of 2 nodes killed: {speed:,.0f} rows per second; {check(out)}")
@@ -105,14 +99,12 @@ def cluster(n_nodes: int) -> Iterator[Any]:
 
 def check(out: Path) -> str:
     """Count the rows of all parts again, from their row numbers."""
-    n_rows = 0
-    for part in sorted(out.glob("part-*.parquet")):
-        numbers = pq.read_table(part, columns=["row"]).column("row").to_numpy()
-        if not np.array_equal(numbers, np.arange(n_rows, n_rows + len(numbers))):
-            return f"{part.name} does not follow row {n_rows - 1:,}"
-        n_rows += len(numbers)
-    return f"{n_rows:,} rows, each once"
+    parts = [pq.read_table(part, columns=["row"]) for part in sorted(out.glob("part-*.parquet"))]
+    numbers = np.concatenate([part.column("row").to_numpy() for part in parts])
+    if not np.array_equal(numbers, np.arange(len(numbers))):
+        return "row numbers are missing, doubled or out of order"
+    return f"{len(numbers):,} rows, each once"
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

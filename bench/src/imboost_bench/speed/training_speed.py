@@ -10,8 +10,6 @@ Variants run in turns, and the fastest turn of each counts.
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -22,10 +20,9 @@ from imboost import IMBoost, Oracle, Session
 from imboost.session import run_rounds
 from imboost_bench.datasets.adbench import load_dataset
 from imboost_bench.datasets.splits import split_dataset
-from imboost_bench.speed.large_table import peak_memory
 from imboost_bench.speed.plain_loop import plain_updates
+from imboost_bench.speed.timing import fastest, peak_memory, show, timed
 
-N_TURNS = 5
 # Shape of thyroid's training split.
 THYROID_ROWS, THYROID_FEATURES, THYROID_CONTAMINATION = 2640, 6, 0.0247
 LARGE_SHAPE = (5_000_000, 30)
@@ -50,7 +47,7 @@ def main(data: str | None) -> None:
     small, large = (timed(partial(run_protocol, *make_table(n, 10))) for n in (10_000, 1_000_000))
     show("1,000,000 rows / 10,000 rows, in time", large, small, 100)
 
-    peak = peak_memory([sys.executable, "-m", "imboost_bench.speed.training_speed", "memory"])
+    peak = peak_memory(sys.executable, "-m", "imboost_bench.speed.training_speed", "memory")
     n_rows, n_features = LARGE_SHAPE
     what = f"peak memory of the process / data, {n_rows:,} x {n_features} float32"
     show(what, peak, n_rows * n_features * 4 / 1e9, 2.5, unit="GB")
@@ -91,26 +88,6 @@ def time_plain(X: NDArray[np.float64], y: NDArray[np.int8]) -> None:
     inliers = [table[y == 0][: number * per_round // 2] for number in range(1, 6)]
     outliers = [table[y == 1][: number * per_round // 2] for number in range(1, 6)]
     plain_updates(table, inliers, outliers)
-
-
-def fastest(*variants: Callable[[], object]) -> list[float]:
-    """Run the variants in turns; return the seconds of each one's fastest turn."""
-    turns = [[timed(variant) for variant in variants] for _ in range(N_TURNS)]
-    return [min(seconds) for seconds in zip(*turns, strict=True)]
-
-
-def timed(work: Callable[[], object]) -> float:
-    """Return the seconds that `work` takes."""
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
-def show(what: str, figure: float, base: float, most: float, unit: str = "s") -> None:
-    """Print the ratio of a figure to another, and its target."""
-    missed = "" if figure / base <= most else "  <- MISSED"
-    print(f"{what}: {figure / base:.2f} (at most {most:g}){missed}")
-    print(f"    {figure:.2f} {unit} against {base:.2f} {unit}", flush=True)
 
 
 if __name__ == "__main__":

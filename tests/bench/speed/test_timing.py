@@ -1,4 +1,4 @@
-"""The benchmark of large tables: how it measures memory."""
+"""Speed benchmarks: how they measure memory."""
 
 import subprocess
 import sys
@@ -8,14 +8,14 @@ ROOT = Path(__file__).parents[2]
 
 LARGE_THEN_SMALL = """
 import sys
-from imboost_bench.speed.large_table import peak_memory
+from imboost_bench.speed.timing import peak_memory
 for code in ("bytes(1) * 500_000_000", "pass"):
-    print(peak_memory([sys.executable, "-c", code]))
+    print(peak_memory(sys.executable, "-c", code))
 """
 FAILING = """
 import sys
-from imboost_bench.speed.large_table import peak_memory
-peak_memory([sys.executable, "-c", "raise SystemExit(3)"])
+from imboost_bench.speed.timing import peak_memory
+peak_memory(sys.executable, "-c", "raise SystemExit(3)")
 """
 
 
