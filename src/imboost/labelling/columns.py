@@ -127,17 +127,8 @@ class CategoryColumn:
 class Columns:
     """All columns of a table: cells as text, and the columns that are used for scoring.
 
-    Parameters
-    ----------
-    table : Arrow table
-    parsed : dict of str to parsed cells
-        As `Schema.parse` returns them.
-    identifiers : list of str
-        Columns that name a row.
-    broken : dict of str to array of bool, optional
-        For each column, which rows break a rule that blames it; see `Rules.broken`.
-    row_numbers : array of int, optional
-        Numbers of the rows in the complete table; their positions by default.
+    `parsed` is as from `Schema.parse`; `broken` says for each column which rows break a rule that
+    blames it, as `Rules.broken`. Row numbers are positions by default.
     """
 
     def __init__(
@@ -153,16 +144,9 @@ class Columns:
             name: (NumberColumn if isinstance(values, np.ndarray) else CategoryColumn).fit(values)
             for name, values in parsed.items()
         }
-        self._table = table
-        self._identifiers = identifiers
-        self._broken = broken or {}
+        self.broken = broken or {}
+        self._table, self._identifiers = table, identifiers
         self._numbers = np.arange(table.num_rows) if row_numbers is None else row_numbers
-
-    def like(self, row: int, name: str, *, is_rule: bool) -> Mask:
-        """Return which rows are like a row in a column: by a broken rule, or by its value."""
-        if is_rule and name in self._broken:
-            return self._broken[name]
-        return self.used[name].like(row)
 
     def cells(self, row: int) -> dict[str, str]:
         """Return the cells of a row as text, empty where missing; numbers have six digits."""
@@ -228,31 +212,22 @@ def find_group(
     """Return what the rows like a row share, and these rows by descending score.
 
     A row that is no suspect has no group: its answer is likely "inlier", and may be wrong for
-    suspicious rows that look alike.
-
-    Parameters
-    ----------
-    columns : Columns
-    row : int
-    reasons : sequence of str
-        Columns that make the row unusual, the strongest first.
-    scores : array of shape (n_rows,)
-    suspects : array of int
-        Rows that may be grouped, ascending; see `find_suspects`.
-    rules : collection of str
-        Reasons that are broken rules: rows are alike if they break a rule of the same column.
+    suspicious rows that look alike. `reasons` are the columns that make the row unusual, the
+    strongest first; where they are among `rules`, rows are alike if they break a rule of the same
+    column.
     """
     if row not in suspects:
         return "", []
     suspects = suspects[suspects != row]
     shared = [name for name in reasons if name in columns.used][:MAX_SHARED]
-    if shared:
-        shared = shared[:1] if shared[0] in rules else [one for one in shared if one not in rules]
-        is_like = np.all(
-            [columns.like(row, name, is_rule=name in rules)[suspects] for name in shared], axis=0
-        )
-        way = "by a broken rule" if shared[0] in rules else "in the same way"
-        reason = f"unusual in {' and '.join(shared)} {way}"
+    if shared and shared[0] in rules:
+        name = shared[0]
+        mask = columns.broken[name] if name in columns.broken else columns.used[name].like(row)
+        is_like, reason = mask[suspects], f"unusual in {name} by a broken rule"
+    elif shared:
+        shared = [name for name in shared if name not in rules]
+        is_like = np.all([columns.used[name].like(row)[suspects] for name in shared], axis=0)
+        reason = f"unusual in {' and '.join(shared)} in the same way"
     else:
         equal = np.mean([column.equal(row)[suspects] for column in columns.used.values()], axis=0)
         is_like = equal >= NEAR_DUPLICATE

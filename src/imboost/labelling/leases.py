@@ -12,17 +12,8 @@ from time import monotonic
 class Leases:
     """Leases of questions, in memory: after a restart every question is free again.
 
-    Parameters
-    ----------
-    seconds : float
-        A question comes back to everybody after this time without an answer.
-    clock : callable
-        Returns the time in seconds.
-
-    Attributes
-    ----------
-    lock : RLock
-        To be held by who reads the open questions and then takes one of them.
+    A question comes back to everybody after some `seconds` without an answer. The `lock` is to be
+    held by who reads the open questions and then takes one of them.
     """
 
     seconds: float = 600.0

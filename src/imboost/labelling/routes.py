@@ -164,7 +164,7 @@ def undo(request: Request, workspace: OfWorkspace) -> Response:
 @router.post("/next")
 def pass_over(request: Request, workspace: OfWorkspace, row: Row) -> Response:
     """Show another question; this one comes again later."""
-    workspace.pass_over(row, person(request))
+    workspace.leases.pass_over(row, person(request))
     return _show_next(request, workspace)
 
 

@@ -16,7 +16,7 @@ from rich.text import Text
 from imboost.errors import SessionError, StoreError
 from imboost.labelling.cards import panel_view, question_view
 from imboost.labelling.workspace import Workspace
-from imboost.present.formatting import count, cut, number, percent, printable, shorten
+from imboost.present.formatting import count, cut, duration, number, percent, printable, shorten
 from imboost.present.rows import CellView, QuestionView
 from imboost.session import Answer
 
@@ -45,22 +45,11 @@ KEYS = "o outlier  i inlier  u unsure  s skip{group}  n next  z undo  ? help  q 
 
 
 class Terminal:
-    """Asks the questions of a workspace in a terminal.
+    """Asks the questions of a started workspace in a terminal; `read_keys` yields its keys.
 
-    No text of the table can control the terminal: control characters are left out.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        It has been started.
-    keys : iterable of str
-        The pressed keys; see `read_keys`.
-    who : str
-        The person who answers.
-    console : Console, optional
-    waits_for_training : bool
-        Whether to finish a training that is due before the next question. With a person it is not
-        needed; a script gets the same questions in every run.
+    No text of the table can control the terminal: control characters are left out. With
+    `waits_for_training`, a training that is due ends before the next question: a script gets the
+    same questions in every run.
     """
 
     def __init__(
@@ -114,7 +103,7 @@ class Terminal:
             while not workspace.is_ready and not workspace.error:
                 if (training := workspace.training) is not None:
                     seconds = training.seconds_left
-                    left = "" if seconds is None else f", about {count(round(seconds), 'second')}"
+                    left = "" if seconds is None else f", {duration(seconds)} left"
                     status.update(f"{training.text}{left}")
                 time.sleep(POLL_SECONDS)
 
@@ -132,7 +121,7 @@ class Terminal:
             elif key == "z":
                 self._workspace.undo(self._who)
             elif key == "n":
-                self._workspace.pass_over(question.row, self._who)
+                self._workspace.leases.pass_over(question.row, self._who)
             elif key != "q":
                 table = Table.grid(padding=(0, 2))
                 for row in HELP:

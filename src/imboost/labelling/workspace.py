@@ -149,7 +149,7 @@ class Workspace:
         return int((self.session.labels != self.snapshot.detector.decision_.labels).sum())
 
     def row_name(self, row: int) -> str:
-        """Return the identifiers of a row, or its number."""
+        """Return the name of a row."""
         return self.columns.row_names(self.session.rows.positions([row]))[0]
 
     def doubtful(self) -> list[tuple[int, float]]:
@@ -178,10 +178,6 @@ class Workspace:
             self._wake.set()
         return row
 
-    def pass_over(self, row: int, who: str) -> None:
-        """Show the next question instead of this one."""
-        self.leases.pass_over(row, who)
-
     def answer(
         self,
         rows: Sequence[int],
@@ -196,21 +192,9 @@ class Workspace:
 
         The others are its group. Those that have been answered since it was shown are left out.
         Other people's answers about the same rows stay: if they differ, the row has no label
-        until somebody resolves it.
-
-        Parameters
-        ----------
-        rows : sequence of int
-        answer : Answer or str
-        who, note, request : str
-            As in `Session.tell`.
-        from_list : bool
-            Whether the person chose all rows from a list, where they need not be questions.
-
-        Raises
-        ------
-        SessionError
-            If another person has answered the question in the meantime, or is about to.
+        until somebody resolves it. With `from_list` the person chose all rows from a list, where
+        they need not be questions; otherwise it is an error if another person has answered the
+        question in the meantime, or is about to. See `Session.tell` for `note` and `request`.
         """
         session, first = self.session, rows[0]
         with session.writing():

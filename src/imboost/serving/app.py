@@ -28,7 +28,6 @@ from imboost.serving.schemas import (
     ErrorBody,
     ExplainedScore,
     Explanations,
-    Health,
     Metadata,
     RowModel,
     Scores,
@@ -119,16 +118,16 @@ def _add_endpoints(
     security = [Security(HTTPBearer(auto_error=False))] if needs_token else []
 
     @app.get("/health")
-    async def health() -> Health:
+    async def health() -> dict[str, str]:
         """Report that the service is running."""
-        return Health(status="ok")
+        return {"status": "ok"}
 
     @app.get("/ready", include_in_schema=False)
-    async def ready() -> Health:
+    async def ready() -> dict[str, str]:
         """Report that the service can take requests; status 503 if it cannot."""
         if workers.is_full:
             raise HTTPException(503, "Not ready.", {"Retry-After": "1"})
-        return Health(status="ready")
+        return {"status": "ready"}
 
     @app.get("/metadata", responses={401: ERROR_RESPONSES[401]}, dependencies=security)
     async def get_metadata() -> Metadata:

@@ -66,12 +66,6 @@ class ErrorBody(BaseModel):
     detail: str
 
 
-class Health(BaseModel):
-    """The state of the service."""
-
-    status: str
-
-
 PREDICTIONS = [name for name in PREDICTED if name != "row"]
 JSON_TYPES: dict[pa.DataType, Any] = {pa.float64(): float, pa.bool_(): bool}
 PREDICTION_FIELDS: Any = {name: (JSON_TYPES[SCORE_COLUMNS[name]], ...) for name in PREDICTIONS}

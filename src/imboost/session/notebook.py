@@ -16,7 +16,6 @@ from imboost.present.notebook_tables import notebook_pairs, notebook_table, note
 from imboost.present.rows import UNEXPLAINED, CellView, RowView
 
 if TYPE_CHECKING:
-    from imboost.explain import Explanation
     from imboost.session.session import Session
 
 MAX_ROWS = 20
@@ -26,20 +25,10 @@ MISSING = "(missing)"
 
 
 class ShownRows:
-    """Rows of a session, readable in a notebook and in a terminal.
-
-    Parameters
-    ----------
-    heading : str
-    rows : sequence of RowView
-    n_rows : int
-        Number of rows of the complete table.
-    """
+    """Rows of a session, whose table has `n_rows`, readable in a notebook and in a terminal."""
 
     def __init__(self, heading: str, rows: Sequence[RowView], n_rows: int = 0) -> None:
-        self.heading = heading
-        self.rows = list(rows)
-        self._n_rows = n_rows
+        self.heading, self.rows, self._n_rows = heading, list(rows), n_rows
 
     def __repr__(self) -> str:
         lines = [self.heading]
@@ -63,14 +52,7 @@ class ShownRows:
 
 
 def show(session: Session, rows: int | Sequence[int] | None = None) -> ShownRows:
-    """Return the open questions of a session, or given rows, with the reasons of their scores.
-
-    Parameters
-    ----------
-    session : Session
-    rows : int or sequence of int, optional
-        The open questions by default.
-    """
+    """Return given rows of a session, or its open questions, with the reasons of their scores."""
     given = None if rows is None else np.atleast_1d(np.asarray(rows)).tolist()
     chosen = session.open_questions if given is None else list(map(int, given))
     if not chosen:
@@ -90,6 +72,9 @@ def session_html(session: Session) -> str:
     Nothing is trained for it.
     """
     counts, n_rows = session.counts, session.n_rows
+    detector = getattr(session.detector, "detector", None) or type(session.detector).__name__
+    name = detector if isinstance(detector, str) else type(detector).__name__
+    heading = notebook_title(f"Session on {count(n_rows, 'row')} with {name}")
     given = ", ".join(f"{number:,} {answer.value}" for answer, number in counts.most_common())
     pairs = [
         ("round", str(session.round)),
@@ -100,7 +85,7 @@ def session_html(session: Session) -> str:
         pairs.append(("conflicts", f"{len(session.conflicts):,}"))
     if not hasattr(session.detector, "decision_scores_"):
         pairs.append(("model", "not trained yet: ask() trains it"))
-        return f"<div>{_heading(session, n_rows)}{notebook_pairs(pairs)}</div>"
+        return f"<div>{heading}{notebook_pairs(pairs)}</div>"
     weights = 1.0 if session.weights is None else session.weights
     n_predicted = round(float((session.detector.labels_ * weights).sum()))
     threshold = number(session.detector.threshold_)
@@ -108,23 +93,21 @@ def session_html(session: Session) -> str:
     questions = session.open_questions[:MAX_QUESTIONS]
     views = _views(session, questions) if questions else []
     rows = "".join(_row_html(view, n_rows) for view in views)
-    return f"<div>{_heading(session, n_rows)}{notebook_pairs(pairs)}{rows}</div>"
-
-
-def _heading(session: Session, n_rows: int) -> str:
-    detector = getattr(session.detector, "detector", None) or type(session.detector).__name__
-    name = detector if isinstance(detector, str) else type(detector).__name__
-    return notebook_title(f"Session on {count(n_rows, 'row')} with {name}")
+    return f"<div>{heading}{notebook_pairs(pairs)}{rows}</div>"
 
 
 def _views(session: Session, rows: list[int]) -> list[RowView]:
     detector = session.detector
     positions = session.rows.positions(rows)
+    taken, cells = _take(session.X, positions)
+    explanations = [UNEXPLAINED] * len(rows)
+    with suppress(SettingError):  # detectors that cannot attribute their scores
+        if explain := getattr(detector, "explain", None):
+            explanations = explain(taken)
     scores = detector.decision_scores_[positions]
     probabilities = detector.decision_.probability(scores)
-    found = zip(rows, _explain(session, positions), _cells(session.X, positions), strict=True)
     views = []
-    for at, (row, explanation, texts) in enumerate(found):
+    for at, (row, explanation, texts) in enumerate(zip(rows, explanations, cells, strict=True)):
         reasons = {reason.column: reason for reason in explanation.main_reasons}
         view = RowView(
             row=row,
@@ -135,8 +118,8 @@ def _views(session: Session, rows: list[int]) -> list[RowView]:
             answer=session.answers.get(row),
             name=f"row {row}",
             cells=[
-                CellView(column=name, text=text, reason=reasons.get(name))
-                for name, text in texts.items()
+                CellView(column=str(name), text=_write(value), reason=reasons.get(str(name)))
+                for name, value in texts.items()
             ],
             explanation=explanation,
         )
@@ -144,29 +127,13 @@ def _views(session: Session, rows: list[int]) -> list[RowView]:
     return views
 
 
-def _explain(session: Session, rows: list[int]) -> Sequence[Explanation]:
-    """Return explanations, as far as the detector has them."""
-    with suppress(SettingError):  # detectors that cannot attribute their scores
-        if explain := getattr(session.detector, "explain", None):
-            found: list[Explanation] = explain(_take(session.X, rows))
-            return found
-    return [UNEXPLAINED] * len(rows)
-
-
-def _take(X: Any, rows: list[int]) -> Any:
-    """Return rows of an array, a data frame or an Arrow table."""
+def _take(X: Any, rows: list[int]) -> tuple[Any, list[dict[Any, Any]]]:
+    """Return rows of an array, a data frame or an Arrow table, and their cells by column."""
     if not hasattr(X, "columns"):
-        return np.asarray(X)[rows]
-    return nw.from_native(X, eager_only=True)[rows].to_native()
-
-
-def _cells(X: Any, rows: list[int]) -> list[dict[str, str | None]]:
-    """Return the cells of rows as text, by column."""
-    taken = _take(X, rows)
-    if not hasattr(taken, "columns"):
-        return [{str(name): _write(value) for name, value in enumerate(row)} for row in taken]
-    frame = nw.from_native(taken, eager_only=True)
-    return [{name: _write(value) for name, value in row.items()} for row in frame.rows(named=True)]
+        taken = np.asarray(X)[rows]
+        return taken, [dict(enumerate(row)) for row in taken]
+    frame = nw.from_native(X, eager_only=True)[rows]
+    return frame.to_native(), list(frame.rows(named=True))
 
 
 def _write(value: Any) -> str | None:
