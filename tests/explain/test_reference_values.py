@@ -11,7 +11,6 @@ from imboost.explain.reference_values import (
     MAX_VALUES,
     ReferenceCategories,
     ReferenceNumbers,
-    ReferenceTimes,
     fit_reference_values,
 )
 from imboost.facts import Position
@@ -127,7 +126,7 @@ def test_while_the_threshold_is_a_guess_nine_tenths_are_reference_rows():
 
 def test_a_time_is_located_by_its_time_of_day_if_that_is_rarer_than_its_date():
     days = [f"2024-{1 + day // 28:02d}-{1 + day % 28:02d} {8 + day % 9}:30" for day in range(300)]
-    reference = ReferenceTimes.fit(times(*days))
+    reference = ReferenceNumbers.fit(times(*days), are_times=True)
     asked = ["2024-06-16 03:12", "2024-06-16 23:12", "2031-01-01 12:00", "2024-06-16 12:00", None]
     assert [(one.position, round(one.share, 2)) for one in reference.locate(times(*asked))] == [
         (Position.EARLIER, 1.0),
@@ -136,13 +135,20 @@ def test_a_time_is_located_by_its_time_of_day_if_that_is_rarer_than_its_date():
         (Position.ABOVE, 0.52),
         (Position.MISSING, 0.0),
     ]
-    dates = ReferenceTimes.fit(times("2024-01-01", "2024-02-01"))
+    dates = ReferenceNumbers.fit(times("2024-01-01", "2024-02-01"), are_times=True)
     assert dates.locate(times("2024-01-15 03:00")) == [(Position.ABOVE, 0.5, 0.5)]
+
+
+def test_a_time_of_day_that_all_reference_rows_have_says_nothing():
+    days = [f"2024-{1 + day // 28:02d}-{1 + day % 28:02d} 12:00" for day in range(300)]
+    reference = ReferenceNumbers.fit(times(*days), are_times=True)
+    [found] = reference.locate(times("2024-06-16 12:00"))
+    assert (found.position, round(found.share, 2)) == (Position.ABOVE, 0.52)
 
 
 def test_a_time_without_a_date_is_located_once():
     hours = [f"{8 + hour % 9}:30" for hour in range(300)]
     parser = DatetimeParser("HH:MM")
-    reference = ReferenceTimes.fit(parser.parse(pa.chunked_array([hours])))
+    reference = ReferenceNumbers.fit(parser.parse(pa.chunked_array([hours])), are_times=True)
     asked = parser.parse(pa.chunked_array([["03:12"]]))
     assert reference.locate(asked) == [(Position.BELOW, 1.0, 0.0)]

@@ -31,13 +31,14 @@ class ReferencePosition(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReferenceNumbers:
-    """Numbers of reference rows."""
+    """Numbers or times of reference rows."""
 
     values: Floats  # up to `MAX_VALUES` evenly spaced quantiles, from minimum to maximum
-    missing: float  # fraction of the rows in which the value is missing
+    missing: float  # share of the rows in which the value is missing
+    times_of_day: Floats  # seconds since midnight, sorted; empty for numbers and mere dates
 
     @classmethod
-    def fit(cls, values: Floats) -> Self:
+    def fit(cls, values: Floats, *, are_times: bool = False) -> Self:
         """Keep the quantiles of parsed values; nan is missing.
 
         >>> reference = ReferenceNumbers.fit(np.array([1, 2, 2, 5, np.nan]))
@@ -46,55 +47,33 @@ class ReferenceNumbers:
         """
         known = np.sort(values[~np.isnan(values)])
         kept = np.linspace(0, len(known) - 1, min(len(known), MAX_VALUES)).round()
-        return cls(known[kept.astype(np.int64)], 1 - len(known) / max(len(values), 1))
+        quantiles = known[kept.astype(np.int64)]
+        times = np.sort(quantiles % DAY) if are_times else quantiles[:0]
+        missing = 1 - len(known) / max(len(values), 1)
+        return cls(quantiles, missing, times if times.any() else times[:0])
 
     def locate(self, values: Floats) -> list[ReferencePosition]:
-        """Return the positions of parsed values."""
-        if len(self.values) == 0:
-            no_value = ReferencePosition(Position.NO_VALUES, 0.0, 0.0)
-            return [_missing(1.0) if np.isnan(value) else no_value for value in values]
-        missing, tails = _missing(self.missing), _tail_fractions(self.values, values)
-        return [
-            missing if np.isnan(value) else _above_or_below(below, above)
-            for value, (below, above) in zip(values, tails, strict=True)
-        ]
+        """Return the positions of parsed values; of times by the time of day if that is rarer.
 
-
-@dataclass(frozen=True, eq=False)
-class ReferenceTimes:
-    """Datetimes of reference rows."""
-
-    moments: ReferenceNumbers  # seconds since 1970
-    times_of_day: Floats  # seconds since midnight, sorted; empty if all are at midnight
-
-    @classmethod
-    def fit(cls, values: Floats) -> Self:
-        """Keep the quantiles of parsed values; nan is missing."""
-        moments = ReferenceNumbers.fit(values)
-        times = np.sort(moments.values % DAY)
-        return cls(moments, times if (times > 0).any() else times[:0])
-
-    def locate(self, values: Floats) -> list[ReferencePosition]:
-        """Return the positions of parsed values, by the time of day if that is rarer.
-
-        >>> days = np.arange(30) * DAY
-        >>> reference = ReferenceTimes.fit(days + 3600 * (8 + np.arange(30) % 9))
+        >>> times = np.arange(30) * DAY + 3600 * (8 + np.arange(30) % 9)
+        >>> reference = ReferenceNumbers.fit(times, are_times=True)
         >>> [found] = reference.locate(np.array([15 * DAY + 3 * 3600]))
         >>> str(found.position), found.share
         ('earlier', 1.0)
         """
-        positions = self.moments.locate(values)
-        if len(self.times_of_day) == 0:
-            return positions
-        by_moment = _tail_fractions(self.moments.values, values)
-        by_time = _tail_fractions(self.times_of_day, values % DAY)
-        for number, (moment, time) in enumerate(zip(by_moment, by_time, strict=True)):
-            if min(time) < min(RARE_TIME, *moment):
-                earlier, later = time
-                is_late = earlier >= later
-                positions[number] = ReferencePosition(
-                    Position.LATER if is_late else Position.EARLIER, max(time), earlier
-                )
+        if len(self.values) == 0:
+            no_value = ReferencePosition(Position.NO_VALUES, 0.0, 0.0)
+            return [_missing(1.0) if np.isnan(value) else no_value for value in values]
+        missing, tails = _missing(self.missing), _tail_shares(self.values, values)
+        positions = [
+            missing if np.isnan(value) else _by_tails(below, above, Position.BELOW, Position.ABOVE)
+            for value, (below, above) in zip(values, tails, strict=True)
+        ]
+        if len(self.times_of_day):
+            by_time = _tail_shares(self.times_of_day, values % DAY)
+            for at, (moment, time) in enumerate(zip(tails, by_time, strict=True)):
+                if any(time) and min(time) < min(RARE_TIME, *moment):
+                    positions[at] = _by_tails(*time, Position.EARLIER, Position.LATER)
         return positions
 
 
@@ -119,7 +98,7 @@ class ReferenceCategories:
         [0.5, 0.0]
         """
         counted = pc.value_counts(values.drop_null()).to_pylist()
-        return cls({one["values"]: one["counts"] for one in counted}, len(values))
+        return cls({entry["values"]: entry["counts"] for entry in counted}, len(values))
 
     def locate(self, values: pa.ChunkedArray) -> list[ReferencePosition]:
         """Return the positions of parsed values."""
@@ -133,7 +112,7 @@ class ReferenceCategories:
         ]
 
 
-ReferenceValues = ReferenceNumbers | ReferenceTimes | ReferenceCategories
+ReferenceValues = ReferenceNumbers | ReferenceCategories
 
 
 def fit_reference_values(
@@ -145,27 +124,24 @@ def fit_reference_values(
         if isinstance(parser, NumberParser):
             reference[name] = ReferenceNumbers.fit(parsed[name][is_reference])
         elif isinstance(parser, DatetimeParser):
-            reference[name] = ReferenceTimes.fit(parsed[name][is_reference])
+            reference[name] = ReferenceNumbers.fit(parsed[name][is_reference], are_times=True)
         else:
             reference[name] = ReferenceCategories.fit(parsed[name].filter(pa.array(is_reference)))
     return reference
 
 
-def _tail_fractions(known: Floats, values: Floats) -> list[list[float]]:
-    """Return for each value the fractions of sorted known values that are smaller and larger."""
+def _tail_shares(known: Floats, values: Floats) -> list[tuple[float, float]]:
+    """Return for each value the shares of sorted known values that are smaller and larger."""
     smaller = np.searchsorted(known, values, side="left") / len(known)
     larger = 1 - np.searchsorted(known, values, side="right") / len(known)
-    fractions: list[list[float]] = np.column_stack([smaller, larger]).tolist()
-    return fractions
+    return list(zip(smaller.tolist(), larger.tolist(), strict=True))
 
 
-def _above_or_below(below: float, above: float) -> ReferencePosition:
+def _by_tails(below: float, above: float, low: Position, high: Position) -> ReferencePosition:
     if below == above == 0.0:
         return ReferencePosition(Position.SAME, 1.0, 0.0)
-    if below >= above:
-        return ReferencePosition(Position.ABOVE, below, below)
-    return ReferencePosition(Position.BELOW, above, below)
+    return ReferencePosition(high if below >= above else low, max(below, above), below)
 
 
-def _missing(fraction: float) -> ReferencePosition:
-    return ReferencePosition(Position.MISSING, fraction, fraction)
+def _missing(share: float) -> ReferencePosition:
+    return ReferencePosition(Position.MISSING, share, share)
