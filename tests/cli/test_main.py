@@ -106,7 +106,7 @@ def test_an_interrupted_program_ends_with_code_130(program, monkeypatch, tmp_pat
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("imboost.datasets.digits.load_demo", interrupt)
+    monkeypatch.setattr("imboost.datasets.dataset.load_demo", interrupt)
     code, output, errors = program("demo", "--out", tmp_path)
     assert (code, output) == (130, [])
     assert not any("Traceback" in line for line in errors)

@@ -27,7 +27,7 @@ def demo(
     seed: Seed = 0,
 ) -> None:
     """Run a session on an embedded data set with known labels and write an HTML report."""
-    from imboost.datasets.digits import IMAGE_SHAPE, OUTLIER_DIGIT, load_demo
+    from imboost.datasets.dataset import IMAGE_SHAPE, OUTLIER_DIGIT, load_demo
     from imboost.present.pages import render
     from imboost.present.pictures import grey_image, line_chart
 

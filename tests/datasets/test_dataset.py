@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from imboost.datasets import load_demo, planted_outliers
-from imboost.datasets.digits import IMAGE_SHAPE, OUTLIER_DIGIT
+from imboost.datasets.dataset import IMAGE_SHAPE, OUTLIER_DIGIT
 
 
 def test_planted_sets_have_the_size_and_share_asked_for():

@@ -1,14 +1,20 @@
-"""Contract checks of a detector: PyOD's interface, and reproducible scores."""
+"""Contract checks to run on your own detector or query strategy.
+
+Like scikit-learn's estimator checks, they raise an AssertionError that names the violated rule.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from imboost.arrays import Floats
+from imboost.arrays import Floats, Indices
+
+__all__ = ["check_detector", "check_query_strategy"]
 
 CONTAMINATION = 0.1
 
@@ -24,22 +30,16 @@ def check_detector(detector: Any, *, exact: bool = True) -> None:
     exact : bool
         Whether scores must not depend on batches and row order at all, or only approximately.
     """
-    X, X_new, y = _example()
+    rng = np.random.default_rng(0)
+    X, X_new, y = rng.normal(size=(150, 4)), rng.normal(size=(40, 4)), np.full(150, -1, np.int8)
+    X[:8] += 5.0
+    y[:3], y[50:60] = 1, 0
     fitted = clone(detector).set_params(contamination=CONTAMINATION).fit(X)
     _check_attributes(fitted, X)
     _check_predictions(fitted, X_new)
     _check_reproducible(detector, fitted, X, X_new, exact=exact)
     if hasattr(fitted, "refine"):
         _check_refine(clone(detector), X, X_new, y)
-
-
-def _example() -> tuple[Floats, Floats, NDArray[np.int8]]:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 4))
-    X[:8] += 5.0
-    y = np.full(150, -1, dtype=np.int8)
-    y[:3], y[50:60] = 1, 0
-    return X, rng.normal(size=(40, 4)), y
 
 
 def _check_attributes(fitted: Any, X: Floats) -> None:
@@ -101,16 +101,13 @@ def _check_refine(detector: Any, X: Floats, X_new: Floats, y: NDArray[np.int8]) 
     assert np.array_equal(detector.decision_function(X_new), other.decision_function(X_new)), (
         "refining with the same labels must give the same scores"
     )
-    _check_copy(clone(detector).fit(X), detector, X, X_new, y)
-
-
-def _check_copy(fitted: Any, refined: Any, X: Floats, X_new: Floats, y: NDArray[np.int8]) -> None:
+    fitted = clone(detector).fit(X)
     before, training_before = fitted.decision_function(X_new), fitted.decision_scores_.copy()
     copied = fitted.copy()
     if not copied.refine_depends_on_history:
         copied.refine(X, np.where(y == 1, 0, y))  # labels that must leave no trace
     copied.refine(X, y)
-    assert np.array_equal(copied.decision_function(X_new), refined.decision_function(X_new)), (
+    assert np.array_equal(copied.decision_function(X_new), detector.decision_function(X_new)), (
         "refining a copy must give the scores of refining the detector"
     )
     assert np.array_equal(fitted.decision_function(X_new), before), (
@@ -119,3 +116,51 @@ def _check_copy(fitted: Any, refined: Any, X: Floats, X_new: Floats, y: NDArray[
     assert np.array_equal(fitted.decision_scores_, training_before), (
         "refining a copy must leave decision_scores_ unchanged"
     )
+
+
+def check_query_strategy(make: Callable[[], Any]) -> None:
+    """Check that a strategy selects distinct candidates, as many as asked, reproducibly.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a new strategy, such as the class itself.
+
+    Examples
+    --------
+    >>> from imboost.query import RandomRows
+    >>> check_query_strategy(RandomRows)
+    """
+    rng = np.random.default_rng(0)
+    two_clusters = np.concatenate([rng.normal(0, 1, 90), rng.normal(8, 2, 10)])
+    examples = {
+        "two clusters": two_clusters,
+        "heavy tail": np.exp(3 * rng.normal(size=100)),
+        "all equal": np.full(100, 3.0),
+        "two values": np.repeat([0.0, 1.0], 50),
+        "huge": two_clusters * 1e30,
+    }
+    rows = np.arange(100)
+    for name, scores in examples.items():
+        for candidates in (rows, rows[::3], np.array([17])):
+            for n in (1, 5, len(candidates), len(candidates) + 10):
+                case = f"scores: {name}, n={n}"
+                before = scores.copy()
+                selected, again = (_select(make(), scores, candidates, n) for _ in range(2))
+                assert np.issubdtype(selected.dtype, np.integer), f"{case}: rows must be integers"
+                assert len(selected) == min(n, len(candidates)), f"{case}: wrong number of rows"
+                assert len(np.unique(selected)) == len(selected), f"{case}: a row twice"
+                assert np.isin(selected, candidates).all(), f"{case}: a row is not a candidate"
+                assert np.array_equal(selected, again), f"{case}: same seed, different rows"
+                assert np.array_equal(scores, before), f"{case}: the scores were changed"
+
+
+def _select(strategy: Any, scores: Floats, candidates: Indices, n: int) -> NDArray[Any]:
+    """Select rows; give the strategy embedding and updates where it takes them."""
+    if hasattr(strategy, "set_embedding"):
+        strategy.set_embedding(np.random.default_rng(2).normal(size=(len(scores), 3)).round(1))
+    if hasattr(strategy, "update"):
+        labels = np.array([1, 1, 0], dtype=np.int8)
+        strategy.update(labels, labels)
+        strategy.update(labels[:0], labels)  # a round with only unsure answers
+    return np.asarray(strategy.select(scores, candidates, n, np.random.default_rng(1)))
