@@ -31,20 +31,16 @@ MIN_EXPLAINED = 0.5  # fraction of the failing rows that an added column explain
 
 Terms = dict[str, float]  # coefficients by column; the sum of all terms is a constant
 Candidate = tuple[Terms, float]  # terms and constant
-Screened = tuple[float, Candidate]  # fraction of the screened rows in which it holds, candidate
+Screened = tuple[float, Candidate]  # share of the screened rows in which it holds, candidate
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinearRelation(NumericRelation):
     """The target is the constant plus the other columns, each times its coefficient.
 
-    >>> relation = LinearRelation.from_columns(
-    ...     ("total", "net", "tax"),
-    ...     {"total": np.array([12.0]), "net": np.array([10.0]), "tax": np.array([2.0])},
-    ...     coefficients=(1.0, 1.0),
-    ... )
-    >>> broken = {"total": np.array([21.0]), "net": np.array([10.0]), "tax": np.array([2.0])}
-    >>> relation.formula(), relation.expected(broken).tolist()
+    >>> cells = {"total": np.array([21.0]), "net": np.array([10.0]), "tax": np.array([2.0])}
+    >>> relation = LinearRelation.from_columns(tuple(cells), cells, coefficients=(1.0, 1.0))
+    >>> relation.formula(), relation.expected(cells).tolist()
     ('net + tax', [12.0])
     """
 
@@ -112,7 +108,7 @@ class _Search:
     def __init__(self, evidence: Evidence, numbers: list[str], times: list[str]) -> None:
         self.evidence = evidence
         self.found: list[LinearRelation] = []
-        self._vectors: list[Floats] = []
+        self._vectors: list[Floats] = []  # coefficients of those that were found
         self._numbers, self._times = numbers, times
         self.names = varying(evidence.sample, numbers)[:MAX_COLUMNS]
         self.X = evidence.screened(self.names, SCREENED_ROWS)
@@ -122,29 +118,23 @@ class _Search:
 
     def add(self, terms: Terms, constant: float) -> None:
         """Check a candidate; keep it, or one with more columns, if it says something new."""
-        if not self._is_new(terms):
-            return
         checked: LinearRelation | None = None
-        for _ in range(MAX_ADDED + 1):
+        for _ in range(MAX_ADDED + 1 if self._is_new(terms) else 0):
             relation = self._relation(terms, constant)
-            checked = self._check(relation)
+            least = MIN_INFORMATIVE if len(terms) == 2 else 0.0
+            exact = dataclasses.replace(relation, has_exact_inputs=True)
+            checked = self.evidence.check(exact, min_informative=least) or self.evidence.check(
+                relation, min_informative=least
+            )
             if checked is not None and checked.support == 1:
                 break
             added = self._missing_term(relation, terms)
             if added is None:
                 break
-            terms = {**terms, **added}
+            terms = terms | added
         if checked is not None and self._is_new(terms):
             self._vectors.append(self._vector(terms))
             self.found.append(checked)
-
-    def _check(self, relation: LinearRelation) -> LinearRelation | None:
-        """Return the relation with its support, with exact inputs if it holds so too."""
-        least = MIN_INFORMATIVE if len(relation.columns) == 2 else 0.0
-        exact = dataclasses.replace(relation, has_exact_inputs=True)
-        return self.evidence.check(exact, min_informative=least) or self.evidence.check(
-            relation, min_informative=least
-        )
 
     def multiples(self) -> Iterator[Candidate]:
         """Yield pairs of columns of which one is the other, times and plus a constant."""
@@ -247,10 +237,9 @@ class _Search:
             half = np.cumsum(self.half[start:])[2:]
             n_nonzero = np.cumsum(self.is_nonzero[:, start:], axis=1)[:, 2:, None]
             for end, a, rate in self._equal_to_column(sums, half, n_nonzero >= 2):
-                run = range(start, start + end + 3)
-                if a not in run:
-                    addends = {self.names[b]: -1.0 for b in run}
-                    yield rate, ({self.names[a]: 1.0, **addends}, 0.0)
+                run = self.names[start : start + end + 3]
+                if self.names[a] not in run:
+                    yield rate, ({self.names[a]: 1.0} | dict.fromkeys(run, -1.0), 0.0)
             for end, column in enumerate(sums.T):
                 total = column[np.isfinite(column)]
                 if len(total) < MIN_NONTRIVIAL:
@@ -258,8 +247,8 @@ class _Search:
                 constant = float(np.round(np.median(total), 6))
                 rate = float(np.mean(np.abs(total - constant) <= 1.001 * half[end] + 1e-6))
                 if constant and rate >= MIN_SCREENED:
-                    run = range(start, start + end + 3)
-                    yield rate, ({self.names[b]: 1.0 for b in run}, constant)
+                    run = self.names[start : start + end + 3]
+                    yield rate, (dict.fromkeys(run, 1.0), constant)
 
     def durations(self) -> Iterator[Candidate]:
         """Yield times that are another time plus a number of seconds, hours or days."""
@@ -301,11 +290,11 @@ class _Search:
 
     def _missing_term(self, relation: LinearRelation, terms: Terms) -> Terms | None:
         """Return the column that explains most rows in which a sum fails, as a term."""
-        if not all(abs(factor) == 1 for factor in relation.coefficients):
+        parsed = self.evidence.parsed
+        if {abs(factor) for factor in relation.coefficients} != {1.0}:
             return None
         if support(relation, self.evidence.sample) < MIN_SCREENED:
             return None
-        parsed = self.evidence.parsed
         rows = np.flatnonzero(~relation.holds(parsed))[:2000]
         if len(rows) < 3:
             return None

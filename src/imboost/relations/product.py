@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import ClassVar
 
 import numpy as np
@@ -45,26 +45,25 @@ class ProductRelation(NumericRelation):
 
     def compute(self, cells: list[Floats], target: int = 0) -> Floats:
         """Return a column's values by the rule."""
-        product = np.full(len(cells[0]), self.factor)
+        result = np.full(len(cells[0]), self.factor)
         for at, (power, column) in enumerate(zip(self.powers, cells[1:], strict=True), start=1):
             if at != target:
-                product = product * column**power
+                result = result * column**power
         if target == 0:
-            return product
-        power = self.powers[target - 1]
-        ratio = cells[0] / product
+            return result
+        power, ratio = self.powers[target - 1], cells[0] / result
         root = np.sign(ratio) * np.abs(ratio) ** (1 / abs(power))
         return np.asarray(1 / root if power < 0 else root)
 
     def input_error(self, cells: list[Floats]) -> Floats:
         """Return half a rounding unit of every other column, times its derivative."""
-        product = np.abs(self.compute(cells))
-        error = np.zeros(len(product))
+        result = np.abs(self.compute(cells))
+        error = np.zeros(len(result))
         for power, column, unit in zip(self.powers, cells[1:], self.input_units, strict=True):
             size = np.maximum(np.abs(column), unit or 1e-300)
             # The derivative at the small end of the interval, where ratios are steepest.
             nearest = np.maximum(size - unit / 2, size / 2) if power < 0 else size
-            error = error + abs(power) * product * (unit / 2) / nearest
+            error = error + abs(power) * result * (unit / 2) / nearest
         return error
 
     def size(self, cells: list[Floats]) -> Floats:
@@ -96,22 +95,18 @@ def find_products(
         L = np.log(np.abs(np.where(X == 0, np.nan, X)))  # (rows, columns)
         E = np.where(X == 0, np.nan, half / np.abs(X) + 1e-6)  # errors of the logarithms
     kept = [at for at in range(len(names)) if _varies(L[:, at])]
-    found: list[ProductRelation] = []
-    seen: set[frozenset[str]] = set()
-    for b, c in combinations(kept, 2):
-        for p, q in POWERS:
-            product, error = p * L[:, b] + q * L[:, c], p * E[:, b] + q * E[:, c]
-            targets = [a for a in kept if a not in (b, c)]
-            for a in _matches(L[:, targets] - product[:, None], E[:, targets] + error[:, None]):
-                trio = names[targets[a]], names[b], names[c]
-                pairs = map(frozenset, combinations(trio, 2))
-                if frozenset(trio) in seen or not related.isdisjoint(pairs):
-                    continue
+    found: dict[frozenset[str], ProductRelation] = {}
+    for (b, c), (p, q) in product(combinations(kept, 2), POWERS):
+        logs, error = p * L[:, b] + q * L[:, c], p * E[:, b] + q * E[:, c]
+        targets = [a for a in kept if a not in (b, c)]
+        for a in _matches(L[:, targets] - logs[:, None], E[:, targets] + error[:, None]):
+            trio = names[targets[a]], names[b], names[c]
+            is_related = not related.isdisjoint(map(frozenset, combinations(trio, 2)))
+            if frozenset(trio) not in found and not is_related:
                 relation = _best_form(evidence, trio, (p, q))
                 if relation is not None:
-                    seen.add(frozenset(trio))
-                    found.append(relation)
-    return found
+                    found[frozenset(trio)] = relation
+    return list(found.values())
 
 
 def _varies(logs: Floats) -> bool:
@@ -145,31 +140,21 @@ def _best_form(
 ) -> ProductRelation | None:
     """Return the product or ratio whose result alone is rounded, if there is one."""
     (a, b, c), (p, q) = trio, powers
-    forms = [(trio, (p, q))]
-    if p == 1:
-        forms.append(((b, a, c), (1, -q)))
-    if q == 1:
-        forms.append(((c, a, b), (1, -p)))
-    for is_exact in (True, False):
-        for columns, form in forms:
-            factor = _factor(evidence, columns, form)
-            for digits in (1, 2, 3, 4, 6):
-                relation = ProductRelation.from_columns(
-                    columns,
-                    evidence.sample,
-                    powers=form,
-                    factor=float(f"{factor:.{digits}g}"),
-                    has_exact_inputs=is_exact,
-                )
-                checked = evidence.check(relation, min_informative=MIN_INFORMATIVE)
-                if checked is not None:
-                    return checked
+    forms = [(trio, powers)]
+    forms += [((b, a, c), (1, -q))] * (p == 1) + [((c, a, b), (1, -p))] * (q == 1)
+    for is_exact, (columns, form), digits in product((True, False), forms, (1, 2, 3, 4, 6)):
+        target, first, second = (np.asarray(evidence.sample[name]) for name in columns)
+        with np.errstate(all="ignore"):
+            ratios = target / (first ** form[0] * second ** form[1])
+        factor = float(np.median(ratios[np.isfinite(ratios) & (ratios != 0)]))
+        relation = ProductRelation.from_columns(
+            columns,
+            evidence.sample,
+            powers=form,
+            factor=float(f"{factor:.{digits}g}"),
+            has_exact_inputs=is_exact,
+        )
+        checked = evidence.check(relation, min_informative=MIN_INFORMATIVE)
+        if checked is not None:
+            return checked
     return None
-
-
-def _factor(evidence: Evidence, columns: tuple[str, ...], powers: tuple[int, int]) -> float:
-    """Return the median ratio of the target to the product of the others."""
-    target, first, second = (np.asarray(evidence.sample[name]) for name in columns)
-    with np.errstate(all="ignore"):
-        ratios = target / (first ** powers[0] * second ** powers[1])
-    return float(np.median(ratios[np.isfinite(ratios) & (ratios != 0)]))
