@@ -49,9 +49,10 @@ def test_the_readmes_code_runs(capsys):
     [
         ("docs/explanations.md", "height is 97.79"),
         ("docs/decisions.md", " predicted outliers"),
+        ("docs/reference.md", "{'detector__n_trees': "),
     ],
 )
-def test_the_code_of_a_guide_runs(name, prints, capsys):
+def test_the_code_of_a_document_runs(name, prints, capsys):
     names = {}
     for block in code_blocks(name):
         exec(compile(block, name, "exec"), names)
