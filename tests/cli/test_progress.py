@@ -1,7 +1,9 @@
-"""Bars with the time left."""
+"""What terminals show during long jobs, and the expected time of a training."""
 
 import io
 import re
+from importlib import import_module
+from unittest.mock import Mock
 
 import numpy as np
 from rich.console import Console
@@ -14,25 +16,17 @@ from imboost.scoring.training_time import estimate_seconds
 from imboost.tables.schema import Schema
 from program_running import orders, run_well, write
 
+fit = import_module("imboost.cli.fit")  # `imboost.cli.main` has a function of this name
 
-def test_a_bar_shows_the_time_left(monkeypatch):
+
+def test_a_terminal_shows_what_is_done_without_its_control_characters(monkeypatch):
     output = io.StringIO()
     console = Console(file=output, force_terminal=True, width=100)
     monkeypatch.setattr(progress, "Console", lambda **_: console)
-    with progress.timed_stage("training [red]x\x1b[0m", 100.0):
+    with progress.stage("training [red]x\x1b[0m"):
         pass
     text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", output.getvalue())
     assert "training [red]x[0m" in text
-    assert re.search(r"about 0:01:(39|40) left", text)
-
-
-def test_an_overdue_bar_claims_no_time_left():
-    bar = progress._TimedProgress(console=Console(file=io.StringIO()))
-    bar.add_task("training", total=1e-9)
-    [task] = bar.tasks
-    list(bar.get_renderables())
-    assert task.completed == progress.LAST_FRACTION * 1e-9
-    assert str(progress._TimeLeft().render(task)) == ""
 
 
 def test_the_time_of_a_training_is_estimated_for_large_tables_only(monkeypatch):
@@ -51,8 +45,11 @@ def test_the_estimate_does_not_change_the_model(tmp_path, monkeypatch):
     path = write(orders(1200), tmp_path / "orders.csv")
     run_well("fit", path, "--detector", "trees", "--out", tmp_path / "plain")
     monkeypatch.setattr(training_time, "MIN_ROWS", 1000)
-    monkeypatch.setattr("imboost.cli.fit.is_shown", lambda: True)
+    monkeypatch.setattr(fit, "is_shown", lambda: True)
+    stages = Mock(wraps=fit.stage)
+    monkeypatch.setattr(fit, "stage", stages)
     run_well("fit", path, "--detector", "trees", "--out", tmp_path / "timed")
+    assert any(": a moment" in call.args[0] for call in stages.call_args_list)
     from imboost import persistence
 
     plain, timed = (persistence.load(tmp_path / name) for name in ("plain", "timed"))

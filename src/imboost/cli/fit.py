@@ -27,9 +27,9 @@ from imboost.cli.options import (
     Table,
     reads_tables,
 )
-from imboost.cli.progress import is_shown, stage, timed_stage
+from imboost.cli.progress import is_shown, stage
 from imboost.errors import DataError, SettingError, UnknownNameError
-from imboost.present.formatting import count, printable
+from imboost.present.formatting import count, duration, printable
 from imboost.scoring.training_time import estimate_seconds
 from imboost.tables.read_options import ReadOptions
 
@@ -147,13 +147,13 @@ def fit(
                 f"'{column.name}': choose another detector with --detector."
             )
     size = f"{count(table.num_rows, 'row')}, {count(len(schema.parsers), 'column')}"
-    seconds = None
     if is_shown():
         with stage("estimating the time of the training"):
             seconds = estimate_seconds(fitted, table, labels, schema)
+        size += "" if seconds is None else f": {duration(seconds)}"
     weights = sample.weights(labels)
     is_weighted = isinstance(fraction, float) and not sample.is_complete
-    with timed_stage(f"training {detector} on {size}", seconds):
+    with stage(f"training {detector} on {size}"):
         fitted.fit(
             table, labels, schema=(schema, parsed), weights=weights if is_weighted else None
         )
