@@ -224,20 +224,20 @@ def test_agreement_compares_the_rows_that_two_people_decided(session):
     session.tell([1, 2, 3, 4, 5, 6], [1, 1, 0, 0, 1, "unsure"], who="Ada")
     session.tell([1, 2, 3, 4, 6], [1, 0, 0, 0, 1], who="Bob")
     session.tell([2], [1], who="Eve", resolves=True)
-    agreement = session.agreement()
+    agreement = session.progress().agreement
     assert agreement.n_rows == 4
     assert agreement.fraction == 0.75
     assert agreement.kappa == pytest.approx(0.5)
 
 
 def test_agreement_is_undefined_without_common_rows_or_without_two_classes(session):
-    empty = session.agreement()
+    empty = session.progress().agreement
     assert empty.n_rows == 0
     assert math.isnan(empty.fraction)
     assert math.isnan(empty.kappa)
     for who in ("Ada", "Bob"):
         session.tell([1, 2], [0, 0], who=who)
-    same = session.agreement()
+    same = session.progress().agreement
     assert (same.n_rows, same.fraction) == (2, 1.0)
     assert math.isnan(same.kappa)
 
@@ -246,6 +246,6 @@ def test_a_correction_counts_in_the_agreement_and_a_resolution_does_not(session)
     session.tell([1, 2], [1, 0], who="Ada")
     session.tell([1, 2], [0, 0], who="Bob")
     session.tell([1], [0], who="Ada", resolves=True)
-    assert session.agreement().fraction == 0.5
+    assert session.progress().agreement.fraction == 0.5
     session.tell([1], [1], who="Bob")
-    assert session.agreement().fraction == 1.0
+    assert session.progress().agreement.fraction == 1.0

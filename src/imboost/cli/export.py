@@ -26,7 +26,6 @@ from imboost.tables.read_options import ReadOptions
 if TYPE_CHECKING:
     from imboost.detectors import BaseDetector
     from imboost.detectors.table_detector import TableDetector
-    from imboost.scoring.table_sample import TableSample
 
 
 @reads_tables
@@ -92,6 +91,8 @@ def export(
         raise SettingError(
             "--fast needs --data, a table with the columns of the training table, best that table."
         )
+    from imboost.detectors.distilled.distillation import MAX_ROWS
+
     name = model.resolve().name.removesuffix(".model")
     out = out or model.resolve().with_name(f"{name}.fast.model")
     check_model_output(out, force)
@@ -99,27 +100,20 @@ def export(
     # The seed of the training draws the training rows again, if the table is the same.
     seed = teacher.random_state if isinstance(teacher.random_state, int) else 0
     sample = read_training_rows(data, options, seed, label_column, engine, ray_address)
-    student = _distill(teacher, sample)
+    with stage("distilling"):
+        student = teacher.distill(sample.table)
+    agreement = student.detector_.agreement_
+    say(
+        f"Read {count(sample.n_rows, 'row')}, used {min(sample.table.num_rows, MAX_ROWS):,}.",
+        f"Agreement on {agreement.n_rows:,} held-out rows: {agreement}.",
+    )
+    if teacher.rules_ is not None and teacher.rules_.columns:
+        say("The distilled model does not check the rules between columns of the model.")
     with stage(f"writing {out}"):
         persistence.save(student, out)
     say(f"Model: {out}")
     if onnx is not None:
         _write_onnx(student, onnx)
-
-
-def _distill(detector: TableDetector, sample: TableSample) -> TableDetector:
-    """Return the distilled model, and print how it agrees with the model."""
-    from imboost.detectors.distilled.distillation import MAX_ROWS
-
-    with stage("distilling"):
-        student = detector.distill(sample.table)
-    n_used = min(sample.table.num_rows, MAX_ROWS)
-    say(f"Read {count(sample.n_rows, 'row')}, used {n_used:,}.")
-    agreement = student.detector_.agreement_
-    say(f"Agreement on {agreement.n_rows:,} held-out rows: {agreement}.")
-    if detector.rules_ is not None and detector.rules_.columns:
-        say("The distilled model does not check the rules between columns of the model.")
-    return student
 
 
 def _write_onnx(detector: TableDetector | BaseDetector, path: Path) -> None:

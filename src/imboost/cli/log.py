@@ -15,8 +15,9 @@ from imboost.errors import SessionError, SettingError, require
 from imboost.present.formatting import count, percent
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from imboost.session.log import Entry
-    from imboost.session.store import SQLLog
 
 
 def log(
@@ -40,8 +41,10 @@ def log(
 ) -> None:
     """Summarise the history of a session, export it or replay it."""
     require("imboost log", "sessions", "sqlalchemy", "alembic")
+    from imboost.scoring.score_columns import PREDICTED
     from imboost.scoring.writer import check_score_path, write_table
-    from imboost.session.export import history_table
+    from imboost.session import Session
+    from imboost.session.export import history_table, score_table
     from imboost.session.store import SQLLog
 
     if "://" not in session and not Path(session).is_file():
@@ -56,40 +59,41 @@ def log(
         if not entries:
             known = ", ".join(store.names()) or "none"
             raise SessionError(f"There is no session '{name}' in {session}; there are: {known}.")
-        _summarise(store, entries)
     finally:
         store.close()
+    history = history_table(entries)
+    _summarise(name, entries, history)
     if out is not None and replay:
-        write_table(out, _replayed_scores(session, name, data))
+        with Session.open(session, data, name=name) as opened:
+            with stage("training"):
+                opened.start()
+            scores = score_table(opened, opened.detector)
+        write_table(out, scores.select([*PREDICTED, "answer"]))
         say(f"Scores: {out}")
     elif out is not None:
-        write_table(out, history_table(entries))
+        write_table(out, history)
         say(f"History: {out}")
 
 
-def _summarise(store: SQLLog, entries: list[Entry]) -> None:
+def _summarise(name: str, entries: list[Entry], history: pa.Table) -> None:
     """Print what happened in a session."""
-    from imboost.session import AnnotatorAgreement
-    from imboost.session.export import history_table
     from imboost.session.log import start_of
     from imboost.session.state import SessionState
 
     started, state = start_of(entries), SessionState(entries)
-    history = history_table(entries)
-    answers = Counter(entry.answer.value for entry in state.answers.values())
+    progress = state.progress()
     say(
-        f"Session '{store.name}': {count(started.n_rows, 'row')}, started "
+        f"Session '{name}': {count(started.n_rows, 'row')}, started "
         f"{started.when:%Y-%m-%d %H:%M} UTC.",
-        f"Rounds: {state.round}. Questions: {state.n_asked:,}, of which {len(state.open):,} open.",
-        f"Answers: {_list(Counter(history['kind'].to_pylist())) or 'none'}.",
+        f"Rounds: {state.round}. Questions: {state.n_asked:,}, of which {progress.n_open:,} open.",
+        f"Answers: {_list(Counter(history['kind'].to_pylist()))}.",
     )
     if len(history):
         people = Counter(who or "(no name)" for who in history["who"].to_pylist())
-        say(f"By person: {_list(people)}.", f"Rows by answer: {_list(answers) or 'none'}.")
-    if state.conflicts:
-        say(f"Conflicts: {count(len(state.conflicts), 'row')} without a label until resolved.")
-    agreement = AnnotatorAgreement.measure(state.label_pairs)
-    if agreement.n_rows:
+        say(f"By person: {_list(people)}.", f"Rows by answer: {_list(progress.counts)}.")
+    if progress.n_conflicts:
+        say(f"Conflicts: {count(progress.n_conflicts, 'row')} without a label until resolved.")
+    if (agreement := progress.agreement).n_rows:
         kappa = "undefined" if math.isnan(agreement.kappa) else f"{agreement.kappa:.2f}"
         say(
             f"Agreement: {count(agreement.n_rows, 'row')} answered by two people, "
@@ -97,22 +101,10 @@ def _summarise(store: SQLLog, entries: list[Entry]) -> None:
         )
 
 
-def _list(counts: Counter[str]) -> str:
+def _list(counts: Counter[Any]) -> str:
     """Write counts.
 
     >>> _list(Counter({"outlier": 2, "inlier": 1300}))
     'inlier 1,300, outlier 2'
     """
-    return ", ".join(f"{name} {n:,}" for name, n in counts.most_common())
-
-
-def _replayed_scores(address: str, name: str, data: Path | None) -> Any:
-    """Open the session, which trains its model again, and return the scores as a table."""
-    from imboost.scoring.score_columns import PREDICTED
-    from imboost.session import Session
-    from imboost.session.export import score_table
-
-    with Session.open(address, data, name=name) as session:
-        with stage("training"):
-            session.start()
-        return score_table(session, session.detector).select([*PREDICTED, "answer"])
+    return ", ".join(f"{name} {n:,}" for name, n in counts.most_common()) or "none"

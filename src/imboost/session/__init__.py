@@ -1,6 +1,7 @@
 """Active-learning sessions: ask about rows, tell the answers, refine the model."""
 
 from imboost.session.consensus import AnnotatorAgreement
+from imboost.session.journal import Call
 from imboost.session.log import (
     Answer,
     Answered,
@@ -14,7 +15,7 @@ from imboost.session.log import (
 )
 from imboost.session.oracle import Oracle, run_rounds
 from imboost.session.selection import questions_per_round
-from imboost.session.session import Call, Session
+from imboost.session.session import Session
 
 __all__ = [
     "AnnotatorAgreement",

@@ -35,15 +35,9 @@ def consensus(answers: Sequence[Answered]) -> Answered | None:
 class AnnotatorAgreement:
     """Agreement of two people on the rows that both of them decided.
 
-    Parameters
-    ----------
-    n_rows : int
-        Rows that two people answered with inlier or outlier.
-    fraction : float
-        Fraction of these rows with equal answers; nan without rows.
-    kappa : float
-        Cohen's kappa, agreement beyond chance: 1 is perfect, 0 is chance. nan if it is undefined,
-        as it is if all answers are the same.
+    `n_rows` were answered with inlier or outlier by two people, a `fraction` of them equally (nan
+    without rows). `kappa` is Cohen's, agreement beyond chance: 1 is perfect, 0 is chance, nan is
+    undefined, as it is if all answers are the same.
     """
 
     n_rows: int

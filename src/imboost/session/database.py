@@ -100,10 +100,8 @@ ENTRIES = sa.Table(
 def parse_url(url: str | Path) -> sa.URL:
     """Return the address of a store.
 
-    >>> str(parse_url("orders.session"))
-    'sqlite:///orders.session'
-    >>> str(parse_url("postgresql://me@here/labels"))
-    'postgresql+psycopg://me@here/labels'
+    >>> str(parse_url("orders.session")), str(parse_url("postgresql://me@here/labels"))
+    ('sqlite:///orders.session', 'postgresql+psycopg://me@here/labels')
     """
     text = str(url)
     if "://" not in text:

@@ -1,16 +1,50 @@
-"""A session's log together with the state that follows from it, for several threads."""
+"""What is stored in a session's log, together with the state that follows from it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from threading import RLock
 
+import numpy as np
+
 from imboost.errors import SessionError, StoreError
-from imboost.session.log import Entry, Refined, SessionLog, Started, start_of
+from imboost.session.log import Answer, Entry, Refined, SessionLog, Started, start_of
+from imboost.session.rows import RowIds
 from imboost.session.state import SessionState, TrainingSet
+from imboost.validation import check_number
+
+
+@dataclass(frozen=True)
+class Call:
+    """The answers of a person in one call; see `Session.tell`."""
+
+    rows: Sequence[int]
+    answers: Sequence[Answer | str | int]
+    who: str = ""
+    seconds: float | None = None
+    note: str = ""
+    request: str = ""
+    resolves: bool = False
+
+    def parse(self, rows: RowIds) -> dict[int, tuple[int, Answer]]:
+        """Return the position and the answer of each row; raise if something is wrong."""
+        if isinstance(self.answers, str) or not isinstance(self.rows, Sequence | np.ndarray):
+            raise SessionError("tell takes a list of rows and a list of answers.")
+        if len(self.rows) != len(self.answers):
+            raise SessionError(f"Got {len(self.rows)} rows but {len(self.answers)} answers.")
+        if self.seconds is not None:
+            check_number("seconds", self.seconds, minimum=0.0)
+        check_texts(who=self.who, note=self.note, request=self.request)
+        positions = rows.positions(self.rows)
+        answers = zip(positions, map(Answer.parse, self.answers), strict=True)
+        parsed = dict(zip(rows.ids(positions), answers, strict=True))
+        if len(parsed) != len(positions):
+            raise SessionError("A row may have only one answer in a call.")
+        return parsed
 
 
 class Journal:
@@ -89,3 +123,12 @@ class Journal:
             for entry in entries:
                 self.state.apply(entry)
                 self._last_time = entry.when
+
+
+def check_texts(**texts: str) -> None:
+    """Raise unless the arguments are texts that every database can store."""
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise SessionError(f"{name} must be a text, got {text!r}.")
+        if "\0" in text or text != text.encode(errors="ignore").decode():
+            raise SessionError(f"{name} must be text without null characters and surrogates.")

@@ -58,15 +58,7 @@ def run_rounds(
 ) -> Iterator[int]:
     """Run a session with an oracle; yield the round before any answer and after each training.
 
-    Parameters
-    ----------
-    session : Session
-        A new session, or one to continue.
-    oracle : Oracle
-    n_rounds : int
-        Rounds of questions, answers and training.
-    n_questions : int, optional
-        Questions per round; the session's default if not given.
+    `n_questions` are asked in each of `n_rounds` more rounds; the session's default if not given.
     """
     session.start()
     yield session.round

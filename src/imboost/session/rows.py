@@ -55,13 +55,7 @@ class RowIds:
         return ids
 
     def position(self, row: int) -> int:
-        """Return the position of a row.
-
-        Raises
-        ------
-        SessionError
-            If there is no such row in `X`.
-        """
+        """Return the position of a row; raise a SessionError if it is not in `X`."""
         if isinstance(row, bool) or not isinstance(row, int | np.integer):
             raise SessionError(f"A row id must be a whole number, got {row!r}.")
         at = bisect_left(self.numbers, row)

@@ -10,43 +10,28 @@ from sklearn.utils import check_random_state
 
 from imboost.arrays import Indices
 from imboost.detectors.detector import Detector
-from imboost.query import (
-    AdaptiveStrategy,
-    EmbeddingStrategy,
-    QueryStrategy,
-    as_strategy,
-)
+from imboost.query import AdaptiveStrategy, EmbeddingStrategy, QueryStrategy, as_strategy
 from imboost.session.state import AUDIT, TrainingSet
 from imboost.validation import check_number
 
 
 class RowSelection:
-    """Selects rows by a query strategy and draws an audit.
+    """Selects rows by a query strategy, a copy of that given, and draws an audit.
 
     Parameters
     ----------
     query : str or QueryStrategy
-        A strategy object is copied.
     audit_share : float
         Fraction of the rows that are drawn at random, half of them from above the threshold.
-
-    Attributes
-    ----------
-    strategy : QueryStrategy
-    name : str
-        The strategy's name in the log.
-    n_updates : int
-        Number of finished rounds whose labels the strategy knows.
-    seed : int
-        Source of all randomness, together with the round and the number of questions so far.
     """
 
     def __init__(self, query: str | QueryStrategy, audit_share: float) -> None:
         check_number("audit_share", audit_share, minimum=0.0, maximum=1.0)
         self.strategy = deepcopy(as_strategy("query", query))
-        self.name = query if isinstance(query, str) else type(query).__name__
+        self.name = query if isinstance(query, str) else type(query).__name__  # in the log
         self.audit_share = audit_share
-        self.seed = self.n_updates = 0
+        self.seed = 0  # of all randomness, with the numbers of rounds and of questions so far
+        self.n_updates = 0  # number of finished rounds whose labels the strategy knows
         self._is_embedded = False
         self._trained_rows: set[int] = set()
 
@@ -72,19 +57,20 @@ class RowSelection:
             The rows that it was trained on.
         n : int
         n_rounds, n_asked : int
-            Number of trainings and of questions so far, from which the randomness follows.
+            Number of trainings and of questions so far.
         """
         rng = np.random.default_rng([self.seed, n_rounds, n_asked])
-        audit = (
-            self.draw_audit(detector, candidates, n, rng) if self.audit_share else candidates[:0]
-        )
+        audit = candidates[:0]
+        if self.audit_share:
+            audit = self.draw_audit(detector, candidates, n, rng)
         others = np.setdiff1d(candidates, audit, assume_unique=True)
         n_others = min(n - len(audit), len(others))
-        scores = detector.query_scores_
         if isinstance(self.strategy, EmbeddingStrategy) and not self._is_embedded:
             self.strategy.set_embedding(detector.embed(X))
             self._is_embedded = True
-        selected = self.strategy.select(scores, others, n_others, rng) if n_others else audit[:0]
+        selected = audit[:0]
+        if n_others:
+            selected = self.strategy.select(detector.query_scores_, others, n_others, rng)
         return [(int(row), self.name) for row in selected] + [(int(row), AUDIT) for row in audit]
 
     def draw_audit(
@@ -93,10 +79,7 @@ class RowSelection:
         """Draw the audit rows among `n` questions, half of them from above the threshold."""
         n = min(int(self.audit_share * n + rng.random()), len(candidates))
         is_above = detector.decision_scores_[candidates] > detector.threshold_
-        above, below = (
-            rng.permutation(candidates[is_above]),
-            rng.permutation(candidates[~is_above]),
-        )
+        above, below = (rng.permutation(candidates[side]) for side in (is_above, ~is_above))
         n_above = (n + int(rng.integers(2))) // 2
         n_above = min(max(n_above, n - len(below)), len(above))
         return np.concatenate([above[:n_above], below[: n - n_above]])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from operator import attrgetter
@@ -24,8 +23,8 @@ from imboost.errors import SessionError, require
 from imboost.labels import Labels
 from imboost.present.wording import advice_text
 from imboost.query import QueryStrategy
-from imboost.session.consensus import AnnotatorAgreement, last_answers
-from imboost.session.journal import Journal
+from imboost.session.consensus import last_answers
+from imboost.session.journal import Call, Journal, check_texts
 from imboost.session.log import (
     Answer,
     Answered,
@@ -44,35 +43,6 @@ from imboost.validation import check_number
 
 if TYPE_CHECKING:
     from imboost.session.notebook import ShownRows
-
-
-@dataclass(frozen=True)
-class Call:
-    """The answers of a person in one call; see `Session.tell`."""
-
-    rows: Sequence[int]
-    answers: Sequence[Answer | str | int]
-    who: str = ""
-    seconds: float | None = None
-    note: str = ""
-    request: str = ""
-    resolves: bool = False
-
-    def parse(self, rows: RowIds) -> dict[int, tuple[int, Answer]]:
-        """Return the position and the answer of each row; raise if something is wrong."""
-        if isinstance(self.answers, str) or not isinstance(self.rows, Sequence | np.ndarray):
-            raise SessionError("tell takes a list of rows and a list of answers.")
-        if len(self.rows) != len(self.answers):
-            raise SessionError(f"Got {len(self.rows)} rows but {len(self.answers)} answers.")
-        if self.seconds is not None:
-            check_number("seconds", self.seconds, minimum=0.0)
-        _check_texts(who=self.who, note=self.note, request=self.request)
-        positions = rows.positions(self.rows)
-        answers = zip(positions, map(Answer.parse, self.answers), strict=True)
-        parsed = dict(zip(rows.ids(positions), answers, strict=True))
-        if len(parsed) != len(positions):
-            raise SessionError("A row may have only one answer in a call.")
-        return parsed
 
 
 class Session:
@@ -180,7 +150,8 @@ class Session:
 
         A session that exists continues exactly where it was, also if its process was killed. Its
         settings are in the store: give only what cannot be stored (a table that is not a file, a
-        detector or strategy that is not one of the package).
+        detector or strategy that is not one of the package). Another table or other settings than
+        the stored ones raise a SessionError.
 
         Parameters
         ----------
@@ -197,13 +168,6 @@ class Session:
             Where the table can be read again, if `X` is a table that has been read already.
         query, audit_share, random_state
             As in `Session`.
-
-        Raises
-        ------
-        SessionError
-            If the table or a setting is not that of the stored session.
-        StoreError
-            If the store cannot be opened.
         """
         require("A stored session", "sessions", "sqlalchemy", "alembic")
         from imboost.session.opening import open_stored
@@ -349,23 +313,13 @@ class Session:
     def ask(self, n: int | None = None) -> list[int]:
         """Return rows to ask about; the same ones again until each has an answer.
 
-        Parameters
-        ----------
-        n : int, optional
-            Number of rows; by default 1% of the table, 6 for a small one.
-
-        Raises
-        ------
-        SessionError
-            If no row is left to ask about.
+        `n` is the number of rows, by default 1% of the table, 6 for a small one. Raises a
+        SessionError if no row is left to ask about.
         """
         return self.start().open_questions or self.top_up(n)
 
     def top_up(self, n: int | None = None) -> list[int]:
-        """Ask about more rows until `n` questions are open; return all open questions.
-
-        See `ask` for the parameter and errors.
-        """
+        """Ask about more rows until `n` questions are open, see `ask`; return all of them."""
         n = questions_per_round(len(self.rows)) if n is None else n
         check_number("n", n, minimum=1, whole=True)
         with self.writing():
@@ -465,21 +419,11 @@ class Session:
         """Withdraw the answers of a person's last `tell`; return their rows.
 
         A row has the person's previous answer again; without any answer, one that was asked
-        about is the first open question again. Called again, it withdraws the call before.
-
-        Parameters
-        ----------
-        who : str
-            The person.
-        request : str
-            An id of this call. A call with an id that is in the log changes nothing.
-
-        Raises
-        ------
-        SessionError
-            If there is no answer to withdraw.
+        about is the first open question again. Called again, it withdraws the call before. A call
+        with a `request` id that is in the log changes nothing. Raises a SessionError if there is
+        no answer to withdraw.
         """
-        _check_texts(who=who, request=request)
+        check_texts(who=who, request=request)
         with self.writing():
             withdrawn = dict.fromkeys((row, who) for row in self.rows_of_request(request))
             if self._is_repeated(request, withdrawn):
@@ -520,10 +464,6 @@ class Session:
                 self._model = model
         return self
 
-    def agreement(self) -> AnnotatorAgreement:
-        """Measure how well people agree on the rows that two of them answered."""
-        return self.progress().agreement
-
     def outcome(self) -> Outcome:
         """Estimate precision and recall at the current threshold, as of the last `refine`."""
         return self.start().detector.decision_.outcome()
@@ -550,10 +490,7 @@ class Session:
         return [(row, answers[row], float(proba[at])) for row, at in zip(rows, order, strict=True)]
 
     def show(self, rows: int | Sequence[int] | None = None) -> ShownRows:
-        """Return the open questions, or given rows, as a table that a notebook shows.
-
-        Each row has its score, and the columns that make it unusual if the detector can tell.
-        """
+        """Return the open questions, or given rows, with their reasons, as shown in notebooks."""
         from imboost.session.notebook import show
 
         return show(self, rows)
@@ -571,12 +508,3 @@ class Session:
         """Pass the labels of finished rounds to the strategy."""
         for training_set in self._journal.rounds()[self._selection.n_updates :]:
             self._selection.update(training_set)
-
-
-def _check_texts(**texts: str) -> None:
-    """Raise unless the arguments are texts that every database can store."""
-    for name, text in texts.items():
-        if not isinstance(text, str):
-            raise SessionError(f"{name} must be a text, got {text!r}.")
-        if "\0" in text or text != text.encode(errors="ignore").decode():
-            raise SessionError(f"{name} must be text without null characters and surrogates.")

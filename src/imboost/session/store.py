@@ -25,23 +25,8 @@ class SQLLog:
 
     An `append` is one transaction, which is on disk when it returns. Only one process can write
     to a session: an entry has a number, and another process that writes takes the same number.
-
-    Parameters
-    ----------
-    url : str or path
-        A path or `sqlite:///PATH` for an SQLite file, `postgresql://...` for a database. The
-        tables are created, or brought up to date, if they are not.
-    name : str
-        A store can hold several sessions.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     log = SQLLog(f"{folder}/orders.session")
-    ...     list(log)
-    ...     log.close()
-    []
+    The tables of the store are created, or brought up to date, if they are not. See
+    `Session.open` for the parameters.
     """
 
     def __init__(self, url: str | Path, name: str = "default") -> None:
@@ -58,13 +43,7 @@ class SQLLog:
         return settings
 
     def save_settings(self, settings: dict[str, Any]) -> None:
-        """Store the settings of a new session.
-
-        Raises
-        ------
-        SessionError
-            If the session has entries already, and other settings.
-        """
+        """Store the settings of a session; raise if it has entries already, and other settings."""
         text = json.dumps(settings, allow_nan=False)
         with self._transaction() as connection:
             session = self._session(connection)
@@ -79,13 +58,7 @@ class SQLLog:
                 connection.execute(changed.values(settings=text))
 
     def remove(self) -> None:
-        """Remove a session that has only been started, so that it can be started anew.
-
-        Raises
-        ------
-        SessionError
-            If it has questions or answers.
-        """
+        """Remove a session that has only been started; raise if it has questions or answers."""
         with self._transaction() as connection:
             if (session := self._session(connection)) is None:
                 return
@@ -100,13 +73,9 @@ class SQLLog:
     def append(self, entries: Sequence[Entry]) -> None:
         """Store all entries or none; they are on disk when this returns.
 
-        Raises
-        ------
-        SessionError
-            If another process has written to the session.
-        StoreError
-            If the database cannot store them. After a lost connection it is not known whether it
-            did: iterating over the log shows.
+        Raises a SessionError if another process has written to the session, and a StoreError if
+        the database cannot store them. After a lost connection it is not known whether it did:
+        iterating over the log shows.
         """
         if not entries:
             return
