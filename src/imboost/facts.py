@@ -87,94 +87,47 @@ class GroupedBy(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class BrokenRule:
-    """A rule of nearly all rows, and how one row breaks it.
-
-    Parameters
-    ----------
-    kind : RuleKind
-    columns : tuple of str
-        The columns of the rule; the others say what the first one should be.
-    column : str
-        The column whose cell is most likely wrong.
-    cells : tuple of values
-        The row's parsed cells in these columns.
-    expected : value
-        What the first column should be; None where the rule does not say it.
-    formula : str
-        The formula of a sum or product, such as "net + tax"; the pattern of a format.
-    unit : float
-        Unit to which the numbers of the first column are rounded, 0 if they are not.
-    """
+    """A rule of nearly all rows, and how one row breaks it."""
 
     kind: RuleKind
-    columns: tuple[str, ...]
-    column: str
-    cells: tuple[Cell, ...]
-    expected: Cell
-    formula: str = ""
-    unit: float = 0.0
+    columns: tuple[str, ...]  # the others say what the first one should be
+    column: str  # whose cell is most likely wrong
+    cells: tuple[Cell, ...]  # the row's parsed cells in these columns
+    expected: Cell  # what the first column should be; None where the rule does not say it
+    formula: str = ""  # of a sum or product, such as "net + tax"; the pattern of a format
+    unit: float = 0.0  # to which the numbers of the first column are rounded, 0 if they are not
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
     """One thing that is unusual about a cell, a row or a column.
 
-    Parameters
-    ----------
-    kind : FactKind
-    columns : tuple of str
-        The columns that it is about, the one with the unusual cell first; empty if it is about
-        the row as a whole.
-    row : int or None
-        Position of the row in the table that was checked or explained.
-    text : str or None
-        The cell as the table holds it; None if it is missing.
-    value, expected : float, str, datetime or None
-        The parsed cell, and the value that other cells let expect. For a changed column, the role
-        of the column now and in training.
-    rule : BrokenRule or None
-        The rule that the cell breaks.
-    other_row : int or None
-        Position of the row that this row repeats.
-    typical : pair of values, or None
-        Nearly all other values of the column lie between these.
-    unit : float
-        Unit to which the numbers of the column are rounded, 0 if they are not.
-    factor : float or None
-        Factor between two units of measurement.
-    content : str
-        What the cells of the column should hold, such as "number", "" if no model uses it; of
-        a number in another unit, the two units.
-    position : Position or None
-    share : float
-        Fraction of the reference rows that `position` is about; of the cells of a changed column.
-    reference_fraction : float
-        Fraction of the reference rows (training rows not predicted as outliers) with a smaller
-        value, with the same category, or in which the value is missing too; for a changed column
-        the fraction of the training rows.
-    n_cells : int
-        Number of such cells of a changed column.
-    contribution, tolerance : float
-        See `Attributions`; 0 if no model is involved.
+    Reference rows are the training rows not predicted as outliers. A changed column differs from
+    the training table: `value` and `expected` are its role now and in training, `share` and
+    `reference_fraction` those of the cells in question, now and in training.
     """
 
     kind: FactKind
-    columns: tuple[str, ...] = ()
-    row: int | None = None
-    text: str | None = None
-    value: Cell = None
-    expected: Cell = None
-    rule: BrokenRule | None = None
-    other_row: int | None = None
-    typical: tuple[Cell, Cell] | None = None
-    unit: float = 0.0
-    factor: float | None = None
+    columns: tuple[str, ...] = ()  # the one with the unusual cell first; none for a whole row
+    row: int | None = None  # position in the table that was checked or explained
+    text: str | None = None  # the cell as the table holds it; None if it is missing
+    value: Cell = None  # the parsed cell
+    expected: Cell = None  # the value that other cells let expect
+    rule: BrokenRule | None = None  # that the cell breaks
+    other_row: int | None = None  # position of the row that this row repeats
+    typical: tuple[Cell, Cell] | None = None  # nearly all other values lie between these
+    unit: float = 0.0  # to which the numbers of the column are rounded, 0 if they are not
+    factor: float | None = None  # between two units of measurement
     content: str = ""
+    """What the cells of the column should hold, such as "number", "" if no model uses it; of a
+    number in another unit, the two units."""
     position: Position | None = None
-    share: float = 0.0
+    share: float = 0.0  # of the reference rows that `position` is about
     reference_fraction: float = 0.0
-    n_cells: int = 0
-    contribution: float = 0.0
+    """Share of the reference rows with a smaller value, with the same category, or in which the
+    value is missing too."""
+    n_cells: int = 0  # of a changed column
+    contribution: float = 0.0  # see `Attributions`; 0 if no model is involved
     tolerance: float = 0.0
 
     @property

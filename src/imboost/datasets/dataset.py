@@ -17,24 +17,12 @@ IMAGE_SHAPE = (8, 8)
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows and their true labels.
+    """Rows and their true labels."""
 
-    Parameters
-    ----------
-    name : str
-        The name used on the command line, such as "thyroid".
-    group : str
-        The row of the paper's tables that includes the data set, such as "MVTec-AD".
-    X : array of shape (n_rows, n_features)
-        Finite floats.
-    y : array of shape (n_rows,)
-        0 for an inlier, 1 for an outlier; both occur.
-    """
-
-    name: str
-    group: str
-    X: NDArray[Any]
-    y: NDArray[np.int8]
+    name: str  # on the command line, such as "thyroid"
+    group: str  # the row of the paper's tables that includes the data set, such as "MVTec-AD"
+    X: NDArray[Any]  # (n_rows, n_features), finite floats
+    y: NDArray[np.int8]  # (n_rows,), 0 for an inlier, 1 for an outlier; both occur
 
     def __post_init__(self) -> None:
         """Check shapes, labels and values."""

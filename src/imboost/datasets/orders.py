@@ -24,42 +24,22 @@ Columns = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class MixedTable:
-    """A table with known outliers.
-
-    Parameters
-    ----------
-    table : Arrow table
-        An identifier, 8 numeric, 4 categorical and 2 datetime columns with missing values.
-    y : array of shape (n_rows,)
-        0 for an inlier, 1 for an outlier.
-    kinds : array of str
-        The kind of each outlier, one of `KINDS`; empty for an inlier.
-    cells : list of tuple of str
-        The columns of the wrong cells of each outlier; empty for an inlier.
-    """
+    """A table with known outliers."""
 
     table: pa.Table
-    y: NDArray[np.int8]
-    kinds: NDArray[np.str_]
-    cells: list[tuple[str, ...]]
+    """An identifier, 8 numeric, 4 categorical and 2 datetime columns with missing values."""
+    y: NDArray[np.int8]  # 0 for an inlier, 1 for an outlier
+    kinds: NDArray[np.str_]  # of outliers, see `KINDS`; empty for an inlier
+    cells: list[tuple[str, ...]]  # the columns of wrong cells; empty for an inlier
 
 
 def mixed_table(
     n_rows: int = 2000, *, contamination: float = 0.015, missing: float = 0.1, seed: int = 0
 ) -> MixedTable:
-    """Generate orders in which a few cells are wrong.
+    """Generate orders in which a few cells are wrong, in a third of the outliers for each kind.
 
-    Parameters
-    ----------
-    n_rows : int
-    contamination : float
-        Fraction of rows that are outliers, a third of each kind.
-    missing : float
-        Fraction of cells that are missing; the wrong cells of outliers never are.
-    seed : int
+    A share `missing` of the cells is missing, but never the wrong cells of outliers.
 
-    Examples
-    --------
     >>> orders = mixed_table(300)
     >>> orders.table.num_columns, int(orders.y.sum())
     (15, 4)

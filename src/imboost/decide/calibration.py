@@ -29,17 +29,10 @@ class Calibration:
     other rows with the same score. The curve of the other rows is therefore shifted relative to
     that of the selected rows. Audit answers, about rows drawn at random, identify the shift;
     without them only its prior is known.
-
-    Parameters
-    ----------
-    mean : array of shape (3,)
-        Posterior mode of intercept, slope and shift.
-    covariance : array of shape (3, 3)
-        Their covariance, by Laplace's approximation.
     """
 
-    mean: Floats
-    covariance: Floats
+    mean: Floats  # (3,), posterior mode of intercept, slope and shift
+    covariance: Floats  # (3, 3), by Laplace's approximation
 
     @classmethod
     def fit(
@@ -50,20 +43,11 @@ class Calibration:
         *,
         out_of_fold: bool = True,
     ) -> Self:
-        """Fit to labelled rows.
+        """Fit to the log-odds of labelled rows, some of which were drawn at random for an audit.
 
         If all labels are outliers, only audit rows are used: selected ones say nothing about how
-        frequent outliers are.
-
-        Parameters
-        ----------
-        log_odds, labels : array of shape (n_labelled,)
-            The detector's log-odds of each row, and 0 for an inlier or 1 for an outlier.
-        is_audit : array of bool of shape (n_labelled,)
-            Rows that were drawn at random.
-        out_of_fold : bool
-            Whether the log-odds are out-of-fold. Otherwise audit rows count as selected ones,
-            since the detector was fitted on their labels.
+        frequent outliers are. If the log-odds are not out-of-fold, audit rows count as selected
+        ones, since the detector was fitted on their labels.
         """
         std = PRIOR_STD.copy()
         if not out_of_fold:
@@ -81,10 +65,7 @@ class Calibration:
     def probability(
         self, log_odds: Floats, *, selected: bool = False, shift: float = 0.0
     ) -> Floats:
-        """Return outlier probabilities of rows drawn at random, or selected by a strategy.
-
-        The `shift` is added to the calibrated log-odds.
-        """
+        """Return outlier probabilities of rows drawn at random, or selected by a strategy."""
         features = _features(log_odds, np.full(len(log_odds), not selected))
         return np.asarray(expit(np.einsum("ij,j->i", features, self.mean) + shift))
 

@@ -29,29 +29,6 @@ from imboost.validation import check_number
 class Decision:
     """Probabilities and threshold of a trained detector, chosen on its training rows.
 
-    Parameters
-    ----------
-    scores, labels : array of shape (n_rows,)
-        Scores of the training rows, and their labels: 0, 1 or -1.
-    calibration : Calibration
-        Maps log-odds of scores to probabilities; fitted to the labels.
-    threshold : float
-        Rows with a score above it are predicted outliers.
-    is_estimated : bool
-        Whether the contamination was estimated without labels of both classes, so that the
-        threshold is a guess.
-    out_of_fold_proba : array of shape (n_rows,)
-        Probability of each labelled row by models that were not fitted on its label; nan for
-        other rows, and for all rows of detectors without out-of-fold scores.
-    are_probabilities : bool
-        Whether scores are probabilities. Otherwise only their ranks have a meaning.
-    base_rate_shift : float
-        Without labels, added to log-odds so that probabilities rest on `ASSUMED_CONTAMINATION`.
-    weights : array of shape (n_rows,), optional
-        If the rows are a sample of a larger table, how many of its rows each of them stands for.
-
-    Examples
-    --------
     >>> scores = np.arange(100.0)
     >>> labels = np.r_[np.zeros(3), np.full(96, -1), 1].astype(np.int8)
     >>> decision = Decision.make(scores, labels)
@@ -61,15 +38,20 @@ class Decision:
     5
     """
 
-    scores: Floats
-    labels: Labels
-    calibration: Calibration
-    threshold: float
-    is_estimated: bool
+    scores: Floats  # of the training rows
+    labels: Labels  # of the training rows: 0, 1 or -1
+    calibration: Calibration  # maps log-odds of scores to probabilities
+    threshold: float  # rows with a score above it are predicted outliers
+    is_estimated: bool  # whether the threshold is a guess, without labels of both classes
     out_of_fold_proba: Floats
-    are_probabilities: bool = False
-    base_rate_shift: float = 0.0
+    """Probability of each labelled row by models that were not fitted on its label; nan for other
+    rows, and for all rows of detectors without out-of-fold scores."""
+    are_probabilities: bool = (
+        False  # whether scores are; otherwise only their ranks have a meaning
+    )
+    base_rate_shift: float = 0.0  # of log-odds, without labels; see `decide.base_rate`
     weights: Floats | None = None
+    """If the rows are a sample of a larger table, how many of its rows each of them stands for."""
 
     @classmethod
     def make(

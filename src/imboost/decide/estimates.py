@@ -39,31 +39,18 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Estimated quality of the decisions about a table.
-
-    Parameters
-    ----------
-    n_rows : int
-    n_predicted : int
-        Predicted outliers: labelled rows by their label, others by the threshold.
-    n_labelled_outliers : int
-        Rows labelled outlier.
-    precision : Estimate
-        Fraction of outliers among the rows above the threshold; nan, from 0 to 1, if there are
-        none, or if no row is labelled outlier, so that it cannot be known.
-    n_missed : Estimate
-        Unlabelled outliers that are not above the threshold; the median of the posterior, since
-        a few draws of very many outliers dominate its mean.
-    recall : Estimate
-        Fraction of all outliers that are above the threshold or labelled.
-    """
+    """Estimated quality of the decisions about a table."""
 
     n_rows: int
-    n_predicted: int
+    n_predicted: int  # predicted outliers: labelled rows by their label, others by the threshold
     n_labelled_outliers: int
     precision: Estimate
+    """Share of outliers among the rows above the threshold; nan, from 0 to 1, if there are none,
+    or if no row is labelled outlier, so that it cannot be known."""
     n_missed: Estimate
-    recall: Estimate
+    """Unlabelled outliers that are not above the threshold; the median of the posterior, since a
+    few draws of very many outliers dominate its mean."""
+    recall: Estimate  # share of all outliers that are above the threshold or labelled
 
     @property
     def none_left(self) -> bool:
@@ -89,19 +76,9 @@ def estimate_outcome(
     """Estimate precision and recall if all rows above a threshold are predicted outliers.
 
     Labelled rows count by their label; the number of outliers among the others is drawn from
-    the posterior of the calibration.
-
-    Parameters
-    ----------
-    scores, log_odds, labels : array of shape (n_rows,)
-        Scores of the rows, the detector's log-odds for them, and labels: 0, 1 or -1.
-    threshold : float
-    calibration : Calibration
-    seed : int
-        Seed of the draws.
-    weights : array of shape (n_rows,), optional
-        If the rows are a sample of a larger table, how many of its rows each of them stands for;
-        the estimates are then about that table.
+    the posterior of the calibration, of which `log_odds` are the input. If the rows are a sample
+    of a larger table, `weights` says how many of its rows each of them stands for; the estimates
+    are then about that table.
     """
     above, is_unlabelled, is_outlier = scores > threshold, labels == UNLABELLED, labels == OUTLIER
     weights = np.ones(len(scores)) if weights is None else weights

@@ -21,30 +21,17 @@ class Attributions:
     """Contributions of the columns to the scores of rows.
 
     A score is the sum of the baseline, the residual and the contributions.
-
-    Parameters
-    ----------
-    baseline : float
-        The score of a typical row.
-    residual : array of shape (n_rows,)
-        The part of each score that belongs to no column.
-    contributions : array of shape (n_rows, n_input_columns)
-        The part of each score that belongs to each column; near 0 for a typical value.
-    tolerances : array of shape (n_input_columns,)
-        Contributions up to this size also occur in reference rows; 0 where unknown.
-    expected : array of shape (n_rows, n_columns)
-        Encoded rows with every cell predicted from the other cells of its row; for a category,
-        the column with the largest value is the predicted one.
-    is_exact : bool
-        Whether the contributions are terms of the score itself, or estimates.
     """
 
-    baseline: float
-    residual: Floats
-    contributions: Floats
+    baseline: float  # the score of a typical row
+    residual: Floats  # (n_rows,), the part of each score that belongs to no column
+    contributions: Floats  # (n_rows, n_input_columns), near 0 for a typical value
     tolerances: Floats
+    """(n_input_columns,); contributions up to this size also occur in reference rows."""
     expected: Floats
-    is_exact: bool
+    """(n_rows, n_columns), encoded rows with every cell predicted from the others of its row; the
+    predicted category is that of the column with the largest value."""
+    is_exact: bool  # whether contributions are terms of the score itself, or estimates
 
 
 @dataclass(frozen=True)

@@ -33,17 +33,9 @@ def occlusion_attributions(
     of them changes little. In wide tables only the most deviating cells are occluded. Rows that
     score below the baseline are treated the same way, with signs reversed.
 
-    Parameters
-    ----------
-    score : callable
-        Returns the scores of encoded rows.
-    table, expected : array of shape (n_rows, n_columns)
-        Encoded rows, and the expected value of every cell.
-    deviations : array of shape (n_rows, n_input_columns)
-        Standardized deviation of each cell from its expected value; 0 for a typical cell.
-    layout : Layout
-    baseline : float
-        The score of a typical row.
+    `score` returns the scores of encoded rows, of which `table` and `expected` hold the cells and
+    their expected values; `deviations` (n_rows, n_input_columns) are those of the cells from
+    these values, standardized, and 0 for a typical cell.
     """
     owners = layout.source_of_columns()
     scores = score(table)

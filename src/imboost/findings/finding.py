@@ -24,20 +24,11 @@ Found = tuple[tuple[str, ...], list[Fact]]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong with some rows of a table, or with a column.
+    """Something wrong with some rows of a table, or with a column."""
 
-    Parameters
-    ----------
-    kind : str
-        See `KINDS`.
-    columns : tuple of str
-    facts : sequence of Fact
-        What is wrong in each row; about a column, one fact without a row.
-    """
-
-    kind: str
+    kind: str  # one of `KINDS`
     columns: tuple[str, ...]
-    facts: Sequence[Fact]
+    facts: Sequence[Fact]  # what is wrong in each row; about a column, one fact without a row
 
     @property
     def rows(self) -> tuple[int, ...]:

@@ -72,19 +72,12 @@ class DecisionBoundary:
     sphere, so that with the same nu these are the rows nearest to the sphere. For other detectors
     the same quantile of their scores is used. No state.
 
-    Parameters
-    ----------
-    outside : float
-        nu, the fraction of rows outside the boundary.
-
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> DecisionBoundary(outside=0.2).select(np.arange(11.0), np.arange(11), 3, rng).tolist()
     [8, 7, 9]
     """
 
-    outside: float = 0.3
+    outside: float = 0.3  # nu, the share of rows outside the boundary
 
     def __post_init__(self) -> None:
         check_number("outside", self.outside, minimum=0.0, maximum=1.0)
@@ -100,16 +93,8 @@ class AdaptiveBoundary:
     """AB: rows nearest to a quantile of the scores that adapts to the answers.
 
     A round with more outliers than inliers lowers the boundary, one with fewer raises it, by a
-    factor that depends on the fraction of outliers, until half of the answers are outliers. The
-    state is the fraction of rows above the boundary.
-
-    Parameters
-    ----------
-    start : float
-        Fraction of the rows above the boundary in the first round.
-    step : float
-        Factor by which that fraction grows after a round with outliers only; it is divided by it
-        after a round with inliers only.
+    factor that depends on the share of outliers, until half of the answers are outliers. The
+    state is the share of rows above the boundary.
 
     References
     ----------
@@ -125,8 +110,8 @@ class AdaptiveBoundary:
     0.2
     """
 
-    start: float = 0.1
-    step: float = 2.0
+    start: float = 0.1  # share of the rows above the boundary in the first round
+    step: float = 2.0  # that it is multiplied by after a round of outliers, divided after inliers
     outside: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -152,11 +137,6 @@ class MixtureBoundary:
     A mixture of two Gaussians is fitted to the scores of all rows; the component with the
     smaller mean represents the inliers. If all scores are equal, rows are selected at random. No
     state.
-
-    Parameters
-    ----------
-    alpha : float
-        The target posterior probability.
     """
 
     alpha: float = 0.4

@@ -34,17 +34,6 @@ class Spread:
 
     Keeps state: the embedding of the rows and the classes of the answers.
 
-    Parameters
-    ----------
-    exploration : float
-        Fraction of the weight that does not depend on the score.
-    patience : float
-        Number of inliers after which exploration is halved while no outlier is known.
-    uncertainty_power : float
-        Exponent of the uncertainty.
-    max_candidates : int
-        Maximum number of candidates; if there are more, a sample is drawn by weight.
-
     References
     ----------
     Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007: its draw
@@ -59,10 +48,10 @@ class Spread:
     [3]
     """
 
-    exploration: float = 0.5
-    patience: float = 10.0
+    exploration: float = 0.5  # share of the weight that does not depend on the score
+    patience: float = 10.0  # inliers that halve exploration while no outlier is known
     uncertainty_power: float = 2.0
-    max_candidates: int = 10_000
+    max_candidates: int = 10_000  # if there are more, a sample is drawn by weight
     _points: Floats | None = field(init=False, default=None, repr=False)
     _classes: set[int] = field(init=False, default_factory=set)
     _n_inliers: int = field(init=False, default=0)

@@ -26,20 +26,11 @@ class RepeatedRows:
     """Recognises the rows that a training table holds more than once.
 
     A row is known by the hash of its cells, and by the hashes of its cells without one of them.
-
-    Parameters
-    ----------
-    columns : tuple of str
-    exact : array of uint64
-        Hashes of the training rows that occur more than once, sorted.
-    near : list of array of uint64
-        For each column, the hashes of such rows without the cell of this column, sorted; empty
-        where too many rows are equal but for this cell.
     """
 
     columns: tuple[str, ...]
-    exact: Hashes
-    near: list[Hashes]
+    exact: Hashes  # of the training rows that occur more than once, sorted
+    near: list[Hashes]  # without the cell of each column; empty if it distinguishes too many rows
 
     @classmethod
     def fit(cls, parsed: Parsed) -> RepeatedRows | None:

@@ -33,16 +33,6 @@ MAX_MISSPELT = 0.05  # maximum fraction of the training rows with another spelli
 class Rules:
     """Relations between columns and repeated rows: what a row may break besides single cells.
 
-    Parameters
-    ----------
-    relations : tuple of Relation
-    repeated : RepeatedRows or None
-        None if the training table has no repeated rows, or too many for them to be errors.
-    columns : tuple of str
-        Input columns that have a flag; `WHOLE_ROW` for repeated rows.
-
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> rng = np.random.default_rng(0)
     >>> net, tax = rng.integers(100, 900, 200) / 100, rng.integers(10, 90, 200) / 100
@@ -55,8 +45,8 @@ class Rules:
     """
 
     relations: tuple[Relation, ...]
-    repeated: RepeatedRows | None
-    columns: tuple[str, ...]
+    repeated: RepeatedRows | None  # None without repeated rows, or with too many to be errors
+    columns: tuple[str, ...]  # those that have a flag; `WHOLE_ROW` for repeated rows
 
     @classmethod
     def fit(cls, schema: Schema, parsed: Parsed) -> Self:
@@ -120,16 +110,9 @@ class Rules:
 def discover(schema: Schema, parsed: Parsed, random_state: int = 0) -> list[Relation]:
     """Return the relations that hold in nearly all rows of a table.
 
-    Parameters
-    ----------
-    schema : Schema
-    parsed : dict of str to parsed cells
-        As `Schema.fit_parse` returns them; `with_text_columns` adds codes and identifiers.
-    random_state : int, default 0
-        Chooses the rows that are looked at first.
+    `Schema.fit_parse` parses the table; `with_text_columns` adds codes and identifiers. The
+    `random_state` chooses the rows that are looked at first.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> rng = np.random.default_rng(0)
     >>> net, tax = rng.integers(100, 900, 200) / 100, rng.integers(10, 90, 200) / 100
@@ -157,5 +140,4 @@ def discover(schema: Schema, parsed: Parsed, random_state: int = 0) -> list[Rela
 
 
 def _pairs(relations: Sequence[Relation]) -> set[frozenset[str]]:
-    """Return the pairs of columns that occur together in a relation."""
     return {frozenset(pair) for rule in relations for pair in combinations(rule.columns, 2)}

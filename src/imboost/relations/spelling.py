@@ -65,11 +65,6 @@ def value_counts(values: pa.ChunkedArray) -> dict[str, int]:
 def find_variants(counts: dict[str, int]) -> dict[str, str]:
     """Return the values that are other spellings of more common ones, with these.
 
-    Parameters
-    ----------
-    counts : dict of str to int
-        Number of rows of each value.
-
     >>> find_variants({"north": 50, "NORTH": 1, "nroth": 1, "south": 40})
     {'NORTH': 'north', 'nroth': 'north'}
     """

@@ -21,14 +21,8 @@ def fit_map_logistic(
 ) -> tuple[Floats, Floats]:
     """Return the maximum a posteriori coefficients and the Hessian of the negative log-posterior.
 
-    Parameters
-    ----------
-    inputs : array of shape (n_rows, n_inputs)
-    labels : array of shape (n_rows,)
-        0 or 1.
-    mean, std, lower : array of shape (n_inputs,)
-        Mean and standard deviation of the Gaussian prior of each coefficient, and its smallest
-        value allowed; no bound if `lower` is None.
+    The labels of the inputs (n_rows, n_inputs) are 0 or 1. Each coefficient has a Gaussian prior
+    with this mean and standard deviation, and if given a smallest value allowed.
     """
     lower = np.full(len(mean), -np.inf) if lower is None else lower
 
