@@ -12,7 +12,7 @@ import safetensors.numpy
 from conftest import make_quick
 from imboost import persistence
 from imboost.errors import PersistenceError
-from imboost.persistence.loading import FORMAT
+from imboost.persistence.saved_model import FORMAT
 
 FILES = ["model.json", "arrays.safetensors"]
 

@@ -20,8 +20,7 @@ from imboost.datasets.orders import mixed_table
 from imboost.detectors import DETECTORS
 from imboost.errors import IMBoostError, PersistenceError, SettingError
 from imboost.persistence.class_registry import CLASSES
-from imboost.persistence.loading import FORMAT
-from imboost.persistence.saving import check_savable
+from imboost.persistence.saved_model import FORMAT, check_savable
 
 FILES = {"model.json", "arrays.safetensors", "checksums.txt"}
 NAMES = sorted(name for name, make in DETECTORS.items() if type(make()).__name__ in CLASSES)

@@ -102,7 +102,7 @@ def fit(
     from imboost.detectors import make_detector
     from imboost.detectors.table_detector import TableDetector
     from imboost.labels import OUTLIER
-    from imboost.persistence.saving import check_savable
+    from imboost.persistence.saved_model import check_savable
     from imboost.tables.roles import Role
     from imboost.tables.schema import Schema
 

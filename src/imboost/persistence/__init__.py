@@ -1,6 +1,5 @@
 """Save and load trained detectors without pickle."""
 
-from imboost.persistence.loading import load
-from imboost.persistence.saving import save
+from imboost.persistence.saved_model import load, save
 
 __all__ = ["load", "save"]

@@ -1,8 +1,10 @@
-"""Load a saved detector; no code in its files is imported or run."""
+"""Save a trained detector in a folder, and load it; no code in its files is imported or run."""
 
 from __future__ import annotations
 
 import json
+import platform
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,14 +12,24 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import safetensors.numpy
+from sklearn.utils.validation import check_is_fitted
 
 from imboost.arrays import Floats
 from imboost.detectors import BaseDetector
 from imboost.detectors.table_detector import TableDetector
-from imboost.errors import PersistenceError
+from imboost.errors import PersistenceError, SettingError
+from imboost.labels import UNLABELLED
+from imboost.persistence.atomic_write import atomic_write
 from imboost.persistence.class_registry import CLASSES
-from imboost.persistence.codec import Decoder
-from imboost.persistence.model_folder import ARRAYS, COPY_AGAIN, STRUCTURE, read_files
+from imboost.persistence.codec import CannotEncodeError, Decoder, Encoder
+from imboost.persistence.model_folder import (
+    ARRAYS,
+    COPY_AGAIN,
+    STRUCTURE,
+    check_replaceable,
+    read_files,
+    write_files,
+)
 from imboost.stats.score_errors import TOLERANCE, relative_errors
 
 FORMAT = 6  # increased whenever older model folders can no longer be read
@@ -30,6 +42,82 @@ VERSIONS = ("imboost", "scikit-learn", "torch")  # packages on which a loaded mo
 FIT_AGAIN = "It was saved before the format changed: train it again with 'imboost fit'."
 
 Detector = TableDetector | BaseDetector
+
+
+def save(detector: Detector, folder: Path | str) -> None:
+    """Save a trained detector; a model that is already in the folder is replaced.
+
+    As a check, the new model is loaded once before it replaces the old one.
+
+    Parameters
+    ----------
+    detector : TableDetector or BaseDetector
+        A detector of this package; not one of PyOD or scikit-learn that was adapted.
+    folder : path
+        A folder that is new, empty or a saved model.
+
+    Raises
+    ------
+    SettingError
+        If the detector, or a part of it, cannot be saved.
+    PersistenceError
+        If the folder holds something else.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from imboost import Stack, persistence
+    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
+    >>> detector = Stack(random_state=0).fit(rows)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     persistence.save(detector, f"{folder}/model")
+    ...     loaded = persistence.load(f"{folder}/model")
+    >>> bool((loaded.decision_function(rows) == detector.decision_function(rows)).all())
+    True
+    """
+    folder = Path(folder)
+    check_is_fitted(detector)
+    trained = _matrix_detector(detector)
+    check_savable(trained)
+    check_replaceable(folder)
+    facts: dict[str, Any] = {  # for people who open the file
+        "detector": trained.model_name,
+        "rows": len(trained.decision_scores_),
+        "labels": int((trained.decision_.labels != UNLABELLED).sum()),
+        "matrix_columns": int(trained.n_features_in_),
+        "threshold": float(trained.threshold_),
+    }
+    if isinstance(detector, TableDetector):
+        facts["roles"] = {column.name: str(column.role) for column in detector.schema_}
+    versions = {name: version(name) for name in (*VERSIONS, "numpy", "safetensors")}
+    encoder = Encoder(CLASSES)
+    try:
+        structure = {
+            "format": FORMAT,
+            "saved_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "versions": {"python": platform.python_version(), **versions},
+            "training": facts,
+            "detector": encoder.encode(detector, "detector"),
+            "check": encoder.encode(_check_predictions(detector), "check"),
+        }
+    except CannotEncodeError as error:
+        raise SettingError(f"{type(detector).__name__} cannot be saved: {error}.") from None
+    contents = {
+        STRUCTURE: (json.dumps(structure, indent=1, allow_nan=False) + "\n").encode(),
+        ARRAYS: safetensors.numpy.save(encoder.arrays),
+    }
+    with atomic_write(folder) as draft:
+        write_files(draft, contents)
+        load(draft)
+
+
+def check_savable(detector: BaseDetector) -> None:
+    """Raise if a detector, fitted or not, is of a class that cannot be saved."""
+    if type(detector).__name__ not in CLASSES:
+        raise SettingError(
+            f"{detector.model_name} cannot be saved: its model is of another library; save it as "
+            "that library advises."
+        )
 
 
 def load(folder: Path | str) -> Detector:
@@ -58,14 +146,13 @@ def load(folder: Path | str) -> Detector:
     contents = read_files(folder)
     structure = _read_structure(folder, contents)
     try:
-        arrays = safetensors.numpy.load(contents[ARRAYS])
-        decoder = Decoder(CLASSES, arrays)
+        decoder = Decoder(CLASSES, safetensors.numpy.load(contents[ARRAYS]))
         detector: Detector = decoder.decode(structure["detector"])
         if not isinstance(detector, Detector):
             raise TypeError(f"it holds a {type(detector).__name__}, which is not a detector")
         expected = decoder.decode(structure["check"])
         with np.errstate(all="ignore"):  # wrong numbers are noticed below
-            found = check_predictions(detector)
+            found = _check_predictions(detector)
         agreement = {name: _agreement(found[name], expected[name]) for name in found}
     except Exception as error:  # an invalid file may raise anything
         reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
@@ -82,16 +169,19 @@ def load(folder: Path | str) -> Detector:
     return detector
 
 
-def check_predictions(detector: Detector) -> dict[str, Floats]:
-    """Return what a detector says about a few training rows, from the table to the decision."""
+def _matrix_detector(detector: Detector) -> BaseDetector:
+    return detector.detector_ if isinstance(detector, TableDetector) else detector
+
+
+def _check_predictions(detector: Detector) -> dict[str, Floats]:
+    """Return what a detector predicts for a few training rows, from the table to the decision."""
+    scoring = _matrix_detector(detector)
+    matrix = scoring._fingerprint_rows
     if isinstance(detector, TableDetector):
         cells = {
             name: pa.array(column, pa.string()) for name, column in detector._check_cells.items()
         }
         matrix = detector.encode(pa.table(cells))
-    else:
-        matrix = detector._fingerprint_rows
-    scoring = matrix_detector(detector)
     scores = scoring._score_rows(matrix)
     return {
         "scores": scores,
@@ -105,11 +195,6 @@ def _agreement(found: Floats, expected: Floats) -> float:
     if found.shape != expected.shape or not len(found):
         raise ValueError("it has no results of the rows to check it with")
     return float(np.mean(relative_errors(found, expected) <= TOLERANCE))
-
-
-def matrix_detector(detector: Detector) -> BaseDetector:
-    """Return the detector that scores matrices: the given one, or that of a table detector."""
-    return detector.detector_ if isinstance(detector, TableDetector) else detector
 
 
 def _read_structure(folder: Path, contents: dict[str, bytes]) -> dict[str, Any]:
