@@ -12,7 +12,7 @@ import imboost
 from conftest import make_quick
 from imboost.datasets.orders import mixed_table
 from imboost.detectors import DETECTORS
-from imboost.detectors.device import resolve_device
+from imboost.detectors.base import resolve_device
 from imboost.errors import MissingPackageError, SettingError, UnknownNameError, require
 from imboost.labels import check_labels, unlabelled
 from imboost.validation import check_number

@@ -5,7 +5,7 @@ import pytest
 
 from conftest import make_quick
 from imboost.detectors import Stack
-from imboost.detectors.shallow.base import ShallowDetector
+from imboost.detectors.shallow import ShallowDetector
 from imboost_bench.baselines import DETECTORS
 from imboost_bench.baselines.coniferest_forests import ConiferestDetector
 

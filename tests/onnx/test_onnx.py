@@ -183,7 +183,11 @@ def test_columns_that_cannot_be_inputs_are_named(planted, name, tmp_path):
 def test_a_graph_that_scores_differently_is_not_written(planted, monkeypatch, tmp_path):
     detector = make_quick("imboost").fit(planted.X)
     forward = GenerativeScorer.forward
-    monkeypatch.setattr(GenerativeScorer, "forward", lambda self, X: forward(self, X) * 1.01)
+
+    def too_high(self, blocks, categories):
+        return forward(self, blocks, categories) * 1.01
+
+    monkeypatch.setattr(GenerativeScorer, "forward", too_high)
     with pytest.raises(
         PersistenceError, match=r"graph of IMBoost does not score .* was not written"
     ):

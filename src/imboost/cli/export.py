@@ -91,7 +91,7 @@ def export(
         raise SettingError(
             "--fast needs --data, a table with the columns of the training table, best that table."
         )
-    from imboost.detectors.distilled.distillation import MAX_ROWS
+    from imboost.detectors.distilled import MAX_ROWS
 
     name = model.resolve().name.removesuffix(".model")
     out = out or model.resolve().with_name(f"{name}.fast.model")

@@ -8,7 +8,7 @@ from imboost.detectors.base import BaseDetector
 from imboost.detectors.detector import Detector
 from imboost.detectors.distilled import Distilled
 from imboost.detectors.registry import DETECTORS, make_detector
-from imboost.detectors.shallow.trees import Trees
+from imboost.detectors.shallow import Trees
 from imboost.detectors.stack.detector import Stack
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import logging
 from abc import abstractmethod
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,13 @@ from imboost.arrays import Floats, Mask
 from imboost.decide import Decision
 from imboost.decide.base_rate import AUTO
 from imboost.detectors.detector import Detector
-from imboost.detectors.device import resolve_device
 from imboost.errors import DataError, SettingError
 from imboost.labels import Labels, check_labels
 from imboost.tables.layout import Layout
 from imboost.validation import check_number, check_numbers
+
+if TYPE_CHECKING:
+    import torch
 
 LOGGER = logging.getLogger("imboost")
 N_FINGERPRINT_ROWS = 64  # training rows kept to recognise the table, spread evenly over it
@@ -246,6 +248,30 @@ class BaseDetector(Detector):
             if not LOGGER.hasHandlers():
                 LOGGER.addHandler(logging.StreamHandler())
         LOGGER.info("%s: %s", type(self).__name__, text)
+
+
+def resolve_device(device: str) -> torch.device:
+    """Return the device called `device`; "auto" is the GPU where there is one.
+
+    Raises
+    ------
+    SettingError
+        If torch does not know the name, or the machine has no such device.
+    """
+    import torch  # seconds, which detectors without a network do not need
+
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        resolved = torch.device(str(device))
+        torch.empty(1, device=resolved).item()  # a device without memory, like meta, fails too
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise SettingError(
+            f"device must be 'auto', 'cpu' or a device this machine has, such as 'cuda'; "
+            f"got {device!r} ({reason})."
+        ) from None
+    return resolved
 
 
 def impute(table: NDArray[Any], values: NDArray[Any] | None = None) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from imboost.detectors.adapter import AdaptedDetector, as_detector
 from imboost.detectors.base import BaseDetector
-from imboost.detectors.shallow.trees import Trees
+from imboost.detectors.shallow import Trees
 from imboost.detectors.stack.detector import Stack
 from imboost.errors import UnknownNameError
 

@@ -1,16 +1,9 @@
 """Generative models that compute importance log-weights of rows, without labels.
 
-A new backbone is one file with a class like `MLPVAE` (see `Backbone`) and one line in `BACKBONES`.
+A new backbone is one file with a subclass of `Backbone` and one line in `BACKBONES`.
 """
 
-from imboost.models.backbone import (
-    JOINT,
-    Backbone,
-    BackboneFactory,
-    CellBackbone,
-    check_decoder_batch_norm,
-    concatenate_members,
-)
+from imboost.models.backbone import Backbone
 from imboost.models.bounds import cubo, iwae
 from imboost.models.diffusion import DiffusionModel
 from imboost.models.flow import NormalisingFlow
@@ -19,22 +12,17 @@ from imboost.models.mlp_vae import MLPVAE, Widths
 
 __all__ = [
     "BACKBONES",
-    "JOINT",
     "MLPVAE",
     "Backbone",
-    "BackboneFactory",
-    "CellBackbone",
     "DiffusionModel",
     "NormalisingFlow",
     "Widths",
-    "check_decoder_batch_norm",
-    "concatenate_members",
     "cubo",
     "gaussian_log_density",
     "iwae",
 ]
 
-BACKBONES: dict[str, BackboneFactory] = {
+BACKBONES: dict[str, type[Backbone]] = {
     "vae": MLPVAE,
     "flow": NormalisingFlow,
     "diffusion": DiffusionModel,

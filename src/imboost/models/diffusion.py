@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from imboost.models.backbone import SavedBackbone
+from imboost.models.backbone import Backbone
 from imboost.models.ensemble_layers import GaussianHead, HiddenLayer
 from imboost.models.likelihood import LOG_TWO_PI, with_floor
 from imboost.models.mlp_vae import Widths
@@ -24,7 +23,7 @@ rows; with the mean they score them higher, with the median lower."""
 COLUMN_STD = 0.2  # typical standard deviation of a column scaled to the unit interval
 
 
-class DiffusionModel(SavedBackbone):
+class DiffusionModel(Backbone):
     r"""An ensemble of diffusion models with few noise levels and learned variances.
 
     Noise is added to the cells of a row, :math:`z_t = x + \sigma_t \epsilon`, at the levels
@@ -50,7 +49,7 @@ class DiffusionModel(SavedBackbone):
     They are no importance weights of the likelihood: `iwae` and `cubo` of them lie above that
     mean, by less the less the draws differ.
 
-    Parameters are those of `SavedBackbone`. All columns must be numeric. `logvar_weight` and
+    Parameters are those of `Backbone`. All columns must be numeric. `logvar_weight` and
     `decoder_batch_norm` are ignored.
 
     References
@@ -63,14 +62,14 @@ class DiffusionModel(SavedBackbone):
     variances, which a model with few levels needs.
     """
 
+    only_numeric_as = "diffusion"
     levels: Tensor
 
-    def __init__(self, n_features: int, generator: torch.Generator, **settings: Any) -> None:
-        super().__init__(n_features, **settings)
-        self._check_only_numeric("diffusion")
+    def _build(self, generator: torch.Generator) -> None:
         # Not part of the state, whose entries have a member dimension.
         self.register_buffer("levels", torch.tensor(NOISE_LEVELS), persistent=False)
-        n_members, width = self.n_members, Widths.for_features(n_features)
+        n_members, n_features = self.n_members, self.n_features
+        width = Widths.for_features(n_features)
         n_inputs = n_features + len(NOISE_LEVELS)
         self.layers = nn.ModuleList(
             [
@@ -90,14 +89,7 @@ class DiffusionModel(SavedBackbone):
         noise = torch.randn(shape, generator=generator, device=generator.device)
         return torch.cat([noise, -noise], dim=2)[:, :, :n_samples]
 
-    def log_weights(
-        self,
-        x: Tensor,
-        noise: Tensor,
-        *,
-        batch_statistics: bool,
-        row_weights: Tensor | None = None,
-    ) -> Tensor:
+    def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
         """Return the bound at every draw of the noise: (members, samples, rows)."""
         missing = x.isnan()
         means = self.fill_values  # (members, features, 1)
@@ -106,7 +98,7 @@ class DiffusionModel(SavedBackbone):
         cells = centred[:, :, None, None]
         levels = self.levels.to(x.dtype)[:, None, None]
         noisy = cells + levels * noise.unsqueeze(2)  # (members, features, levels, samples, rows)
-        predicted, variance = self._denoise(noisy, levels, batch_statistics, row_weights)
+        predicted, variance = self._denoise(noisy, levels, batch_statistics)
         squared = (cells - predicted).square()
         # A missing cell has a typical error, and no gradient.
         hidden = missing[:, None, None]
@@ -122,11 +114,7 @@ class DiffusionModel(SavedBackbone):
         return with_floor(bound, distance, len(x))
 
     def _denoise(
-        self,
-        noisy: Tensor,
-        levels: Tensor,
-        batch_statistics: bool,
-        row_weights: Tensor | None,
+        self, noisy: Tensor, levels: Tensor, batch_statistics: bool
     ) -> tuple[Tensor, Tensor]:
         """Return mean and variance of every cell given the noisy row, in the shape of `noisy`.
 
@@ -139,11 +127,8 @@ class DiffusionModel(SavedBackbone):
         level = torch.eye(n_levels, dtype=noisy.dtype, device=noisy.device)[:, :, None, None]
         level = level.expand(n_members, -1, -1, n_samples, n_rows)  # one-hot encoded
         hidden = torch.cat([shrunk, level], dim=1).flatten(2)
-        if row_weights is not None:
-            n_copies = n_levels * n_samples
-            row_weights = row_weights.repeat(n_copies) / n_copies
         for layer in self.layers:
-            hidden = layer(hidden, batch_statistics, row_weights)
+            hidden = layer(hidden, batch_statistics)
         output, logvar = self.head(hidden)
         mean = torch.sigmoid(output).sub(self.fill_values).reshape(noisy.shape)
         precision = (-logvar).exp().reshape(noisy.shape)

@@ -45,16 +45,9 @@ class HiddenLayer(nn.Module):
         self.register_buffer("running_mean", torch.zeros(n_members, n_out, 1))
         self.register_buffer("running_var", torch.ones(n_members, n_out, 1))
 
-    def forward(
-        self, x: Tensor, batch_statistics: bool, row_weights: Tensor | None = None
-    ) -> Tensor:
-        """Map (n_in, rows) or (members, n_in, rows) to (members, n_out, rows).
-
-        `row_weights` (rows,) are the weights of the rows in the batch statistics, see `Backbone`.
-        """
-        if batch_statistics and row_weights is not None:
-            hidden = self._normalise_weighted(torch.matmul(self.weight, x), row_weights)
-        elif batch_statistics:
+    def forward(self, x: Tensor, batch_statistics: bool) -> Tensor:
+        """Map (n_in, rows) or (members, n_in, rows) to (members, n_out, rows)."""
+        if batch_statistics:
             hidden = self._normalise(torch.matmul(self.weight, x))
         else:
             # The running averages are constants here, so they fold into the small weights.
@@ -73,22 +66,9 @@ class HiddenLayer(nn.Module):
         with torch.no_grad():
             variance = rstd.pow(-2) - BATCH_NORM_EPS
             unbiased = variance * (n_rows / max(n_rows - 1, 1))
-            self._update_averages(mean, unbiased)
+            self.running_mean.lerp_(mean, BATCH_NORM_MOMENTUM)
+            self.running_var.lerp_(unbiased, BATCH_NORM_MOMENTUM)
         return normal
-
-    def _normalise_weighted(self, hidden: Tensor, row_weights: Tensor) -> Tensor:
-        """Standardise every unit by weighted statistics of the rows, as `_normalise` does."""
-        mean = torch.matmul(hidden, row_weights).unsqueeze(-1)
-        centred = hidden - mean
-        variance = torch.matmul(centred.square(), row_weights).unsqueeze(-1)
-        with torch.no_grad():
-            unbiased = variance / (1.0 - torch.dot(row_weights, row_weights))
-            self._update_averages(mean, unbiased)
-        return centred * torch.rsqrt(variance + BATCH_NORM_EPS)
-
-    def _update_averages(self, mean: Tensor, variance: Tensor) -> None:
-        self.running_mean.lerp_(mean, BATCH_NORM_MOMENTUM)
-        self.running_var.lerp_(variance, BATCH_NORM_MOMENTUM)
 
 
 class GaussianHead(nn.Module):

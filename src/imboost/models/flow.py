@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from imboost.errors import DataError, require
-from imboost.models.backbone import SavedBackbone
+from imboost.models.backbone import Backbone
 from imboost.models.likelihood import with_floor
 
 N_TRANSFORMS = 3
@@ -20,22 +20,21 @@ CENTRE, STRETCH = 0.5, 4.0
 """Maps the unit interval to [-2, 2], where a standard normal has most of its mass."""
 
 
-class NormalisingFlow(SavedBackbone):
+class NormalisingFlow(Backbone):
     """An ensemble of masked autoregressive flows (zuko's MAF) with a broad Gaussian floor.
 
-    Parameters are those of `SavedBackbone`. All columns must be numeric. `n_samples`,
+    Parameters are those of `Backbone`. All columns must be numeric. `n_samples`,
     `logvar_weight`, `fill_values` and `decoder_batch_norm` are ignored: a flow has no latent code,
     gives the exact density, takes no missing values and has no decoder.
     """
 
     fills_missing = False
+    only_numeric_as = "flow"
 
-    def __init__(self, n_features: int, generator: torch.Generator, **settings: Any) -> None:
-        super().__init__(n_features, **settings)
-        self._check_only_numeric("flow")
+    def _build(self, generator: torch.Generator) -> None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
-            members = [_MemberDensity(n_features) for _ in range(self.n_members)]
+            members = [_MemberDensity(self.n_features) for _ in range(self.n_members)]
         parameters, buffers = stack_module_state(cast("list[nn.Module]", members))
         self._stacked_parameters = nn.ParameterDict(
             {_without_dots(name): nn.Parameter(one.detach()) for name, one in parameters.items()}
@@ -52,14 +51,7 @@ class NormalisingFlow(SavedBackbone):
         """Return an empty tensor: an exact likelihood needs no samples."""
         return torch.empty(self.n_members, 0, 1, n_rows, device=generator.device)
 
-    def log_weights(
-        self,
-        x: Tensor,
-        noise: Tensor,
-        *,
-        batch_statistics: bool,
-        row_weights: Tensor | None = None,
-    ) -> Tensor:
+    def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
         """Return the exact log-density as the only weight: (members, 1, rows)."""
         # A captured update cannot read values; scores of all rows are never captured.
         is_captured = x.is_cuda and torch.cuda.is_current_stream_capturing()

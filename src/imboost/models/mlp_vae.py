@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from imboost.models.backbone import SavedBackbone
+from imboost.models.backbone import Backbone
 from imboost.models.ensemble_layers import GaussianHead, HiddenLayer
 from imboost.models.likelihood import CellDensity, can_branch
 
@@ -38,23 +37,18 @@ class Widths:
         return cls(32, 16, latent)
 
 
-class MLPVAE(SavedBackbone):
+class MLPVAE(Backbone):
     """An ensemble of variational autoencoders with Gaussian latent code and likelihood.
 
-    Parameters
-    ----------
-    n_features, **settings
-        See `SavedBackbone`.
-    generator : torch.Generator
-        Source of the initial weights.
+    Parameters are those of `Backbone`.
     """
 
-    saved_settings = (*SavedBackbone.saved_settings, "logvar_weight", "layout")
+    saved_settings = (*Backbone.saved_settings, "logvar_weight", "layout")
 
-    def __init__(self, n_features: int, generator: torch.Generator, **settings: Any) -> None:
-        super().__init__(n_features, **settings)
+    def _build(self, generator: torch.Generator) -> None:
         self.log_density = CellDensity(self.layout, self.logvar_weight)
-        n_members, width = self.n_members, Widths.for_features(n_features)
+        n_members, n_features = self.n_members, self.n_features
+        width = Widths.for_features(n_features)
         self.n_latent = width.latent
         self.encoder = nn.ModuleList(
             [
@@ -78,28 +72,13 @@ class MLPVAE(SavedBackbone):
         shape = (self.n_members, self.n_latent, n_samples or self.n_samples, n_rows)
         return torch.randn(shape, generator=generator, device=generator.device)
 
-    def log_weights(
-        self,
-        x: Tensor,
-        noise: Tensor,
-        *,
-        batch_statistics: bool,
-        row_weights: Tensor | None = None,
-    ) -> Tensor:
+    def log_weights(self, x: Tensor, noise: Tensor, *, batch_statistics: bool) -> Tensor:
         """Return ``log p(x | z) + log p(z) - log q(z | x)``: (members, samples, rows)."""
-        cells, code, _ = self.weight_parts(
-            x, x, noise, batch_statistics=batch_statistics, row_weights=row_weights
-        )
+        cells, code, _ = self.weight_parts(x, x, noise, batch_statistics=batch_statistics)
         return cells.sum(1) + code
 
     def weight_parts(
-        self,
-        x: Tensor,
-        seen: Tensor,
-        noise: Tensor,
-        *,
-        batch_statistics: bool,
-        row_weights: Tensor | None = None,
+        self, x: Tensor, seen: Tensor, noise: Tensor, *, batch_statistics: bool
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the summands of `log_weights`, and the decoder's output.
 
@@ -114,21 +93,15 @@ class MLPVAE(SavedBackbone):
             ``log p(z) - log q(z | x)``, the term of the latent code.
         output : Tensor of shape (members, features, samples, rows)
         """
-        mean, logvar = self.encode(
-            seen, batch_statistics=batch_statistics, row_weights=row_weights
-        )
+        mean, logvar = self.encode(seen, batch_statistics=batch_statistics)
         spread = (0.5 * logvar).exp()
         z = mean.unsqueeze(2) + spread.unsqueeze(2) * noise  # (members, latent, samples, rows)
         # log p(z) - log q(z | x); the normalising constants cancel.
         code = 0.5 * (noise.square().sum(1) - z.square().sum(1) + logvar.sum(1, keepdim=True))
-        output, x_logvar = self.decode(
-            z, batch_statistics=batch_statistics, row_weights=row_weights
-        )
+        output, x_logvar = self.decode(z, batch_statistics=batch_statistics)
         return self.log_density(x.unsqueeze(-2), output, x_logvar), code, output
 
-    def encode(
-        self, x: Tensor, *, batch_statistics: bool, row_weights: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def encode(self, x: Tensor, *, batch_statistics: bool) -> tuple[Tensor, Tensor]:
         """Return mean and log-variance of the latent code, each (members, latent, rows).
 
         Missing-value indicators are hidden from the encoder, so that the code does not
@@ -139,30 +112,22 @@ class MLPVAE(SavedBackbone):
         is_complete = can_branch(missing) and not missing.any()
         hidden = x if is_complete else torch.where(missing, self.fill_values, x)
         for layer in self.encoder:
-            hidden = layer(hidden, batch_statistics, row_weights)
+            hidden = layer(hidden, batch_statistics)
         mean, logvar = self.latent_head(hidden)
         return mean, logvar
 
-    def decode(
-        self, z: Tensor, *, batch_statistics: bool, row_weights: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def decode(self, z: Tensor, *, batch_statistics: bool) -> tuple[Tensor, Tensor]:
         """Return output and log-variance of the cells, each (members, features, samples, rows)."""
         n_members, _, n_samples, n_rows = z.shape
-        if self._joins_samples or not batch_statistics:
-            if row_weights is not None:
-                row_weights = row_weights.repeat(n_samples) / n_samples  # (samples * rows,)
-            hidden = self._decode(z.flatten(2), batch_statistics, row_weights)
+        if self.decoder_batch_norm == "joint" or not batch_statistics:
+            hidden = self._decode(z.flatten(2), batch_statistics)
         else:
-            samples = [self._decode(one, True, row_weights) for one in z.unbind(2)]
-            hidden = torch.cat(samples, dim=-1)
+            hidden = torch.cat([self._decode(one, True) for one in z.unbind(2)], dim=-1)
         output, logvar = self.output_head(hidden)  # (members, features, samples * rows)
         shape = (n_members, -1, n_samples, n_rows)
         return output.reshape(shape), logvar.reshape(shape)
 
-    def _decode(
-        self, hidden: Tensor, batch_statistics: bool, row_weights: Tensor | None
-    ) -> Tensor:
-        """Apply the hidden layers of the decoder to (members, latent, rows)."""
+    def _decode(self, hidden: Tensor, batch_statistics: bool) -> Tensor:
         for layer in self.decoder:
-            hidden = layer(hidden, batch_statistics, row_weights)
+            hidden = layer(hidden, batch_statistics)
         return hidden

@@ -8,6 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import torch
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -16,16 +19,20 @@ from imboost.arrays import Floats
 from imboost.detectors import BaseDetector
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import PersistenceError, SettingError, require
-from imboost.onnx.inputs import onnx_inputs, rows_like_training
-from imboost.onnx.scorer import MatrixScorer, TableScorer, matrix_scorer
+from imboost.onnx.scorer import TableScorer, matrix_scorer
 from imboost.stats.score_errors import TOLERANCE, relative_errors
-from imboost.tables.encoder import CategoryEncoder
+from imboost.tables.encoder import MISSING, CategoryEncoder, DatetimeEncoder, NumberEncoder
+from imboost.tables.frames import to_arrow
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
     Inputs = dict[str, NDArray[Any]]
     Categories = dict[str, CategoryEncoder]
+
+MATRIX = "rows"  # the only input of a detector for matrices
+UNSEEN = "(never seen)"  # stands for categories that were not in the training table
+FAR_AWAY = 1e8  # a number, or a time in seconds, outside the range of most columns
 
 
 def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> None:
@@ -54,7 +61,7 @@ def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> Non
     check_is_fitted(detector)
     from onnx import helper
 
-    scorer: MatrixScorer | TableScorer
+    scorer: torch.nn.Module
     if isinstance(detector, TableDetector):
         encoders = detector.encoder_.encoders
         for name in ("", "score"):
@@ -66,7 +73,7 @@ def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> Non
     categories = {
         name: encoder for name, encoder in encoders.items() if isinstance(encoder, CategoryEncoder)
     }
-    rows = rows_like_training(detector)
+    rows = _rows_like_training(detector)
     inputs = onnx_inputs(detector, rows)
     model = _export_module(scorer, inputs, categories)
     _name_inputs(model, inputs, categories)
@@ -81,20 +88,68 @@ def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> Non
     Path(path).write_bytes(content)
 
 
-def _export_module(
-    scorer: MatrixScorer | TableScorer, inputs: Inputs, categories: Categories
-) -> ModelProto:
+def onnx_inputs(detector: TableDetector | BaseDetector, X: Any) -> dict[str, NDArray[Any]]:
+    """Return rows as the inputs of the graph that `export_onnx` writes.
+
+    Parameters
+    ----------
+    detector : TableDetector or BaseDetector
+        The detector that was exported.
+    X : table or array
+        Rows in a form that its `decision_function` takes.
+
+    Returns
+    -------
+    dict of str to array
+        Numbers as doubles, nan where missing; datetimes as seconds since 1970; categories as
+        strings, "(missing)" where missing. For a detector for matrices, the matrix.
+    """
+    if not isinstance(detector, TableDetector):
+        return {MATRIX: np.asarray(X, dtype=np.float64)}
+    parsed = detector.schema_.parse(to_arrow(X))
+    return {
+        name: values
+        if isinstance(values, np.ndarray)
+        else np.array(pc.fill_null(values, MISSING).to_pylist(), dtype=object)
+        for name, values in ((name, parsed[name]) for name in detector.encoder_.encoders)
+    }
+
+
+def _rows_like_training(detector: TableDetector | BaseDetector) -> Any:
+    """Return rows whose encoding resembles that of training rows.
+
+    Tables have two more rows: one of missing cells, and one of unseen categories and extreme
+    values.
+    """
+    if not isinstance(detector, TableDetector):
+        return detector._fingerprint_rows.astype(np.float64)
+    encoder, matrix = detector.encoder_, detector.detector_._fingerprint_rows
+    first = {part.source: part.columns for part in reversed(encoder.layout.features)}
+    columns = {}
+    for name, one in encoder.encoders.items():
+        part = matrix[:, first[name]]
+        if isinstance(one, CategoryEncoder):
+            known = [*one.categories, *[UNSEEN] * one.n_frequency_bins]
+            cells = [known[column] for column in part.argmax(axis=1)]
+            columns[name] = pa.array([*cells, None, UNSEEN], pa.string())
+        elif isinstance(one, NumberEncoder | DatetimeEncoder):
+            values = np.array([*one.scaling.inverse_transform(part[:, 0]), np.nan, FAR_AWAY])
+            missing = np.isnan(values)
+            if isinstance(one, DatetimeEncoder):
+                values = (np.where(missing, 0.0, values) * 1e6).astype("datetime64[us]")
+            columns[name] = pa.array(values, mask=missing)
+    return pa.table(columns)
+
+
+def _export_module(scorer: torch.nn.Module, inputs: Inputs, categories: Categories) -> ModelProto:
     """Return the graph of a torch module; its inputs are numeric columns, then categories."""
     rows = {0: torch.export.Dim("rows")}
     numbers = [torch.from_numpy(cells) for name, cells in inputs.items() if name not in categories]
     columns = [torch.zeros(len(inputs[name]), dtype=torch.int64) for name in categories]
     arguments: tuple[Any, ...] = (numbers, columns)
     shapes: tuple[Any, ...] = ([rows] * len(numbers), [rows] * len(columns))
-    if isinstance(scorer, MatrixScorer):
-        arguments, shapes = (numbers[0],), (rows,)
-    logging.getLogger("torch.onnx").setLevel(
-        logging.ERROR
-    )  # it warns of missing packages that are not needed
+    # It warns of missing packages that are not needed.
+    logging.getLogger("torch.onnx").setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch's warnings about its own code
         program = torch.export.export(scorer.eval(), arguments, dynamic_shapes=shapes)

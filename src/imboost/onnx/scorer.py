@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
 
 import numpy as np
 import torch
@@ -34,64 +33,36 @@ from imboost.tables.number_scaling import MAX_SCALED, TAIL_SLOPE, NumberScaling
 from imboost.tables.parsers import MAX_NUMBER
 
 
-class MatrixScorer(nn.Module):
-    """Scores a matrix (rows, features) of doubles, in which nan is a missing value."""
+class PerceptronScorer(nn.Module):
+    """Scores rows of doubles by the network of a distilled detector.
 
-    def forward(self, matrix: Tensor) -> Tensor:
-        """Return the score of every row."""
-        raise NotImplementedError
-
-    def score_parts(
-        self, numbers: list[Tensor], categories: list[Tensor], widths: list[int]
-    ) -> Tensor:
-        """Return the score of every row of a matrix with one-hot columns.
-
-        `numbers` are the blocks before these, `categories` the column of each row's category in
-        each one-hot block, and `widths` the widths of these blocks.
-        """
-        blocks = [
-            torch.eye(width, dtype=torch.float64)[column]
-            for width, column in zip(widths, categories, strict=True)
-        ]
-        scores: Tensor = self(torch.cat([*numbers, *blocks], 1))
-        return scores
-
-
-class PerceptronScorer(MatrixScorer):
-    """Scores by the network of a distilled detector."""
+    The first columns are the blocks of a matrix. One-hot columns follow: the column of each row's
+    category in each one-hot block, whose widths are `widths`.
+    """
 
     def __init__(self, detector: Distilled) -> None:
         super().__init__()
         self.network = detector._network
 
-    def forward(self, matrix: Tensor) -> Tensor:
-        """Return the score of every row."""
-        log_odds: Tensor = self.network(self.network.scale(matrix))
-        return log_odds.double().sigmoid()
-
-    def score_parts(
-        self, numbers: list[Tensor], categories: list[Tensor], widths: list[int]
+    def forward(
+        self, blocks: list[Tensor], categories: list[Tensor], widths: Sequence[int] = ()
     ) -> Tensor:
-        """Return the score of every row, without making the one-hot columns.
-
-        A product of a one-hot row and the weight is a row of the weight.
-        """
+        """Return the score of every row."""
         first = self.network.first
-        n_before = self.network.n_features - sum(widths)
-        # Slices of a constant are computed in advance; onnxscript warns that it cannot split one.
-        bounds = pairwise(accumulate(widths, initial=n_before))
-        weights = [first.weight[:, start:stop] for start, stop in [(0, n_before), *bounds]]
         hidden: Tensor = first.bias
-        if numbers:
-            scaled = self.network.scale(torch.cat(numbers, 1))
-            hidden = F.linear(scaled, weights[0], first.bias)
-        for weight, column in zip(weights[1:], categories, strict=True):
-            hidden = hidden + F.embedding(column, weight.t())
+        start = first.in_features - sum(widths)
+        if blocks:
+            scaled = self.network.scale(torch.cat(blocks, 1))
+            hidden = F.linear(scaled, first.weight[:, :start], first.bias)
+        for width, column in zip(widths, categories, strict=True):
+            # The product of a one-hot row and the weight is a row of the weight.
+            hidden = hidden + F.embedding(column, first.weight[:, start : start + width].t())
+            start += width
         return self.network.apply_rest(hidden).double().sigmoid()
 
 
-class GenerativeScorer(MatrixScorer):
-    """Scores by the variational autoencoder of a deep detector."""
+class GenerativeScorer(nn.Module):
+    """Scores such rows, with nan where missing, by the autoencoder of a deep detector."""
 
     noise: Tensor
     offset: Tensor
@@ -111,8 +82,15 @@ class GenerativeScorer(MatrixScorer):
         self.register_buffer("factor", torch.from_numpy(detector._scaling.factor))
         self.limit = detector._scaling.limit
 
-    def forward(self, matrix: Tensor) -> Tensor:
+    def forward(
+        self, blocks: list[Tensor], categories: list[Tensor], widths: Sequence[int] = ()
+    ) -> Tensor:
         """Return the score of every row, rounded to single precision as the detector's is."""
+        one_hot = [
+            torch.eye(width, dtype=torch.float64)[column]
+            for width, column in zip(widths, categories, strict=True)
+        ]
+        matrix = torch.cat([*blocks, *one_hot], 1)
         missing = matrix.isnan()
         known = scale_values(matrix.masked_fill(missing, 0.0), self.offset, self.factor)
         scaled = known.clamp(-self.limit, self.limit).masked_fill(missing, math.nan)
@@ -120,7 +98,7 @@ class GenerativeScorer(MatrixScorer):
         return -iwae(log_weights).mean(0).float().double()
 
 
-def matrix_scorer(detector: BaseDetector) -> MatrixScorer:
+def matrix_scorer(detector: BaseDetector) -> nn.Module:
     """Return the module that scores as a detector does; raise if there is none."""
     if isinstance(detector, Distilled):
         return PerceptronScorer(detector)
@@ -138,7 +116,7 @@ def matrix_scorer(detector: BaseDetector) -> MatrixScorer:
 class TableScorer(nn.Module):
     """Scores the columns of a table."""
 
-    def __init__(self, encoder: TableEncoder, scorer: MatrixScorer) -> None:
+    def __init__(self, encoder: TableEncoder, scorer: nn.Module) -> None:
         super().__init__()
         self.scorer = scorer
         encoders = encoder.encoders.items()
@@ -161,7 +139,8 @@ class TableScorer(nn.Module):
         order; `categories` the column of each row's category in the encoded block.
         """
         blocks = self._encode_numbers(torch.stack(numbers, 1)) if numbers else []
-        return self.scorer.score_parts(blocks, categories, self._n_categories)
+        scores: Tensor = self.scorer(blocks, categories, self._n_categories)
+        return scores
 
     def _encode_numbers(self, cells: Tensor) -> list[Tensor]:
         """Return the numeric columns of the matrix, and its missing indicators."""

@@ -8,9 +8,8 @@ _NAMES = {
     "imboost.detectors.deep.altbi": "ALTBI",
     "imboost.detectors.deep.imboost": "IMBoost",
     "imboost.detectors.deep.odim": "ODIM",
-    "imboost.detectors.distilled.detector": "Distilled TeacherAgreement",
-    "imboost.detectors.shallow.neighbor_distances": "NeighborDistances",
-    "imboost.detectors.shallow.trees": "Trees",
+    "imboost.detectors.distilled": "Distilled TeacherAgreement",
+    "imboost.detectors.shallow": "NeighborDistances Trees",
     "imboost.detectors.stack.base_learners": (
         "ForestLearner GaussianProcessLearner LinearLearner ScoreLearner ScoreModel"
     ),
@@ -34,7 +33,6 @@ _NAMES = {
     "imboost.models.diffusion": "DiffusionModel",
     "imboost.models.flow": "NormalisingFlow",
     "imboost.models.mlp_vae": "MLPVAE",
-    "imboost.models.perceptron": "Perceptron",
     "imboost.relations.code_format": "FormatRelation",
     "imboost.relations.dependency": "DependencyRelation",
     "imboost.relations.linear": "LinearRelation",
@@ -53,6 +51,7 @@ _NAMES = {
     "imboost.tables.parsers": "BooleanParser CategoryParser NumberParser",
     "imboost.tables.roles": "Role",
     "imboost.tables.schema": "ColumnSchema Schema",
+    "imboost.training.distillation": "Perceptron",
 }
 
 CLASSES = {name: module for module, names in _NAMES.items() for name in names.split()}

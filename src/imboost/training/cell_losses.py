@@ -7,14 +7,14 @@ import torch
 from torch import Tensor
 
 from imboost.arrays import Floats, Indices
-from imboost.models.backbone import CellBackbone
+from imboost.models.mlp_vae import MLPVAE
 from imboost.training.scaled_rows import ScaledRows
 
 PRECISION = torch.float64
 
 
 @torch.inference_mode()
-def cell_losses(model: CellBackbone, rows: ScaledRows, noise: Tensor) -> Floats:
+def cell_losses(model: MLPVAE, rows: ScaledRows, noise: Tensor) -> Floats:
     r"""Return the contribution of every cell to the loss of its row, averaged over members.
 
     With the normalised weights :math:`\bar w_k = w_k / \sum_l w_l` of the samples, a loss is
@@ -36,9 +36,7 @@ def cell_losses(model: CellBackbone, rows: ScaledRows, noise: Tensor) -> Floats:
 
 
 @torch.inference_mode()
-def conditional_means(
-    model: CellBackbone, rows: ScaledRows, noise: Tensor, sources: Indices
-) -> Floats:
+def conditional_means(model: MLPVAE, rows: ScaledRows, noise: Tensor, sources: Indices) -> Floats:
     """Return the mean of every cell given the other cells of its row.
 
     All columns that encode one input column are hidden together, from the encoder and from the

@@ -1,4 +1,4 @@
-"""Regression of a student network on the log-odds of its teacher."""
+"""A small network, and its regression on the log-odds of a teacher."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from imboost.arrays import Floats
-from imboost.models.perceptron import Perceptron
+from imboost.models.ensemble_layers import with_weights
+from imboost.stats.scaling import MAX_STANDARD_SCALED, MinMaxScaling, scale_values
 from imboost.training.loop import one_thread
 
+HIDDEN_WIDTHS = (96, 96, 96)
 N_UPDATES = 3000
 BATCH_SIZE = 256
 LEARNING_RATE, WEIGHT_DECAY = 2e-3, 0.1  # of AdamW; the peak of a one-cycle schedule
@@ -22,23 +25,76 @@ CHUNK_ROWS = 256
 differently, and the score of a row must not depend on the number of rows."""
 
 
-def fit_student(
-    network: Perceptron,
-    rows: Floats,
-    targets: Floats,
-    weights: Floats,
-    seed: int,
-) -> None:
-    """Minimise the weighted squared error, and put the unit of the targets into the network.
+class Perceptron(nn.Module):
+    """Standardizes numbers, replaces missing ones by the mean and applies layers with ReLU.
 
-    Parameters
-    ----------
-    network : Perceptron
-    rows : array of shape (n_rows, n_features)
-    targets, weights : array of shape (n_rows,)
-    seed : int
-        Of the batches.
+    The numeric columns are the first of a matrix, as many as the scaling has. The others are 0 or
+    1 and stay as they are.
     """
+
+    offset: Tensor
+    factor: Tensor
+
+    def __init__(self, scaling: MinMaxScaling, n_features: int, seed: int) -> None:
+        super().__init__()
+        self.register_buffer("offset", torch.from_numpy(scaling.offset))
+        self.register_buffer("factor", torch.from_numpy(scaling.factor))
+        with torch.random.fork_rng(devices=[]):  # torch's layers take no generator
+            torch.manual_seed(seed)
+            self.first = nn.Linear(n_features, HIDDEN_WIDTHS[0])
+            self.hidden = nn.ModuleList(map(nn.Linear, HIDDEN_WIDTHS[:-1], HIDDEN_WIDTHS[1:]))
+            self.last = nn.Linear(HIDDEN_WIDTHS[-1], 1)
+
+    def state(self) -> dict[str, Any]:
+        """Return the number of columns and the weights."""
+        return {"n_features": self.first.in_features, "weights": self.state_dict()}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Perceptron:
+        """Return a network that has been saved, for scoring."""
+        weights = state["weights"]
+        scaling = MinMaxScaling(weights["offset"].numpy(), weights["factor"].numpy())
+        return with_weights(cls(scaling, state["n_features"], seed=0), weights)
+
+    def scale(self, matrix: Tensor) -> Tensor:
+        """Return rows (rows, features) of doubles as inputs of the first layer, in floats."""
+        n_numeric = len(self.offset)
+        numbers, others = matrix[:, :n_numeric], matrix[:, n_numeric:]
+        scaled: Tensor = scale_values(numbers, self.offset, self.factor)
+        scaled = scaled.masked_fill(numbers.isnan(), 0.0)
+        scaled = scaled.clamp(-MAX_STANDARD_SCALED, MAX_STANDARD_SCALED).float()
+        return torch.cat([scaled, others.float()], 1)
+
+    def forward(self, scaled: Tensor) -> Tensor:
+        """Map scaled rows (rows, features) to one number each."""
+        return self.apply_rest(self.first(scaled))
+
+    def apply_rest(self, hidden: Tensor) -> Tensor:
+        """Apply everything after the first linear map."""
+        for layer in self.hidden:
+            hidden = layer(F.relu(hidden))
+        output: Tensor = self.last(F.relu(hidden))
+        return output[:, 0]
+
+
+def standard_scaling(numbers: Floats) -> MinMaxScaling:
+    """Return the scaling to mean 0 and standard deviation 1; missing values are ignored.
+
+    >>> found = standard_scaling(np.array([[1.0], [3.0], [np.nan]]))
+    >>> found.transform(np.array([[3.0], [99.0]])).ravel().tolist()
+    [1.0, 10.0]
+    """
+    unit = MinMaxScaling.fit(numbers)  # first, since moments of large numbers overflow
+    known = np.ma.masked_invalid(unit.transform(numbers))
+    mean, deviation = known.mean(axis=0).filled(0.0), known.std(axis=0).filled(0.0)
+    factor = unit.factor / np.where(deviation > 0, deviation, 1.0)
+    return MinMaxScaling(unit.offset + mean / unit.factor, factor, MAX_STANDARD_SCALED)
+
+
+def fit_student(
+    network: Perceptron, rows: Floats, targets: Floats, weights: Floats, seed: int
+) -> None:
+    """Minimise the weighted squared error, and put the unit of the targets into the network."""
     center, scale = float(targets.mean()), float(targets.std()) or 1.0
     x = network.scale(torch.from_numpy(rows))
     y = torch.from_numpy((targets - center) / scale).float()

@@ -36,11 +36,10 @@ class Objective(NamedTuple, Generic[Model]):
     Parameters
     ----------
     draw : callable
-        Draws the inputs on the CPU, given the model, the rows of the batch and a noise source. In
-        a batch that may be padded, the first input is the noise of its rows.
+        Draws the inputs on the CPU, given the model, the rows of the batch and a noise source.
     risk : callable
-        Computes the risk (members,), given the model, the batch (features, rows), the inputs
-        on its device and `is_row` (rows,): false for padding, None if there is none.
+        Computes the risk (members,), given the model, the batch (features, rows) and the inputs
+        on its device.
     """
 
     draw: Callable[[Model, Indices, torch.Generator], Inputs]
@@ -50,16 +49,14 @@ class Objective(NamedTuple, Generic[Model]):
 class Step(NamedTuple, Generic[Model]):
     """One update: its rows, the risk to minimise and its epoch.
 
-    All members train on the same rows; they differ in initial weights and latent noise. A CUDA
-    graph has batches of one size, `padded_size`; a risk that copies values to the CPU cannot be
-    captured.
+    All members train on the same rows; they differ in initial weights and latent noise. A risk
+    that copies values to the CPU cannot be captured in a CUDA graph.
     """
 
     rows: Indices
     objective: Objective[Model]
     epoch: int
     ends_epoch: bool
-    padded_size: int
     can_capture: bool = True
 
 
@@ -89,10 +86,8 @@ def train(
     def draw(step: Step[Model]) -> Inputs:
         return torch.from_numpy(step.rows), *step.objective.draw(model, step.rows, generator)
 
-    def update(
-        objective: Objective[Model], index: Tensor, *inputs: Tensor, is_row: Tensor | None = None
-    ) -> None:
-        risk = objective.risk(model, rows.take(index), *inputs, is_row=is_row)  # (members,)
+    def update(objective: Objective[Model], index: Tensor, *inputs: Tensor) -> None:
+        risk = objective.risk(model, rows.take(index), *inputs)  # (members,)
         optimiser.zero_grad()
         # The members share no parameter, so the gradient of the sum is each one's own.
         torch.autograd.backward(risk.sum())
@@ -112,47 +107,25 @@ def one_thread() -> Iterator[None]:
     Matrix products round differently on several threads. In a score that is the last digit; in
     training, hundreds of updates amplify it.
     """
-    if getattr(_thread, "is_limited", False):
+    thread = threading.get_ident()
+    if thread in _limited:
         yield
         return
-    _outside.enter()
-    _thread.is_limited = True
+    with _lock:
+        # Torch's number cannot be read while another thread is inside: a thread begins with the
+        # number that was last set in any of them.
+        _limited[thread] = next(iter(_limited.values()), 0) or torch.get_num_threads()
+        torch.set_num_threads(1)
     try:
         yield
     finally:
-        _thread.is_limited = False
-        _outside.leave()
+        with _lock:
+            torch.set_num_threads(_limited.pop(thread))
 
 
-class _Outside:
-    """The number of torch's threads outside of `one_thread`.
-
-    It cannot be read while another thread is inside: a thread begins with the number that was
-    last set in any of them.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._n_inside = 0
-        self._n_threads = 1
-
-    def enter(self) -> None:
-        """Set one thread, for the calling thread and those that begin meanwhile."""
-        with self._lock:
-            if self._n_inside == 0:
-                self._n_threads = torch.get_num_threads()
-            self._n_inside += 1
-            torch.set_num_threads(1)
-
-    def leave(self) -> None:
-        """Set the number for the calling thread and those that begin later."""
-        with self._lock:
-            self._n_inside -= 1
-            torch.set_num_threads(self._n_threads)
-
-
-_thread = threading.local()
-_outside = _Outside()
+_lock = threading.Lock()
+_limited: dict[int, int] = {}
+"""The threads inside of `one_thread`, and the number of torch's threads outside."""
 
 
 def epoch_steps(
@@ -164,11 +137,10 @@ def epoch_steps(
 ) -> Iterator[Step[Model]]:
     """Yield the steps of `epochs`, with the batch size and objective of each epoch."""
     n_rows = pool if isinstance(pool, int) else len(pool)
-    padded_size = max((schedule.batch_size_at(epoch, n_rows) for epoch in epochs), default=0)
     for epoch in epochs:
         objective = objective_at(epoch)
         size = schedule.batch_size_at(epoch, n_rows)
         for update in range(1, schedule.updates_per_epoch + 1):
             rows = draw_batch(pool, size, rng)
             ends_epoch = update == schedule.updates_per_epoch
-            yield Step(rows, objective, epoch, ends_epoch, padded_size)
+            yield Step(rows, objective, epoch, ends_epoch)

@@ -91,7 +91,6 @@ def polarization_steps(
             noise: Tensor,
             labelled: Tensor,
             labelled_noise: Tensor,
-            is_row: Tensor | None,
         ) -> Tensor:
             labelled_x = rows.take(labelled)  # (features, rows), inliers first
             inlier_losses, outlier_losses = labelled_losses(
@@ -105,13 +104,13 @@ def polarization_steps(
                 return polarized_risk(
                     nothing, _risk(inlier_losses), _risk(outlier_losses), *weights
                 )
-            losses = iwae_losses(model, x, noise, is_row)
+            losses = iwae_losses(model, x, noise)
             if hinge_margin is not None:
-                low, high = loss_bounds(losses, trim_quantile, hinge_margin, is_row)
+                low, high = loss_bounds(losses, trim_quantile, hinge_margin)
                 inlier_losses = torch.maximum(inlier_losses, low)
                 outlier_losses = torch.minimum(outlier_losses, high)
             inlier_risk = _risk(inlier_losses)
-            threshold = loss_quantile(losses, trim_quantile, is_row)
+            threshold = loss_quantile(losses, trim_quantile)
             if len(inliers):
                 threshold = adaptive_threshold(threshold, inlier_risk.detach(), threshold_mix)
             return polarized_risk(
@@ -128,9 +127,7 @@ def polarization_steps(
     return epoch_steps(schedule, epochs, pool, rng, objective_at)
 
 
-def loss_bounds(
-    losses: Tensor, quantile: float, margin: float, is_row: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
+def loss_bounds(losses: Tensor, quantile: float, margin: float) -> tuple[Tensor, Tensor]:
     """Bounds of the labelled inliers' losses from below and of the outliers' from above.
 
     They are the median m and q + margin (q - m), with the `quantile` q of unlabelled losses
@@ -139,7 +136,7 @@ def loss_bounds(
     few labelled outliers can grow without limit, and the model no longer fits the other rows. If
     all rows are labelled, the losses are those of the inliers, and the outliers alone are bounded.
     """
-    median, high = (loss_quantile(losses, part, is_row).unsqueeze(-1) for part in (0.5, quantile))
+    median, high = (loss_quantile(losses, part).unsqueeze(-1) for part in (0.5, quantile))
     return median, high + margin * (high - median)
 
 

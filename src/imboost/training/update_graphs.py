@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 if TYPE_CHECKING:
@@ -24,12 +23,11 @@ warnings.filterwarnings("ignore", message="This instance was constructed with ca
 
 MAX_GRAPHS = 2  # kept at a time: mini-batches of a full pass have at most two sizes
 
+_capturing = threading.Lock()  # one capture at a time: torch shares state between captures
+
 
 class Updates:
-    """The updates of one call of `train`.
-
-    On a GPU, an update that repeats is captured in a CUDA graph and replayed. Batches that grow
-    are padded to one size, so that one graph serves them all.
+    """The updates of one call of `train`; on a GPU, those that repeat are captured and replayed.
 
     Parameters
     ----------
@@ -49,111 +47,48 @@ class Updates:
         self._draw = draw
         self._update = update
         self._device = device
-        self._graphs: dict[tuple[Objective[Any], int], _UpdateGraph] = {}
+        self._graphs: dict[
+            tuple[Objective[Any], int], tuple[torch.cuda.CUDAGraph, list[Tensor]]
+        ] = {}
         self._last: tuple[Objective[Any], int] | None = None
 
     def make(self, step: Step[Any]) -> None:
         """Make the update of a step."""
-        drawn, key = self._draw(step), _key(step)
-        if key not in self._graphs and self._repeats(step):
-            self._graphs[key] = _UpdateGraph(step, drawn, self._update, self._device)
+        drawn, key = self._draw(step), (step.objective, len(step.rows))
+        # Within an epoch, steps have the same objective and batch size. The first update is never
+        # captured: it creates the state of Adam and the handles of CUDA's libraries.
+        repeats = self._last is not None and (not step.ends_epoch or self._last == key)
+        self._last = key
+        if self._device.type != "cuda" or not (step.can_capture and repeats):
+            self._update(step.objective, *(value.to(self._device) for value in drawn))
+            return
+        if key not in self._graphs:
+            self._graphs[key] = self._capture(step, [value.to(self._device) for value in drawn])
             for oldest in list(self._graphs)[:-MAX_GRAPHS]:
                 del self._graphs[oldest]
-        if key in self._graphs and step.can_capture:
-            self._graphs[key].replay(drawn)
-        else:
-            self._update(step.objective, *(value.to(self._device) for value in drawn))
-        self._last = key
-
-    def _repeats(self, step: Step[Any]) -> bool:
-        """Return whether the update can be captured, and the previous or next one is like it.
-
-        Within an epoch, steps have the same objective and batch size. The first update is never
-        captured: it creates the state of Adam and the handles of CUDA's libraries.
-        """
-        if self._device.type != "cuda" or not step.can_capture or self._last is None:
-            return False
-        return not step.ends_epoch or self._last == _key(step)
-
-
-def _key(step: Step[Any]) -> tuple[Objective[Any], int]:
-    """Return what the updates of a graph have in common."""
-    return step.objective, step.padded_size
-
-
-class _UpdateGraph:
-    """One captured update and the tensors that hold its inputs.
-
-    Smaller batches are padded: `is_row` is the last of its inputs if there are any.
-    """
-
-    def __init__(
-        self, step: Step[Any], drawn: Inputs, update: Callable[..., None], device: torch.device
-    ) -> None:
-        self._size = step.padded_size
-        self._is_padded = len(step.rows) < step.padded_size
-        inputs = [value.to(device) for value in self._padded(drawn)]
-        self._inputs = inputs
-        self._graph = torch.cuda.CUDAGraph()
-        n_drawn = len(drawn)
-        is_row = inputs[-1] if self._is_padded else None
-        _capturing.capture(
-            self._graph,
-            device,
-            lambda: update(step.objective, *inputs[:n_drawn], is_row=is_row),
-        )
-
-    def replay(self, drawn: Inputs) -> None:
-        """Make the update with new inputs."""
-        for own, value in zip(self._inputs, self._padded(drawn), strict=True):
+        graph, inputs = self._graphs[key]
+        for held, value in zip(inputs, drawn, strict=True):
             # From pinned memory, a copy does not wait for the GPU.
-            own.copy_(value.pin_memory(), non_blocking=True)
-        self._graph.replay()
+            held.copy_(value.pin_memory(), non_blocking=True)
+        graph.replay()
 
-    def _padded(self, drawn: Inputs) -> list[Tensor]:
-        """Pad the rows and their noise with zeros, and add the mask of the rows."""
-        if not self._is_padded:
-            return list(drawn)
-        rows, noise, *others = drawn
-        n_more = self._size - len(rows)
-        is_row = torch.arange(self._size) < len(rows)
-        return [F.pad(rows, (0, n_more)), F.pad(noise, (0, n_more)), *others, is_row]
-
-
-class _Capturing(threading.local):
-    """Memory and streams for the graphs of a thread.
-
-    The graphs of a thread share one memory pool, since they never run at the same time. torch
-    frees a pool with its last graph, so the newest graph is kept.
-    """
-
-    lock = threading.Lock()  # one capture at a time: torch shares state between captures
-
-    def __init__(self) -> None:
-        self._streams: dict[torch.device, torch.cuda.Stream] = {}
-        self._pools: dict[torch.device, Any] = {}
-        self._newest: dict[torch.device, torch.cuda.CUDAGraph] = {}
-
-    def capture(
-        self, graph: torch.cuda.CUDAGraph, device: torch.device, record: Callable[[], None]
-    ) -> None:
-        """Record what `record` computes in `graph`; nothing is computed yet."""
-        if device not in self._streams:
-            # Streams of high priority come from a pool of their own, so that no other thread
-            # computes on this one while it captures.
-            self._streams[device] = torch.cuda.Stream(device, priority=-1)  # type: ignore[no-untyped-call]
-            self._pools[device] = torch.cuda.graph_pool_handle()
-        stream = self._streams[device]
-        with self.lock:
-            # Unlike `torch.cuda.graph`, this does not wait for other threads or free their memory.
-            stream.wait_stream(torch.cuda.current_stream(device))
+    def _capture(
+        self, step: Step[Any], inputs: list[Tensor]
+    ) -> tuple[torch.cuda.CUDAGraph, list[Tensor]]:
+        """Record an update of the given inputs in a graph; nothing is computed yet."""
+        graph = torch.cuda.CUDAGraph()
+        # The graphs never run at the same time, so they share one memory pool.
+        pool = next((known.pool() for known, _ in self._graphs.values()), None)
+        # Streams of high priority come from a pool of their own, so that no other thread computes
+        # on this one. Unlike `torch.cuda.graph`, this neither waits for other threads nor frees
+        # their memory.
+        stream = torch.cuda.Stream(self._device, priority=-1)  # type: ignore[no-untyped-call]
+        with _capturing:
+            stream.wait_stream(torch.cuda.current_stream(self._device))
             with torch.cuda.stream(stream):
-                graph.capture_begin(self._pools[device], capture_error_mode="thread_local")
+                graph.capture_begin(pool, capture_error_mode="thread_local")
                 try:
-                    record()
+                    self._update(step.objective, *inputs)
                 finally:
                     graph.capture_end()
-        self._newest[device] = graph
-
-
-_capturing = _Capturing()
+        return graph, inputs

@@ -20,14 +20,9 @@ Trim = Callable[[Tensor, Tensor], Tensor]
 """Computes a risk (members,) from losses (members, rows) and a threshold (members,)."""
 
 
-def iwae_losses(model: Backbone, x: Tensor, noise: Tensor, is_row: Tensor | None = None) -> Tensor:
-    """Per-row loss l(theta; x), the negative IWAE bound, of a batch: (members, rows).
-
-    `is_row` (rows,) is false for padding, whose loss is infinite.
-    """
-    weights = None if is_row is None else is_row / is_row.sum()
-    losses = -iwae(model.log_weights(x, noise, batch_statistics=True, row_weights=weights))
-    return losses if is_row is None else torch.where(is_row, losses, math.inf)
+def iwae_losses(model: Backbone, x: Tensor, noise: Tensor) -> Tensor:
+    """Per-row loss l(theta; x), the negative IWAE bound, of a batch: (members, rows)."""
+    return -iwae(model.log_weights(x, noise, batch_statistics=True))
 
 
 def draw_noise(model: Backbone, rows: Indices, generator: torch.Generator) -> tuple[Tensor]:
@@ -35,11 +30,9 @@ def draw_noise(model: Backbone, rows: Indices, generator: torch.Generator) -> tu
     return (model.draw_noise(len(rows), generator),)
 
 
-def plain_risk(losses: Tensor, is_row: Tensor | None = None) -> Tensor:
+def plain_risk(losses: Tensor) -> Tensor:
     """Mean loss of the batch (eq. 1): (members, rows) to (members,)."""
-    if is_row is None:
-        return losses.mean(-1)
-    return torch.where(is_row, losses, 0.0).sum(-1) / is_row.sum()
+    return losses.mean(-1)
 
 
 def trimmed_risk(losses: Tensor, threshold: Tensor) -> Tensor:
@@ -56,12 +49,8 @@ def kept_rows(losses: Tensor, threshold: Tensor) -> Tensor:
     return losses.detach() <= threshold.unsqueeze(-1)
 
 
-def loss_quantile(losses: Tensor, quantile: float, is_row: Tensor | None = None) -> Tensor:
+def loss_quantile(losses: Tensor, quantile: float) -> Tensor:
     """Return q_rho, the `quantile` of the batch's losses: (members,)."""
-    if is_row is not None:  # infinite losses of padding are the last
-        n_rows = is_row.sum()
-        ranks = torch.ceil(quantile * n_rows.double()).long().clamp(min=1).expand(len(losses), 1)
-        return losses.detach().sort(-1).values.gather(-1, ranks - 1).squeeze(-1)
     rank = min(max(math.ceil(quantile * losses.shape[-1]), 1), losses.shape[-1])
     return torch.kthvalue(losses.detach(), rank, dim=-1).values
 
@@ -80,9 +69,9 @@ def warmup_steps(
     risk; it can be replaced to record which rows are kept.
     """
 
-    def risk(model: Backbone, x: Tensor, noise: Tensor, is_row: Tensor | None) -> Tensor:
-        losses = iwae_losses(model, x, noise, is_row)
-        return trim(losses, loss_quantile(losses, trim_quantile, is_row))
+    def risk(model: Backbone, x: Tensor, noise: Tensor) -> Tensor:
+        losses = iwae_losses(model, x, noise)
+        return trim(losses, loss_quantile(losses, trim_quantile))
 
     trimmed = Objective(draw_noise, risk)
 
@@ -102,7 +91,6 @@ def plain_steps(
 
 
 PLAIN: Objective[Backbone] = Objective(
-    draw_noise,
-    lambda model, x, noise, is_row: plain_risk(iwae_losses(model, x, noise, is_row), is_row),
+    draw_noise, lambda model, x, noise: plain_risk(iwae_losses(model, x, noise))
 )
 """The plain risk of a batch (eq. 1)."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from imboost.arrays import Floats
 from imboost.detectors.base import COUNT, COUNT_OR_ZERO, NOT_NEGATIVE, TWO_OR_MORE
-from imboost.detectors.shallow.base import ShallowDetector
+from imboost.detectors.shallow import ShallowDetector
 from imboost.labels import OUTLIER, UNLABELLED, Labels
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from imboost.arrays import Floats
 from imboost.detectors.base import COUNT, COUNT_OR_ZERO, POSITIVE
-from imboost.detectors.deep.network import NetworkDetector
+from imboost.detectors.deep.generative import NetworkDetector
 from imboost.labels import Labels
 from imboost.training.loop import Step, make_optimiser, one_thread, train
 from imboost.training.scaled_rows import ScaledRows

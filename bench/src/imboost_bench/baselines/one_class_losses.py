@@ -54,7 +54,7 @@ class MiniBatches:
         for epoch in range(n_epochs):
             batches = self.split(pool, rng)
             for number, rows in enumerate(batches, start=1):
-                yield Step(rows, objective, epoch, number == len(batches), len(rows))
+                yield Step(rows, objective, epoch, number == len(batches))
 
 
 def one_class_risk(distances: Tensor) -> Tensor:
@@ -102,7 +102,7 @@ def reconstruction_steps(
 ) -> Iterator[Step[MLPAutoencoder]]:
     """Return the steps of the autoencoder's pre-training, on the squared reconstruction error."""
 
-    def risk(model: MLPAutoencoder, x: Tensor, **_: None) -> Tensor:
+    def risk(model: MLPAutoencoder, x: Tensor) -> Tensor:
         return (model.reconstruct(x) - x).square().sum(1).mean(-1)
 
     objective: Objective[MLPAutoencoder] = Objective(lambda *_: (), risk)
@@ -132,7 +132,7 @@ def svdd_steps(
         known = [draw_at_most(kind, size, rng) for kind in (inliers, outliers)]
         return (torch.from_numpy(np.concatenate(known)),)
 
-    def total_risk(model: Hypersphere, x: Tensor, *labelled: Tensor, **_: None) -> Tensor:
+    def total_risk(model: Hypersphere, x: Tensor, *labelled: Tensor) -> Tensor:
         total = risk(model.distances(x, batch_statistics=True))
         for index in labelled:  # inliers first
             n_inliers = min(len(inliers), mini_batches.batch_size)
@@ -161,7 +161,7 @@ def sad_steps(
     def draw(_: Hypersphere, batch: Indices, __: torch.Generator) -> Inputs:
         return (torch.from_numpy(labels[batch]),)
 
-    def risk(model: Hypersphere, x: Tensor, known: Tensor, **_: None) -> Tensor:
+    def risk(model: Hypersphere, x: Tensor, known: Tensor) -> Tensor:
         return deep_sad_risk(model.distances(x, batch_statistics=True), known, weight)
 
     objective = Objective(draw, risk)

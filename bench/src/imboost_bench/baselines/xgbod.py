@@ -10,7 +10,7 @@ import numpy as np
 
 from imboost.arrays import Floats
 from imboost.detectors.base import COUNT, POSITIVE, TWO_OR_MORE
-from imboost.detectors.shallow.base import ScoreFeatureClassifier
+from imboost.detectors.shallow import ScoreFeatureClassifier
 from imboost.labels import Labels
 from imboost.stats.sampling import sample_rows
 

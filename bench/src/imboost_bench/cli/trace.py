@@ -33,7 +33,7 @@ def trace(
     One run has constant weights, as in the paper's experiments, and one decaying weights, as in
     proposition 2.
     """
-    from imboost.detectors.device import resolve_device
+    from imboost.detectors.base import resolve_device
     from imboost_bench.baselines import make_strategy
     from imboost_bench.datasets.adbench import load_dataset
     from imboost_bench.run.protocol import RunSpec

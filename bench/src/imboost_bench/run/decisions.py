@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from imboost.arrays import Floats
 from imboost.datasets.dataset import Dataset
-from imboost.detectors.device import resolve_device
+from imboost.detectors.base import resolve_device
 from imboost.labels import OUTLIER, UNLABELLED
 from imboost_bench.run.protocol import RunLine, RunSpec, open_session
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from imboost.detectors.device import resolve_device
+from imboost.detectors.base import resolve_device
 from imboost.errors import SettingError, UnknownNameError
 from imboost.validation import check_number
 from imboost_bench.baselines import make_detector, make_strategy

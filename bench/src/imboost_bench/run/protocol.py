@@ -13,7 +13,7 @@ from typing import Any, Self
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from imboost.datasets.dataset import Dataset
-from imboost.detectors.device import resolve_device
+from imboost.detectors.base import resolve_device
 from imboost.labels import OUTLIER, UNLABELLED
 from imboost.session import Oracle, Session, run_rounds
 from imboost_bench.baselines import make_detector, make_strategy

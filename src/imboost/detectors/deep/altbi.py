@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from imboost.detectors.base import COUNT
-from imboost.detectors.deep.warmup import WarmupDetector
+from imboost.detectors.deep.generative import WarmupDetector
 from imboost.labels import Labels
 from imboost.training.loop import train
 

@@ -1,10 +1,11 @@
-"""Detectors whose score is the per-row loss of a generative model."""
+"""Base classes of detectors that train a network, or a generative model by the warm-up."""
 
 from __future__ import annotations
 
 import copy
 import math
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -14,23 +15,62 @@ from scipy.stats import median_abs_deviation
 from torch import Tensor
 
 from imboost.arrays import Floats, Mask
-from imboost.detectors.base import COUNT, NOT_NEGATIVE, column_medians
-from imboost.detectors.deep.network import NetworkDetector
+from imboost.detectors.base import (
+    COUNT,
+    COUNT_OR_ZERO,
+    FRACTION,
+    NOT_NEGATIVE,
+    POSITIVE,
+    TWO_OR_MORE,
+    BaseDetector,
+    column_medians,
+    resolve_device,
+)
 from imboost.errors import SettingError, UnknownNameError
 from imboost.explain import Attributions, reference_rows
 from imboost.labels import Labels
-from imboost.models import (
-    BACKBONES,
-    JOINT,
-    CellBackbone,
-    check_decoder_batch_norm,
-    concatenate_members,
-)
+from imboost.models import BACKBONES, MLPVAE, Backbone
+from imboost.stats.scaling import MinMaxScaling
 from imboost.tables.layout import Layout
+from imboost.training.batches import Schedule
 from imboost.training.cell_losses import cell_losses, conditional_means
-from imboost.training.loop import make_optimiser
+from imboost.training.loop import Step, make_optimiser
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.scoring import mean_losses
+from imboost.training.warmup import trimmed_risk, warmup_steps
+
+DECODER_BATCH_NORMS = ("joint", "per-sample")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NetworkDetector(BaseDetector):
+    """Min-max scaling, device and random generators of a deep detector."""
+
+    unsaved_attributes = ("_model", "_optimiser")
+
+    n_members: int = field(default=1, metadata=COUNT)
+    learning_rate: float = field(default=1e-3, metadata=POSITIVE)
+    weight_decay: float = field(default=5e-7, metadata=NOT_NEGATIVE)
+    batch_size: int = field(default=128, metadata=TWO_OR_MORE)
+
+    def _prepare(self, X: NDArray[Any]) -> ScaledRows:
+        """Choose the device, fit the scaling and return the training rows."""
+        self._device = resolve_device(self.device)
+        self._scaling = MinMaxScaling.fit(X)
+        return self._rows(X)
+
+    def _rows(self, X: NDArray[Any]) -> ScaledRows:
+        return ScaledRows(X, self._scaling, self._device)
+
+    def _random_sources(self, stage: int) -> tuple[np.random.Generator, torch.Generator]:
+        """Return random generators of batches and noise for one stage of training.
+
+        They depend only on the seed and the stage, so that training can resume without a saved
+        generator state. Noise is always drawn on the CPU: the same seed then trains the same
+        model on every device.
+        """
+        rng = np.random.default_rng([self._seed, stage])
+        return rng, torch.Generator().manual_seed(int(rng.integers(2**63)))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -46,13 +86,15 @@ class GenerativeDetector(NetworkDetector):
     n_samples: int = field(default=2, metadata=COUNT)
     n_score_samples: int = field(default=16, metadata=COUNT)
     logvar_weight: float = field(default=1.0, metadata=NOT_NEGATIVE)
-    decoder_batch_norm: str = JOINT
+    decoder_batch_norm: str = "joint"
 
     def _check_settings(self) -> None:
         super()._check_settings()
         if self.backbone not in BACKBONES:
             raise UnknownNameError("backbone", str(self.backbone), BACKBONES)
-        check_decoder_batch_norm(self.decoder_batch_norm)
+        if self.decoder_batch_norm not in DECODER_BATCH_NORMS:
+            name = str(self.decoder_batch_norm)
+            raise UnknownNameError("decoder_batch_norm", name, DECODER_BATCH_NORMS)
 
     def _start(self, X: NDArray[Any]) -> ScaledRows:
         """Create model, optimiser and scoring noise; return the training rows."""
@@ -66,7 +108,7 @@ class GenerativeDetector(NetworkDetector):
         self._noise = self._model.draw_noise(1, generator, per_member)
         return rows
 
-    def _new_model(self, generator: torch.Generator, n_members: int) -> Any:
+    def _new_model(self, generator: torch.Generator, n_members: int) -> Backbone:
         return BACKBONES[self.backbone](
             self.n_features_in_,
             generator,
@@ -92,7 +134,8 @@ class GenerativeDetector(NetworkDetector):
             scorer = copy.deepcopy(self._model)
         else:
             scorer = self._new_model(torch.Generator(), self.n_members * len(snapshots))
-            scorer.load_state_dict(concatenate_members(snapshots))
+            joined = {key: torch.cat([one[key] for one in snapshots]) for key in snapshots[0]}
+            scorer.load_state_dict(joined)  # members are the first dimension
             self._noise = self._noise.repeat(len(snapshots), 1, 1, 1)
         self._scorer = scorer.to(self._device).double().requires_grad_(False)
 
@@ -108,7 +151,7 @@ class GenerativeDetector(NetworkDetector):
         deviations of that excess. The residual is the term of the latent code.
         """
         table = self._check_table(X)
-        if not isinstance(self._scorer, CellBackbone):
+        if not isinstance(self._scorer, MLPVAE):
             raise SettingError(
                 f"{type(self).__name__} with the backbone {self.backbone!r} cannot explain its "
                 "scores; use the backbone 'vae'."
@@ -129,7 +172,7 @@ class GenerativeDetector(NetworkDetector):
         self, X: NDArray[Any], labels: Labels, is_audit: Mask | None, weights: Floats | None
     ) -> None:
         super()._set_scores(X, labels, is_audit, weights)
-        if isinstance(self._scorer, CellBackbone):
+        if isinstance(self._scorer, MLPVAE):
             self._fit_reference_losses(X)
 
     def _fit_reference_losses(self, X: NDArray[Any], max_rows: int = 1000) -> None:
@@ -145,7 +188,8 @@ class GenerativeDetector(NetworkDetector):
 
     def _feature_losses(self, X: NDArray[Any]) -> Floats:
         """Return the losses of the features of the layout, (rows, features); nan if missing."""
-        losses = cell_losses(self._scorer, self._rows(X), self._noise)
+        model: Any = self._scorer  # an `MLPVAE`
+        losses = cell_losses(model, self._rows(X), self._noise)
         starts = [feature.start for feature in self._features.features]
         return np.where(np.isnan(X[:, starts]), np.nan, np.add.reduceat(losses, starts, axis=1))
 
@@ -164,6 +208,39 @@ class GenerativeDetector(NetworkDetector):
     def _features(self) -> Layout:
         names = [str(number) for number in range(self.n_features_in_)]
         return self._layout or Layout.of_numbers(names)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WarmupDetector(GenerativeDetector):
+    """Trains on the plain risk, then on the trimmed risk with growing batches (eq. 1 and 2)."""
+
+    batch_growth: float = field(default=1.03, metadata={"minimum": 1.0})
+    max_batch_size: int = field(default=20_000, metadata=TWO_OR_MORE)
+    plain_epochs: int = field(default=10, metadata=COUNT_OR_ZERO)
+    trimmed_epochs: int = field(default=40, metadata=COUNT_OR_ZERO)
+    updates_per_epoch: int = field(default=5, metadata=COUNT)
+    trim_quantile: float = field(default=0.92, metadata=FRACTION)
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self._schedule.warmup_epochs == 0:
+            raise SettingError("plain_epochs and trimmed_epochs must not both be 0.")
+
+    @property
+    def _schedule(self) -> Schedule:
+        return Schedule(**{one.name: getattr(self, one.name) for one in fields(Schedule)})
+
+    def _warmup_steps(
+        self, rows: ScaledRows, rng: np.random.Generator
+    ) -> Iterator[Step[Backbone]]:
+        schedule = self._schedule
+        self._report(f"warm-up: {schedule.warmup_epochs} epochs on {len(rows)} rows")
+        quantile = self.trim_quantile
+        return warmup_steps(schedule, len(rows), rng, trim_quantile=quantile, trim=self._trim)
+
+    def _trim(self, losses: Tensor, threshold: Tensor) -> Tensor:
+        """Return the trimmed risk (eq. 2); overridden to record the kept rows."""
+        return trimmed_risk(losses, threshold)
 
 
 def _column_means(rows: ScaledRows) -> Tensor:

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from imboost.detectors.base import COUNT, NOT_NEGATIVE
-from imboost.detectors.deep.warmup import WarmupDetector
+from imboost.detectors.deep.generative import WarmupDetector
 from imboost.labels import UNLABELLED, Labels
 from imboost.models.backbone import Backbone
 from imboost.training.loop import Step, train

@@ -7,7 +7,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from conftest import make_quick
 from imboost.detectors import Trees
-from imboost.detectors.shallow.neighbor_distances import NeighborDistances
+from imboost.detectors.shallow import NeighborDistances
 from imboost.labels import has_both_classes
 
 LEARNING = {"aad": {"n_trees": 100}, "pine": {"n_trees": 20, "n_spare_trees": 1000}}
@@ -72,7 +72,7 @@ def test_neighbour_distances_leave_the_row_itself_out():
 def test_neighbour_distances_do_not_depend_on_the_chunks(monkeypatch, n_columns):
     rows = np.random.default_rng(0).random((60, n_columns))
     at_once = NeighborDistances(rows, 4)(rows)
-    monkeypatch.setattr("imboost.detectors.shallow.neighbor_distances.MAX_CHUNK_VALUES", 100)
+    monkeypatch.setattr("imboost.detectors.shallow.MAX_CHUNK_VALUES", 100)
     np.testing.assert_array_equal(NeighborDistances(rows, 4)(rows), at_once)
 
 

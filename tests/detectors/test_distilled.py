@@ -12,8 +12,7 @@ from conftest import make_quick
 from imboost import TableDetector, persistence
 from imboost.datasets.orders import mixed_table
 from imboost.detectors import Distilled
-from imboost.detectors.distilled import TeacherAgreement
-from imboost.detectors.distilled.distillation import UNSEEN, _split_rows, draw_rows
+from imboost.detectors.distilled import UNSEEN, TeacherAgreement, _split_rows, draw_rows
 from imboost.errors import DataError, DistillationError, SettingError
 from imboost.tables.layout import Kind, Layout
 from imboost.tables.schema import Schema
@@ -23,7 +22,7 @@ from imboost.tables.schema import Schema
 def _short_training():
     """Train students on fewer drawn rows, for fewer updates."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("imboost.detectors.distilled.distillation.N_DRAWN", 16_000)
+        patch.setattr("imboost.detectors.distilled.N_DRAWN", 16_000)
         patch.setattr("imboost.training.distillation.N_UPDATES", 1500)
         yield
 
@@ -79,7 +78,7 @@ def test_the_agreement_is_that_of_held_out_rows(orders, teacher, student):
 
 
 def test_labelled_rows_are_used_first_and_shared_by_class(orders, teacher, monkeypatch):
-    monkeypatch.setattr("imboost.detectors.distilled.distillation.MAX_ROWS", 100)
+    monkeypatch.setattr("imboost.detectors.distilled.MAX_ROWS", 100)
     labels = np.full(900, -1)
     labels[::15] = np.arange(60) < 10
     agreement = teacher.distill(orders.table, labels, check=False).detector_.agreement_
@@ -89,7 +88,7 @@ def test_labelled_rows_are_used_first_and_shared_by_class(orders, teacher, monke
 
 @pytest.mark.parametrize("n_labelled", [0, 100, 5000])
 def test_one_row_in_five_of_every_class_is_held_out(n_labelled, monkeypatch):
-    monkeypatch.setattr("imboost.detectors.distilled.distillation.MAX_ROWS", 1000)
+    monkeypatch.setattr("imboost.detectors.distilled.MAX_ROWS", 1000)
     rng = np.random.default_rng(0)
     labels = rng.permutation(np.where(np.arange(5000) < n_labelled, 0, -1))
     labels[rng.permutation(np.flatnonzero(labels == 0))[: n_labelled // 10]] = 1
