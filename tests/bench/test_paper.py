@@ -84,13 +84,13 @@ def test_the_last_round_of_mm_is_the_average_of_the_main_table():
 
 def test_table_c1_describes_the_data_sets_of_the_other_tables():
     facts = paper_datasets()
-    assert facts.keys() == paper_figures("test_auc", "IMBoost").keys()
-    for own in facts.values():
-        assert own.share == pytest.approx(own.outliers / own.rows, abs=2e-4)
+    assert set(facts.index) == paper_figures("test_auc", "IMBoost").keys()
+    shares = facts["outliers"] / facts["rows"]
+    assert facts["share"].tolist() == pytest.approx(shares.tolist(), abs=2e-4)
 
 
 def test_facts_about_data_sets_are_about_those_of_the_paper():
     names = {name.lower() for name in (*OTHER_DATA, *OUTLIER_SHARES, *PARTS)}
-    assert names <= paper_datasets().keys()
+    assert names <= set(paper_datasets().index)
     for name, share in OUTLIER_SHARES.items():
-        assert share < paper_datasets()[name.lower()].share
+        assert share < paper_datasets().loc[name.lower(), "share"]

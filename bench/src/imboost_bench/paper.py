@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 RUNNING_TIMES = {("oc-nce", "ab"): 6900.44, ("sb-nce", "rd"): 6966.73, ("imboost", "mm"): 4484.17}
 """Seconds for all 57 data sets with one seed (table C.13)."""
@@ -59,41 +61,17 @@ METHODS = {
 } | {("imboost", "mm"): "IMBoost"}
 """Column of the tables for each detector and query strategy."""
 
-_TABLES = {
-    "test_auc": "table_test_auc.csv",
-    "test_ap": "table_test_ap.csv",
-    "train_auc": "table_training_auc.csv",
-    "train_ap": "table_training_ap.csv",
-}
-_SUMMARY_ROWS = ("Average", "std")
-
-
-@dataclass(frozen=True)
-class PaperDataset:
-    """A row of table C.1: numbers of rows, columns and outliers; `share` is a fraction."""
-
-    rows: int
-    columns: int
-    outliers: int
-    share: float
-
 
 @cache
-def paper_datasets() -> dict[str, PaperDataset]:
-    """Return table C.1 by lower-case data set.
+def paper_datasets() -> DataFrame:
+    """Return table C.1 by lower-case data set: rows, columns, outliers and their share.
 
-    >>> paper_datasets()["thyroid"]
-    PaperDataset(rows=3772, columns=6, outliers=93, share=0.0247)
+    >>> paper_datasets().loc["thyroid"].to_list()
+    [3772.0, 6.0, 93.0, 0.0247]
     """
-    return {
-        row["dataset"].lower(): PaperDataset(
-            rows=int(row["rows"]),
-            columns=int(row["columns"]),
-            outliers=int(row["outliers"]),
-            share=round(float(row["percent"]) / 100, 6),
-        )
-        for row in _read("data_sets.csv")
-    }
+    table = _read("data_sets")[["rows", "columns", "outliers", "percent"]]
+    table["percent"] = (table["percent"] / 100).round(6)
+    return table.rename(columns={"percent": "share"})
 
 
 @cache
@@ -103,11 +81,9 @@ def paper_figures(metric: str, method: str) -> dict[str, float]:
     >>> paper_figures("test_auc", "IMBoost")["thyroid"]
     0.97
     """
-    return {
-        row["dataset"].lower(): float(row[method])
-        for row in _read(_TABLES[metric])
-        if row["dataset"] not in _SUMMARY_ROWS
-    }
+    table = _read(f"table_{metric.replace('train', 'training')}")
+    figures: dict[str, float] = table[method].drop(["average", "std"]).to_dict()
+    return figures
 
 
 @cache
@@ -117,11 +93,16 @@ def paper_rounds(query: str, statistic: str = "mean") -> dict[int, float]:
     It is empty for a query strategy that the paper does not have. The last round is table C.6;
     of "rd-mm" the paper gives only that, without a deviation.
     """
+    rounds = _read("queries_by_round")
     column = query if statistic == "mean" else f"{query} {statistic}"
-    rows = _read("queries_by_round.csv")
-    return {int(row["round"]): float(row[column]) for row in rows if row.get(column)}
+    known = rounds[column].dropna().to_dict() if column in rounds else {}
+    return {int(number): value for number, value in known.items()}
 
 
-def _read(name: str) -> list[dict[str, str]]:
-    source = files("imboost_bench") / "paper_tables" / name
-    return list(csv.DictReader(source.read_text(encoding="utf-8").splitlines()))
+def _read(name: str) -> DataFrame:
+    """Read a table with its first column as the index, in lower case."""
+    import pandas as pd
+
+    with (files("imboost_bench") / "paper_tables" / f"{name}.csv").open("rb") as file:
+        table = pd.read_csv(file, index_col=0)
+    return table.set_axis(table.index.astype(str).str.lower())

@@ -1,5 +1,5 @@
 from imboost_bench.analysis.result_set import ResultSet
-from imboost_bench.report.summary_tables import failure_table
+from imboost_bench.report.contents import failure_table
 from result_lines import failed_line, run_lines
 
 

@@ -57,8 +57,8 @@ def test_what_differs_from_table_c1_is_listed(folder):
 
 
 def test_other_data_of_the_same_size_is_not_the_same(folder):
-    paper = paper_datasets()["mnist"]
-    write(folder, "Classical/24_mnist.npz", paper.rows, paper.columns, paper.outliers)
+    paper = paper_datasets().loc["mnist"].astype(int)
+    write(folder, "Classical/24_mnist.npz", *paper[["rows", "columns", "outliers"]])
     assert sizes_of(folder).loc["mnist", "differs in"] == "another data set"
     result = CliRunner().invoke(app, ["datasets", "--data", str(folder)])
     [line] = [line for line in result.stdout.splitlines() if "│ mnist" in line]
@@ -69,10 +69,10 @@ def test_other_data_of_the_same_size_is_not_the_same(folder):
 @pytest.mark.parametrize("name", sorted(OUTLIER_SHARES))
 def test_fewer_outliers_in_the_papers_runs_are_a_difference(name):
     """As in the report, which marks these data sets."""
-    paper, n_parts = paper_datasets()[name.lower()], PARTS.get(name, 1)
-    size = vars(paper) | {"share": paper.outliers / paper.rows}
+    paper, n_parts = paper_datasets().loc[name.lower()], PARTS.get(name, 1)
+    size = dict(paper) | {"share": paper["outliers"] / paper["rows"], "parts": n_parts}
     share = percent(OUTLIER_SHARES[name])
-    assert difference(name, n_parts, size) == f"at most {share} outliers in the paper's runs"
+    assert difference(name, size) == f"at most {share} outliers in the paper's runs"
     assert rows_unlike_paper(name, "all", n_parts)
 
 

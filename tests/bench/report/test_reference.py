@@ -8,7 +8,7 @@ from imboost.errors import UnknownNameError
 from imboost_bench.analysis.method_key import FAMILY_ORDER
 from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.report import write_report
-from imboost_bench.report.canvas import COLOURS
+from imboost_bench.report.charts import COLOURS
 from imboost_bench.run.protocol import RoundResult
 from imboost_bench.run.results import ResultFile
 from report_making import LINES, csv_table, text_of

@@ -4,8 +4,7 @@ import io
 import pandas as pd
 import pytest
 
-from imboost_bench.report.formatting import format_value
-from imboost_bench.report.report_table import Matrix, Table
+from imboost_bench.report.tables import Table, format_value
 from page_reading import markdown_tables
 
 DASH = "\N{EN DASH}"
@@ -41,13 +40,12 @@ TABLE = Table(
     ),
     {"AUC": "figure", "change": "signed"},
 )
-MATRIX = Matrix(
+MATRIX = Table(
     pd.DataFrame(
-        [[0.75, 1.0], [None, 0.5]],
-        index=pd.Index(["wine", "musk"], name="data set"),
-        columns=["x", "y"],
+        [["wine", 0.75, 1.0], ["musk", None, 0.5], ["mean", 0.75, 0.75], ["wins", 0.0, 2.0]],
+        columns=["data set", "x", "y"],
     ),
-    summary={"mean": ("figure", [0.75, 0.75]), "wins": ("number", [0.0, 2.0])},
+    summary={"mean": "figure", "wins": "number"},
     scale=(0.5, 1.0),
 )
 
@@ -78,18 +76,31 @@ def test_sheets_read_back_as_they_were():
 
 
 def test_a_matrix_marks_the_best_of_a_row_and_shades_by_size():
-    low, high = MATRIX.cells(0)
-    assert (low["text"], low["is_best"], low["shade"]) == (".750", False, "rgba(0,114,178,0.25)")
-    assert (high["text"], high["is_best"], high["shade"]) == ("1.00", True, "rgba(0,114,178,0.50)")
+    low, high = MATRIX.styles.iloc[0]
+    assert low == "background:rgba(0,114,178,0.25);"
+    assert high == "background:rgba(0,114,178,0.50);font-weight:700"
 
 
 def test_a_row_with_one_figure_has_no_best_and_chance_no_shade():
-    missing, chance = MATRIX.cells(1)
-    assert (missing["text"], missing["shade"]) == (DASH, "")
-    assert (chance["is_best"], chance["shade"]) == (False, "")
+    assert MATRIX.styles.iloc[1].tolist() == ["", ""]
+    assert MATRIX.texts[1] == ["musk", DASH, "0.500"]
+
+
+def test_summary_rows_have_neither_a_best_nor_a_shade():
+    assert (MATRIX.styles.iloc[2:] == "").all(axis=None)
 
 
 def test_signs_of_differences_have_shades_of_their_own():
-    matrix = Matrix(pd.DataFrame([[0.3, -0.3]]), {}, (0.0, 0.3), "signed")
-    shades = [cell["shade"] for cell in matrix.cells(0)]
-    assert shades == ["rgba(0,114,178,0.50)", "rgba(213,94,0,0.50)"]
+    frame = pd.DataFrame(
+        [["wine", 0.3, -0.3], ["mean", 0.3, -0.3]], columns=["data set", "x", "y"]
+    )
+    styles = Table(frame, summary={"mean": "signed"}, scale=(0.0, 0.3)).styles.iloc[0]
+    assert styles.tolist() == [
+        f"background:rgba({rgb},0.50);" for rgb in ("0,114,178", "213,94,0")
+    ]
+
+
+def test_columns_follow_from_their_types_unless_their_name_or_the_table_says_otherwise():
+    values = {"method": ["a"], "runs": [2], "AUC": [0.5], "seconds": [1.0], "own": [0.5]}
+    kinds = dict(Table(pd.DataFrame(values), {"own": "margin"}).columns)
+    assert list(kinds.values()) == ["text", "count", "figure", "number", "margin"]

@@ -7,7 +7,7 @@ import pytest
 from imboost.errors import ResultsError
 from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.report import write_report
-from imboost_bench.report.figures import time_panel
+from imboost_bench.report.figures import time_marks
 from imboost_bench.run.protocol import RoundResult
 from imboost_bench.run.results import ResultFile
 from report_making import csv_table, lines_of, report_on, text_of
@@ -112,11 +112,11 @@ def test_times_of_several_machines_are_kept_apart(tmp_path):
     assert [(row["machine"], float(row["ratio"])) for row in rows] == [("here", 4), ("there", 4)]
 
 
-def test_the_time_panel_shows_the_machine_with_the_most_runs():
+def test_the_chart_of_times_shows_the_machine_with_the_most_runs():
     lines = []
     for name, host in (("wine", "here"), ("WBC", "there"), ("Pima", "there")):
         seconds = 2.0 if host == "here" else 6.0
         lines += run_lines(name, 1, 0.9, host=host, seconds=1.0)
         lines += run_lines(name, 1, 0.8, method="oc/rd", host=host, seconds=seconds)
-    panel = time_panel(ResultSet(lines))
-    assert panel.values == {"imboost/mm": 1.0, "oc/rd": 6.0}
+    marks = time_marks(ResultSet(lines))
+    assert marks["value"].to_dict() == {"imboost/mm": 1.0, "oc/rd": 6.0}

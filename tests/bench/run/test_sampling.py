@@ -27,7 +27,7 @@ def n_outliers(split):
 
 @pytest.mark.parametrize("name", PAPER_OUTLIERS)
 def test_shares_of_the_paper_give_its_numbers_of_outliers(name):
-    facts = paper_datasets()[name]
+    facts = paper_datasets().loc[name]
     n_inliers, share = facts.rows - facts.outliers, OUTLIER_SHARES[name]
     assert int(share * n_inliers / (1 - share)) == PAPER_OUTLIERS[name]
 

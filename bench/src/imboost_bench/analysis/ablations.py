@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from imboost_bench.analysis.aggregate import mean_over_seeds, of_metric
+import pandas as pd
+
+from imboost_bench.analysis.aggregate import mean_over_seeds
 from imboost_bench.analysis.comparison import paired_intervals
-from imboost_bench.analysis.coverage import MIN_FRACTION
 from imboost_bench.analysis.method_key import IMBOOST, MethodKey
 from imboost_bench.run.ablation import ABLATIONS, Ablation
 from imboost_bench.run.settings import read_settings
@@ -15,20 +15,17 @@ from imboost_bench.run.settings import read_settings
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+# Methods with results on a smaller fraction of the data sets, or values of a setting with a
+# smaller fraction of the runs, are left out: comparisons are on what all others have.
+MIN_FRACTION = 0.5
 
-@dataclass(frozen=True)
-class AblationTable:
-    """All values of one setting, over the data sets and seeds that they share.
 
-    Parameters
-    ----------
-    ablation : Ablation
-    values : DataFrame
-        Indexed by value: mean and std of the test AUC, the paper's mean (paper), and the
-        paired difference to the default value with its interval (n, difference, low, high). NaN
-        where there are no runs.
-    n_data_sets, n_runs : int
-        Data sets, and runs of each value.
+class AblationTable(NamedTuple):
+    """All values of one setting, over the `n_data_sets` and `n_runs` that they share.
+
+    `values` is indexed by value: mean and std of the test AUC, the paper's mean (paper), and the
+    paired difference to the default value with its interval (n, difference, low, high). NaN where
+    there are no runs.
     """
 
     ablation: Ablation
@@ -40,12 +37,11 @@ class AblationTable:
 def changed_value(key: MethodKey) -> tuple[Ablation, float] | None:
     """Return the ablation a method belongs to and its value; None for any other method."""
     values = read_settings(key.settings)
-    if len(values) != 1 or MethodKey(key.detector, key.query, key.protocol) != IMBOOST:
-        return None
-    [(setting, value)] = values.items()
-    for ablation in ABLATIONS.values():
-        if setting == ablation.setting and isinstance(value, int | float):
-            return (ablation, value) if value != ablation.default else None
+    if len(values) == 1 and key._replace(settings="") == IMBOOST:
+        [(setting, value)] = values.items()
+        for ablation in ABLATIONS.values():
+            if setting == ablation.setting and isinstance(value, int | float):
+                return (ablation, value) if value != ablation.default else None
     return None
 
 
@@ -63,8 +59,6 @@ def ablation_tables(runs: DataFrame, keys: dict[str, MethodKey]) -> list[Ablatio
 def _ablation_table(
     ablation: Ablation, values: dict[str, float], runs: DataFrame
 ) -> AblationTable:
-    import pandas as pd
-
     default = IMBOOST.name
     runs = runs[runs["method"].isin([*values, default])].set_index(["dataset", "seed"])
     pairs = {name: set(own.index) for name, own in runs.groupby("method")}
@@ -75,7 +69,7 @@ def _ablation_table(
         counted[default] = ablation.default
         shared &= pairs[default]
     runs = runs[runs["method"].isin(counted) & runs.index.isin(shared)].reset_index()
-    figures = of_metric(mean_over_seeds(runs, "method"), "test_auc")
+    figures = mean_over_seeds(runs, "method").query("metric == 'test_auc'")
     table = figures[["mean", "std"]].groupby("method").mean()
     if default in counted:
         gains = paired_intervals(runs, default, "test_auc").rename(columns={"mean": "difference"})

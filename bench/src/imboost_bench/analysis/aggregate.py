@@ -49,8 +49,3 @@ def mean_over_seeds(rows: DataFrame, *keys: str) -> DataFrame:
     std = by_seed.groupby(index).std()
     long = pd.concat({"mean": mean, "std": std}, axis=1).stack(level=1, future_stack=True)
     return long.rename_axis([*index, "metric"]).join(counts)
-
-
-def of_metric(figures: DataFrame, metric: str) -> DataFrame:
-    """Return the rows of `mean_over_seeds` for one metric."""
-    return figures[figures.index.get_level_values("metric") == metric].droplevel("metric")

@@ -7,9 +7,7 @@ because they are not independent.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scipy import stats
 
@@ -50,12 +48,6 @@ def outcome(interval: Any) -> str:
     return "better" if interval.mean > 0 else "worse"
 
 
-def win_counts(values: DataFrame) -> Series:
-    """Count the rows in which each column is highest; ties share the win."""
-    is_best = values.eq(values.max(axis=1), axis=0)
-    return is_best.div(is_best.sum(axis=1), axis=0).sum()
-
-
 def nemenyi_difference(n_methods: int, n_data_sets: int) -> float:
     """Return the critical difference of mean ranks in Nemenyi's test.
 
@@ -72,33 +64,11 @@ def nemenyi_difference(n_methods: int, n_data_sets: int) -> float:
     return quantile * math.sqrt(n_methods * (n_methods + 1) / (6 * n_data_sets))
 
 
-def indistinguishable(ranks: Iterable[float], critical: float) -> list[tuple[float, float]]:
-    """Return the maximal intervals of mean ranks that are no wider than the critical difference.
+class Ranking(NamedTuple):
+    """Mean rank (1 is best) and number of data sets won by method, and their significance.
 
-    >>> indistinguishable([1.0, 1.5, 2.2, 4.0], 1.0)
-    [(1.0, 1.5), (1.5, 2.2)]
-    """
-    ordered = sorted(ranks)
-    intervals: list[tuple[float, float]] = []
-    for start in ordered:
-        end = max(rank for rank in ordered if rank <= start + critical)
-        if end > start and (not intervals or end > intervals[-1][1]):
-            intervals.append((start, end))
-    return intervals
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """Methods ranked on the data sets for which all of them have results.
-
-    Parameters
-    ----------
-    ranks, wins : Series
-        Mean rank and number of data sets won, by method; rank 1 is best.
-    friedman : float
-        p value of the Friedman test; NaN with fewer than three methods or two data sets.
-    critical : float
-        Nemenyi's critical difference of mean ranks; NaN likewise.
+    `friedman` is the p value of the Friedman test, `critical` Nemenyi's critical difference of
+    mean ranks; both are NaN with fewer than three methods or two data sets.
     """
 
     ranks: Series
@@ -106,19 +76,23 @@ class Ranking:
     friedman: float = math.nan
     critical: float = math.nan
 
-    @classmethod
-    def of(cls, values: DataFrame) -> Ranking:
-        """Rank the columns of a table of data sets by methods; higher values are better."""
-        n_data_sets, n_methods = values.shape
-        if values.empty or values.isna().any(axis=None):
-            missing = values.mean() * math.nan
-            return cls(missing, missing)
-        ranks = values.rank(axis=1, ascending=False)
-        tests = (math.nan, math.nan)
-        if n_methods >= 3 and n_data_sets >= 2 and (ranks.nunique(axis=1) > 1).any():
-            friedman = float(stats.friedmanchisquare(*ranks.to_numpy().T).pvalue)
-            tests = (friedman, nemenyi_difference(n_methods, n_data_sets))
-        return cls(ranks.mean(), win_counts(values), *tests)
+
+def rank_methods(values: DataFrame) -> Ranking:
+    """Rank the columns of a table of data sets by methods; higher values are better.
+
+    Ties share ranks and wins. Without a value for every method and data set, all is NaN.
+    """
+    n_data_sets, n_methods = values.shape
+    if values.empty or values.isna().any(axis=None):
+        missing = values.mean() * math.nan
+        return Ranking(missing, missing)
+    ranks = values.rank(axis=1, ascending=False)
+    is_best = values.eq(values.max(axis=1), axis=0)
+    wins = is_best.div(is_best.sum(axis=1), axis=0).sum()
+    if n_methods < 3 or n_data_sets < 2 or (ranks.nunique(axis=1) == 1).all():
+        return Ranking(ranks.mean(), wins)
+    friedman = float(stats.friedmanchisquare(*ranks.to_numpy().T).pvalue)
+    return Ranking(ranks.mean(), wins, friedman, nemenyi_difference(n_methods, n_data_sets))
 
 
 def time_ratios(runs: DataFrame, reference: str, keys: dict[str, MethodKey]) -> DataFrame:
@@ -139,13 +113,8 @@ def time_ratios(runs: DataFrame, reference: str, keys: dict[str, MethodKey]) -> 
         reference_seconds=("seconds_reference", "sum"),
     )
     times = times[times["reference_seconds"] > 0]
-    papers = {
-        name: RUNNING_TIMES.get((key.detector, key.query)) if key.is_plain else None
-        for name, key in keys.items()
-    }
-    paper = times["method"].map(pd.Series(papers, dtype=float)).astype(float)
-    times = times.assign(
-        ratio=times["seconds"] / times["reference_seconds"],
-        paper=paper / (papers[reference] or float("nan")),
-    )
+    plain = {name: key[:2] for name, key in keys.items() if key.is_plain}
+    papers = pd.Series(plain, dtype=object).map(RUNNING_TIMES).astype(float)
+    paper = times["method"].map(papers).astype(float) / papers.get(reference, float("nan"))
+    times = times.assign(ratio=times["seconds"] / times["reference_seconds"], paper=paper)
     return times.sort_values(["device", "host", "ratio"], kind="stable")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from imboost.present.formatting import percent
@@ -49,8 +48,7 @@ LIKE_FOR_LIKE = QueryProtocol(outlier_share=PAPER_SHARE, split=RANDOM)
 """The paper's questions, with its splits and its numbers of outliers."""
 
 
-@dataclass(frozen=True)
-class MethodKey:
+class MethodKey(NamedTuple):
     """A detector, its query strategy, the protocol and the settings other than the defaults.
 
     >>> MethodKey("imboost", "mm", QueryProtocol(budget="20rows"), "n_members=5").name
@@ -108,16 +106,15 @@ def rows_unlike_paper(group: str, outlier_share: str, n_parts: int) -> str:
     >>> rows_unlike_paper("thyroid", "paper", 1)
     ''
     """
-    facts = paper_datasets().get(group.lower())
-    if facts is None:
+    if group.lower() not in paper_datasets().index:
         return ""
     if group in OTHER_DATA:
         return "another data set in the paper"
-    reasons = []
     shares = [largest_share(share, group) for share in (PAPER_SHARE, outlier_share)]
-    if min(shares[0], facts.share) != min(shares[1], facts.share):
-        paper, own = ("all" if share == 1 else f"up to {percent(share)}" for share in shares)
-        reasons.append(f"outliers {paper} in the paper, {own} here")
+    paper, here = ("all" if share == 1 else f"up to {percent(share)}" for share in shares)
+    all_outliers = paper_datasets().loc[group.lower(), "share"]
+    is_alike = min(shares[0], all_outliers) == min(shares[1], all_outliers)
+    reasons = [] if is_alike else [f"outliers {paper} in the paper, {here} here"]
     if n_parts < PARTS.get(group, 1):
         reasons.append(f"{n_parts} of {PARTS[group]} parts")
     return "; ".join(reasons)

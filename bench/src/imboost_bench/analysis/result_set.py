@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import pandas as pd
 
 from imboost.errors import UnknownNameError
-from imboost_bench.analysis.ablations import AblationTable, ablation_tables, changed_value
-from imboost_bench.analysis.aggregate import METRICS, mean_over_seeds, of_metric, reading_order
-from imboost_bench.analysis.comparison import Ranking, paired_intervals, time_ratios
-from imboost_bench.analysis.coverage import Coverage, find_coverage
+from imboost_bench.analysis.ablations import (
+    MIN_FRACTION,
+    AblationTable,
+    ablation_tables,
+    changed_value,
+)
+from imboost_bench.analysis.aggregate import METRICS, mean_over_seeds, reading_order
+from imboost_bench.analysis.comparison import (
+    Ranking,
+    outcome,
+    paired_intervals,
+    rank_methods,
+    time_ratios,
+)
 from imboost_bench.analysis.method_key import (
     IMBOOST,
     PAPER_PROTOCOL,
@@ -25,7 +36,21 @@ from imboost_bench.paper import paper_datasets, paper_figures
 from imboost_bench.run.protocol import RoundResult
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
+
+
+class Coverage(NamedTuple):
+    """The compared methods and the data sets for which all of them have results.
+
+    `too_few` are the numbers of data sets of the methods with results on less than `MIN_FRACTION`
+    of them. Of the `shared` data sets every compared method has all parts; `missing` are the
+    others, with a row (group, method, status) per compared method that lacks it or a part of it.
+    """
+
+    methods: list[str]
+    too_few: dict[str, int]
+    shared: list[str]
+    missing: DataFrame
 
 
 @dataclass(frozen=True)
@@ -47,12 +72,19 @@ class ResultSet:
     against: str | None = None
 
     @cached_property
+    def _keys(self) -> list[MethodKey]:
+        return [MethodKey.of(line) for line in self.lines]
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """The method of each line; the protocol is in the names if runs differ in it."""
+        is_one = len({key.protocol for key in self._keys}) == 1
+        return [(_on_paper(key) if is_one else key).name for key in self._keys]
+
+    @cached_property
     def frame(self) -> DataFrame:
         """All lines, with the name of the method in a column."""
-        import pandas as pd
-
-        names = [self._name(MethodKey.of(line)) for line in self.lines]
-        return pd.DataFrame([vars(line) for line in self.lines]).assign(method=names)
+        return pd.DataFrame([vars(line) for line in self.lines]).assign(method=self._names)
 
     @cached_property
     def rounds(self) -> DataFrame:
@@ -74,38 +106,32 @@ class ResultSet:
     @cached_property
     def keys(self) -> dict[str, MethodKey]:
         """The methods with a successful run, by name."""
-        keys = {self._name(key): key for key in map(MethodKey.of, self.lines)}
+        keys = dict(zip(self._names, self._keys, strict=True))
         return {name: keys[name] for name in self.runs["method"].unique()}
-
-    def _name(self, key: MethodKey) -> str:
-        """Return the name of a method, without the protocol if all runs have the same."""
-        return (replace(key, protocol=PAPER_PROTOCOL) if self._has_one_protocol else key).name
-
-    @cached_property
-    def _has_one_protocol(self) -> bool:
-        return len({MethodKey.of(line).protocol for line in self.lines}) == 1
 
     @cached_property
     def figures(self) -> DataFrame:
         """Mean and std over seeds by method, data set and metric, and the paper's figures."""
         figures = mean_over_seeds(self.runs, "method")
-        papers = []
-        for method, group, metric in figures.index:
-            column = self.keys[method].paper_column
-            papers.append(paper_figures(metric, column).get(group.lower()) if column else None)
-        figures = figures.assign(paper=papers).astype({"paper": float})
+        columns = [self.keys[method].paper_column for method, _, _ in figures.index]
+        figures["paper"] = [
+            paper_figures(metric, column).get(group.lower(), float("nan"))
+            if column
+            else float("nan")
+            for (_, group, metric), column in zip(figures.index, columns, strict=True)
+        ]
         return figures.assign(difference=figures["mean"] - figures["paper"])
 
     def table(self, metric: str, column: str = "mean") -> DataFrame:
         """Return a column of `figures` as a table of data sets by methods."""
-        return of_metric(self.figures, metric)[column].unstack("method")
+        return self.figures[column].xs(metric, level="metric").unstack("method")
 
     def means(self, metric: str, groups: Sequence[str] | None = None) -> DataFrame:
         """Average the figures of each method over data sets: the shared ones by default.
 
         Without shared data sets, they are averaged over each method's own.
         """
-        figures = of_metric(self.figures, metric)
+        figures = self.figures.xs(metric, level="metric")
         chosen = groups or self.shared
         if chosen:
             figures = figures[figures.index.get_level_values("group").isin(chosen)]
@@ -114,18 +140,18 @@ class ResultSet:
     @cached_property
     def protocol(self) -> QueryProtocol:
         """The protocol under which methods are compared."""
-        counts = Counter(self.keys[name].protocol for name in self.runs["method"])
-        return PAPER_PROTOCOL if PAPER_PROTOCOL in counts else counts.most_common(1)[0][0]
+        protocols = [self.keys[name].protocol for name in self.runs["method"]]
+        return max(set(protocols), key=lambda own: (own == PAPER_PROTOCOL, protocols.count(own)))
 
     @cached_property
     def unlike_paper(self) -> dict[str, str]:
         """Data sets whose rows differ from the paper's in the compared runs, and how."""
-        n_parts = self.figures["n_parts"].groupby("group").max()
-        reasons = {
-            group: rows_unlike_paper(group, self.protocol.outlier_share, n_parts[group])
-            for group in self.groups
-        }
-        return {group: reason for group, reason in reasons.items() if reason}
+        n_parts, share = (
+            self.figures["n_parts"].groupby("group").max(),
+            self.protocol.outlier_share,
+        )
+        reasons = {name: rows_unlike_paper(name, share, n_parts[name]) for name in self.groups}
+        return {name: reason for name, reason in reasons.items() if reason}
 
     @cached_property
     def paper_groups(self) -> list[str]:
@@ -134,7 +160,8 @@ class ResultSet:
         Those of the shared ones that have the same rows in the paper; if there are none, all that
         the paper has.
         """
-        known = [name for name in self.shared or self.groups if name.lower() in paper_datasets()]
+        papers = paper_datasets().index
+        known = [name for name in self.shared or self.groups if name.lower() in papers]
         return [name for name in known if name not in self.unlike_paper] or known
 
     @property
@@ -146,12 +173,24 @@ class ResultSet:
     def coverage(self) -> Coverage:
         """The compared methods and the data sets for which all of them have results."""
         same = [name for name, key in self.keys.items() if key.protocol == self.protocol]
-        plain = [name for name in same if changed_value(self.keys[name]) is None]
-        return self.coverage_of(plain or same)
+        return self.coverage_of([n for n in same if changed_value(self.keys[n]) is None] or same)
 
-    def coverage_of(self, methods: Sequence[str]) -> Coverage:
+    def coverage_of(self, names: Sequence[str]) -> Coverage:
         """Return the coverage of some of the methods."""
-        return find_coverage(self.runs[self.runs["method"].isin(methods)], self.failed)
+        runs = self.runs[self.runs["method"].isin(names)]
+        n_groups = runs.groupby("method", sort=False)["group"].nunique()
+        is_compared = n_groups >= MIN_FRACTION * n_groups.max()
+        methods = list(n_groups.index[is_compared])
+        parts = runs[["group", "dataset"]].drop_duplicates()
+        wanted = parts.merge(pd.DataFrame({"method": methods}), how="cross")
+        own, known = (pd.MultiIndex.from_frame(f[["method", "dataset"]]) for f in (wanted, runs))
+        missing = wanted[~own.isin(known)]
+        reasons = self.failed.drop_duplicates(["method", "dataset"], keep="last")
+        missing = missing.merge(reasons[["method", "dataset", "status"]], how="left")
+        missing = missing.fillna({"status": "not run"})[["group", "method", "status"]]
+        shared = sorted(set(parts["group"]) - set(missing["group"]), key=reading_order)
+        too_few = n_groups[~is_compared].to_dict()
+        return Coverage(methods, too_few, shared, missing.drop_duplicates())
 
     @cached_property
     def methods(self) -> list[str]:
@@ -187,7 +226,7 @@ class ResultSet:
 
         It is the one named by `against`; otherwise IMBoost if present, otherwise the best.
         """
-        plain = {replace(self.keys[n], protocol=PAPER_PROTOCOL).name: n for n in self.methods}
+        plain = {_on_paper(self.keys[name]).name: name for name in self.methods}
         if self.against is None:
             return plain.get(IMBOOST.name, self.methods[0])
         known = plain | {name: name for name in self.methods}
@@ -202,7 +241,7 @@ class ResultSet:
     def rankings(self) -> dict[str, Ranking]:
         """The compared methods ranked on the shared data sets, by metric."""
         return {
-            metric: Ranking.of(self.table(metric).loc[self.shared, self.methods])
+            metric: rank_methods(self.table(metric).loc[self.shared, self.methods])
             for metric in METRICS
         }
 
@@ -215,6 +254,12 @@ class ResultSet:
         gains = paired_intervals(self.compared_runs, self.reference, "test_auc")
         gains = gains.reindex([name for name in self.methods if name in gains.index])
         return gains[gains["n"] > 0].sort_values("mean", ascending=False, kind="stable")
+
+    @cached_property
+    def outcomes(self) -> Series:
+        """Whether each of `gains` is significant, as a word."""
+        words = {gain.Index: outcome(gain) for gain in self.gains.itertuples()}
+        return pd.Series(words, dtype=object)
 
     @cached_property
     def queries(self) -> list[str]:
@@ -233,16 +278,14 @@ class ResultSet:
         A round is left out if one of the data sets lacks it.
         """
         rows = self.rounds[self.rounds["method"].isin(methods) & self.rounds["group"].isin(groups)]
-        by_round = of_metric(mean_over_seeds(rows, "method", "round"), "test_auc")
-        by_round = by_round.groupby(["method", "round"])[["mean", "std"]]
+        figures = mean_over_seeds(rows, "method", "round").query("metric == 'test_auc'")
+        by_round = figures.groupby(["method", "round"])[["mean", "std"]]
         return by_round.mean()[by_round.size() == len(groups)]
 
     @cached_property
     def leaders(self) -> list[str]:
         """The best method of each family, and the reference."""
-        best: dict[str, str] = {}
-        for name in self.methods:
-            best.setdefault(self.keys[name].family, name)
+        best = {self.keys[name].family: name for name in reversed(self.methods)}
         return [name for name in self.methods if name in {*best.values(), self.reference}]
 
     @cached_property
@@ -254,3 +297,8 @@ class ResultSet:
     def times(self) -> DataFrame:
         """Running times as ratios to the reference's."""
         return time_ratios(self.compared_runs, self.reference, self.keys)
+
+
+def _on_paper(key: MethodKey) -> MethodKey:
+    """Return a method under the paper's protocol."""
+    return key._replace(protocol=PAPER_PROTOCOL)

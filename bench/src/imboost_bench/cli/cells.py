@@ -13,7 +13,7 @@ from imboost_bench.cli.tables import print_table
 
 if TYPE_CHECKING:
     from imboost_bench.cells import CellsResult
-    from imboost_bench.report.formatting import Kind
+    from imboost_bench.report.tables import Kind
 
 
 def cells(
@@ -73,7 +73,7 @@ def _print(results: Sequence[CellsResult]) -> None:
     import pandas as pd
 
     from imboost.present.formatting import percent
-    from imboost_bench.report.report_table import Table
+    from imboost_bench.report.tables import Table
 
     shares = [{"share": result.share, "twice": result.share_twice} for result in results]
     frame = pd.DataFrame([vars(result) for result in results]).join(pd.DataFrame(shares))

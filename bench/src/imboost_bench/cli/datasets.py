@@ -15,7 +15,7 @@ def datasets(data: options.BenchmarkData) -> None:
     """
     from imboost_bench.paper import OTHER_DATA, OTHER_DATA_NOTE
     from imboost_bench.report.data_sets import data_set_table
-    from imboost_bench.report.report_table import Table
+    from imboost_bench.report.tables import Table
 
     table = data_set_table(data)
     shown = table.frame.loc[:, lambda frame: ~frame.columns.str.startswith("paper's")]

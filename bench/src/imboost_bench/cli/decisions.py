@@ -30,7 +30,7 @@ def decisions(
     A tenth of the questions are random rows. Finished runs are not repeated; the exit code is 1
     if a run failed.
     """
-    from imboost_bench.report.report_table import Table
+    from imboost_bench.report.tables import Table
     from imboost_bench.run.decisions import (
         DecisionResult,
         evaluate_decisions,
@@ -56,6 +56,6 @@ def decisions(
     lines = [line for line in results.read() if line.status == "ok" and line.spec in planned]
     if lines:
         title = f"{len({line.spec for line in lines})} runs, after the last round"
-        print_table(Table(summarize_decisions(lines), {"value": "figure"}), title)
+        print_table(Table(summarize_decisions(lines)), title)
     if not succeeded:
         raise typer.Exit(1)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Mapping
 from pathlib import Path
+
+import pandas as pd
 
 from imboost.present.formatting import percent
 from imboost_bench.analysis.aggregate import reading_order
 from imboost_bench.datasets.adbench import find_datasets, read_size
 from imboost_bench.paper import OTHER_DATA, OUTLIER_SHARES, PARTS, paper_datasets
-from imboost_bench.report.formatting import Kind
-from imboost_bench.report.report_table import Table
+from imboost_bench.report.tables import Table
 
-_KINDS: dict[str, Kind] = {
-    "rows": "count",
-    "columns": "count",
-    "outliers": "count",
-    "share": "percent",
-}
+_SIZES = ["rows", "columns", "outliers"]
 
 
 def data_set_table(folder: Path | str) -> Table:
@@ -27,44 +23,32 @@ def data_set_table(folder: Path | str) -> Table:
     the same numbers, as in the paper's table, and the sums otherwise. Only labels and shapes are
     read.
     """
-    import pandas as pd
-
-    rows = []
-    ordered = sorted(find_datasets(folder).values(), key=lambda file: reading_order(file.group))
-    for group, files in groupby(ordered, key=lambda file: file.group):
-        sizes = [read_size(file) for file in files]
-        total = max if len({(size[0], size[2]) for size in sizes}) == 1 else sum
-        n_rows, n_outliers = (total(size[at] for size in sizes) for at in (0, 2))
-        size = {
-            "rows": n_rows,
-            "columns": max(size[1] for size in sizes),
-            "outliers": n_outliers,
-            "share": n_outliers / n_rows,
-        }
-        paper = paper_datasets().get(group.lower())
-        rows.append(
-            {"data set": group, "parts": len(sizes)}
-            | size
-            | {f"paper's {name}": getattr(paper, name, None) for name in size}
-            | {"differs in": difference(group, len(sizes), size)}
-        )
-    kinds = _KINDS | {f"paper's {name}": kind for name, kind in _KINDS.items()}
-    return Table(pd.DataFrame(rows), kinds | {"parts": "count", "differs in": "prose"})
+    files = find_datasets(folder).values()
+    parts = pd.DataFrame([read_size(file) for file in files], columns=_SIZES)
+    by_group = parts.groupby([file.group for file in files])
+    is_alike = by_group[["rows", "outliers"]].nunique().max(axis=1) == 1
+    table = by_group.max()
+    table.loc[~is_alike, ["rows", "outliers"]] = by_group[["rows", "outliers"]].sum()
+    table.insert(0, "parts", by_group.size())
+    table["share"] = table["outliers"] / table["rows"]
+    table = table.sort_index(key=lambda names: names.map(reading_order))
+    papers = paper_datasets().reindex(table.index.str.lower()).set_axis(table.index)
+    shown = table.join(papers.add_prefix("paper's "))
+    shown["differs in"] = [difference(str(name), size) for name, size in table.iterrows()]
+    return Table(shown.reset_index(names="data set"))
 
 
-def difference(group: str, n_parts: int, size: dict[str, float]) -> str:
+def difference(group: str, size: Mapping[str, float]) -> str:
     """Say what differs from the paper's table and runs; "" if nothing does."""
-    paper = paper_datasets().get(group.lower())
-    if paper is None:
+    if group.lower() not in paper_datasets().index:
         return "not in the paper"
-    names = [
-        name for name in ("rows", "columns", "outliers") if size[name] != getattr(paper, name)
-    ]
-    numbers = [f"{getattr(paper, name):,} {name} in the paper" for name in names]
+    paper = paper_datasets().loc[group.lower()]
+    numbers = [f"{paper[of]:,.0f} {of} in the paper" for of in _SIZES if size[of] != paper[of]]
     if group in OTHER_DATA:
         return "; ".join(["another data set", *numbers])
-    limit = OUTLIER_SHARES.get(group, 1.0)
-    reasons = [f"{n_parts} of {PARTS[group]} parts"] if n_parts < PARTS.get(group, 1) else []
+    reasons, n_parts, limit = [], PARTS.get(group, 1), OUTLIER_SHARES.get(group, 1.0)
+    if size["parts"] < n_parts:
+        reasons.append(f"{size['parts']:.0f} of {n_parts} parts")
     if limit < size["share"]:
         reasons.append(f"at most {percent(limit)} outliers in the paper's runs")
     return "; ".join(reasons + numbers)

@@ -2,127 +2,139 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
+from typing import Any
 
-from imboost_bench.analysis.comparison import indistinguishable, outcome
+import pandas as pd
+
+from imboost_bench.analysis.comparison import outcome
 from imboost_bench.analysis.method_key import FAMILY_ORDER
 from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.paper import paper_rounds
-from imboost_bench.report.canvas import COLOURS
-from imboost_bench.report.comparison_charts import (
-    Mark,
-    Panel,
-    critical_difference_diagram,
-    dot_plot,
-    setting_panels,
-)
-from imboost_bench.report.curves import learning_curves, small_multiples
+from imboost_bench.report.charts import COLOURS, curve_panels, dot_plot
+
+_ROUNDS = "round of questions (0: no answer yet)"
 
 
 def draw_figures(results: ResultSet) -> dict[str, str]:
     """Draw all figures, by name."""
-    return {
-        "means": _mean_figure(results) if results.shared else "",
-        "gains": _gain_figure(results) if results.gains["low"].notna().any() else "",
-        "ranks": _rank_figure(results),
-        "queries": _query_figure(results) if results.query_groups else "",
+    marks = {"means": mean_marks(results), "gains": gain_marks(results)}
+    marks |= {"ranks": rank_marks(results), "times": time_marks(results)}
+    axes: dict[str, dict[str, Any]] = {
+        "means": {"label": "mean test AUC"},
+        "gains": {"label": f"test AUC minus that of {results.reference}", "origin": 0.0},
+        "ranks": {"label": "mean rank (1 is best)"},
+        "times": {"label": f"time ({results.reference}: 1)", "origin": 1.0, "log": True},
+    }
+    figures = {n: "" if own.empty else dot_plot(own, **axes[n]) for n, own in marks.items()}
+    return figures | {
+        "queries": _query_figure(results),
         "leaders": _leader_figure(results),
         "settings": _setting_figure(results),
         "data_sets": _data_set_figure(results),
     }
 
 
-def _mean_figure(results: ResultSet) -> str:
-    """Draw the mean test AUC of all methods by family, as in the paper's figure 3."""
-    means = results.means("test_auc")
-    differences = results.means("test_auc", results.paper_groups)["difference"]
-    families = {name: results.keys[name].family for name in results.methods}
-    best_first = list(families.values())
-    marks = []
-    for name in sorted(families, key=lambda name: best_first.index(families[name])):
-        mean, std = means.loc[name, ["mean", "std"]]
-        # The difference is over the data sets with the paper's rows, the mean over all.
-        paper = mean - differences[name]
-        marks.append(Mark(name, mean, mean - std, mean + std, families[name], paper))
-    return dot_plot(marks, FAMILY_ORDER, label="mean test AUC")
+def _marks(results: ResultSet, names: Sequence[str], **columns: Any) -> pd.DataFrame:
+    """Return the rows of a dot plot with the families of the methods."""
+    families = [results.keys[name].family for name in names]
+    styles = [FAMILY_ORDER.index(family) for family in families]
+    defaults = {"family": families, "style": styles, "reference": float("nan"), "is_filled": True}
+    return pd.DataFrame(defaults | columns, index=list(names))
 
 
-def _gain_figure(results: ResultSet) -> str:
-    """Draw the difference of each method to the reference, with its interval."""
-    marks = []
-    for gain in results.gains.itertuples():
-        family, differs = results.keys[gain.Index].family, outcome(gain) in ("better", "worse")
-        marks.append(Mark(gain.Index, gain.mean, gain.low, gain.high, family, is_filled=differs))
-    label = f"test AUC minus that of {results.reference}"
-    return dot_plot(marks, FAMILY_ORDER, label=label, zero=True)
+def mean_marks(results: ResultSet) -> pd.DataFrame:
+    """Return the mean test AUC of all methods by family, as in the paper's figure 3.
+
+    The paper's is at its difference over the data sets with the paper's rows.
+    """
+    if not results.shared:
+        return pd.DataFrame()
+    means = results.means("test_auc").loc[results.methods]
+    mean, std = means["mean"], means["std"]
+    paper = mean - results.means("test_auc", results.paper_groups)["difference"]
+    ends = {"low": mean - std, "high": mean + std, "reference": paper}
+    marks = _marks(results, results.methods, value=mean, **ends)
+    best_first = {family: at for at, family in reversed([*enumerate(marks["family"])])}
+    return marks.sort_values("family", key=lambda own: own.map(best_first), kind="stable")
 
 
-def _rank_figure(results: ResultSet) -> str:
-    """Draw the mean ranks and Nemenyi's critical difference."""
+def gain_marks(results: ResultSet) -> pd.DataFrame:
+    """Return the difference of each method to the reference, filled if it is significant."""
+    gains = results.gains
+    if gains["low"].isna().all():
+        return pd.DataFrame()
+    differs = [outcome(gain) in ("better", "worse") for gain in gains.itertuples()]
+    gains = gains.rename(columns={"mean": "value"})[["value", "low", "high"]]
+    return _marks(results, gains.index, **gains, is_filled=differs)
+
+
+def rank_marks(results: ResultSet) -> pd.DataFrame:
+    """Return mean ranks, each with half of Nemenyi's critical difference to both sides."""
     ranking = results.rankings["test_auc"]
-    if math.isnan(ranking.critical):
-        return ""
-    ranks = ranking.ranks.to_dict()
-    cliques = indistinguishable(ranks.values(), ranking.critical)
-    return critical_difference_diagram(ranks, cliques, ranking.critical)
+    ranks = ranking.ranks.sort_values(kind="stable")
+    half = ranking.critical / 2
+    marks = _marks(results, ranks.index, value=ranks, low=ranks - half, high=ranks + half)
+    return marks if half > 0 else marks.iloc[:0]
+
+
+def time_marks(results: ResultSet, most: int = 8) -> pd.DataFrame:
+    """Return time ratios of the methods that the paper timed, then the best of each family.
+
+    With results from several machines, the one with the most runs is shown.
+    """
+    times = results.times
+    times = times[times["paper"].notna() | times["method"].isin(results.leaders)]
+    if times["method"].nunique() < 2:
+        return pd.DataFrame()
+    machine = results.times.groupby(["device", "host"], sort=False)["runs"].sum().idxmax()
+    times = times.set_index(["device", "host"]).loc[[machine]].set_index("method")
+    times = times.sort_values("paper", key=lambda paper: paper.isna(), kind="stable")
+    times = times.head(most).sort_values("ratio", kind="stable")
+    ratios = {"value": times["ratio"], "low": 1.0, "high": times["ratio"]}
+    return _marks(results, times.index, **ratios, reference=times["paper"])
 
 
 def _query_figure(results: ResultSet) -> str:
     """Draw the learning curves of IMBoost's query strategies, with the paper's."""
+    if not results.query_groups:
+        return ""
+    curves = _curves(results, results.queries, results.query_groups)
     plain = [name for name in results.queries if results.keys[name].is_plain]
     papers = {name: paper_rounds(results.keys[name].query) for name in plain}
-    return learning_curves(
-        _curves(results, results.queries, results.query_groups),
-        label="mean test AUC",
-        reference={name: curve for name, curve in papers.items() if curve},
-    )
+    reference = pd.DataFrame({name: pd.Series(own) for name, own in papers.items() if own})
+    rounds = sorted({*curves.index, *reference.index})
+    panel, reference = {"": curves.reindex(rounds)}, reference.reindex(rounds)
+    return curve_panels(panel, label="mean test AUC", x_label=_ROUNDS, references={"": reference})
 
 
 def _leader_figure(results: ResultSet) -> str:
     """Draw the learning curves of the best method of each family."""
     if not results.shared or (len(results.leaders) == 1 and results.queries):
         return ""
-    curves = _curves(results, results.leaders, results.shared)
-    return learning_curves(curves, label="mean test AUC", styles=_family_styles(results))
+    panel = {"": _curves(results, results.leaders, results.shared)}
+    styles = _family_styles(results)
+    return curve_panels(panel, label="mean test AUC", x_label=_ROUNDS, styles=styles)
 
 
 def _data_set_figure(results: ResultSet) -> str:
     """Draw the learning curves of the best method of each family on every data set."""
     panels = {group: _curves(results, results.leaders, [group]) for group in results.groups}
-    shown = {group: curves for group, curves in panels.items() if curves}
-    return small_multiples(shown, label="test AUC", styles=_family_styles(results))
+    shown = {group: curves for group, curves in panels.items() if not curves.empty}
+    return curve_panels(shown, label="test AUC", styles=_family_styles(results), columns=4)
 
 
 def _setting_figure(results: ResultSet) -> str:
-    """Draw the test AUC over the values of settings, and running times (the paper's figure 5)."""
-    panels = []
+    """Draw the test AUC over the values of settings (the paper's figure 5)."""
+    panels, papers = {}, {}
     for table in results.ablations:
-        values = table.values.set_axis([f"{value:g}" for value in table.values.index])
-        own, papers = (values[column].dropna().to_dict() for column in ("mean", "paper"))
         ablation = table.ablation
-        title = f"{ablation.symbol} ({ablation.setting.rpartition('__')[2]})"
-        panels.append(Panel(title, own, papers, f"{ablation.default:g}"))
-    times = time_panel(results)
-    return setting_panels(panels, times, label="mean test AUC") if panels or times else ""
-
-
-def time_panel(results: ResultSet, most: int = 8) -> Panel | None:
-    """Show the methods that the paper timed, then the best of each family; at most `most`.
-
-    With results from several machines, the one with the most runs is shown.
-    """
-    times = results.times
-    if times.empty:
-        return None
-    machine = times.groupby(["device", "host"], sort=False)["runs"].sum().idxmax()
-    times = times.set_index(["device", "host"]).loc[[machine]].set_index("method")
-    times = times[times["paper"].notna() | times.index.isin(results.leaders)]
-    if len(times) < 2:
-        return None
-    times = times.sort_values("paper", key=lambda paper: paper.isna(), kind="stable")
-    times = times.head(most).sort_values("ratio", kind="stable")
-    title = f"time, {results.reference} = 1"
-    return Panel(title, times["ratio"].to_dict(), times["paper"].dropna().to_dict())
+        values = table.values.set_axis([f"{value:g}" for value in table.values.index])
+        setting = ablation.setting.rpartition("__")[2]
+        title = f"{ablation.symbol}: {setting}, default {ablation.default:g}"
+        panels[title] = values[["mean"]]
+        papers[title] = values[["paper"]].set_axis(["mean"], axis=1)
+    return curve_panels(panels, label="mean test AUC", references=papers) if panels else ""
 
 
 def _family_styles(results: ResultSet) -> dict[str, int]:
@@ -134,9 +146,7 @@ def _family_styles(results: ResultSet) -> dict[str, int]:
     return styles
 
 
-def _curves(
-    results: ResultSet, methods: list[str], groups: list[str]
-) -> dict[str, dict[int, float]]:
-    curves = results.curves(methods, groups)["mean"]
-    known = curves.index.unique("method")
-    return {name: curves[name].to_dict() for name in methods if name in known}
+def _curves(results: ResultSet, methods: list[str], groups: list[str]) -> pd.DataFrame:
+    """Return mean test AUCs, rounds by methods; a method without any is left out."""
+    curves = results.curves(methods, groups)["mean"].unstack("method")
+    return curves.reindex(columns=[name for name in methods if name in curves])

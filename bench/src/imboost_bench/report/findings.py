@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 
-from imboost.present.formatting import count
-from imboost_bench.analysis.aggregate import of_metric
-from imboost_bench.analysis.comparison import outcome
+from imboost.present.formatting import count, number
 from imboost_bench.analysis.result_set import ResultSet
-from imboost_bench.report.formatting import format_value
 
 
 def find_sentences(results: ResultSet) -> list[str]:
@@ -27,8 +23,7 @@ def find_sentences(results: ResultSet) -> list[str]:
 def _best(results: ResultSet) -> str:
     best, n_methods = results.methods[0], len(results.methods)
     data_sets = count(len(results.shared), "data set")
-    auc = format_value(results.means("test_auc").loc[best, "mean"], "figure")
-    ap = format_value(results.means("test_ap").loc[best, "mean"], "figure")
+    auc, ap = (_figure(results.means(of)["mean"][best]) for of in ("test_auc", "test_ap"))
     if n_methods == 1:
         return f"{best} has a mean test AUC of {auc} and a mean test AP of {ap} over {data_sets}."
     return (
@@ -38,47 +33,46 @@ def _best(results: ResultSet) -> str:
 
 
 def _reference(results: ResultSet) -> str:
-    name = results.reference
+    name, ranks = results.reference, results.rankings["test_auc"].ranks
     if name == results.methods[0]:
         return ""
-    ranks = results.rankings["test_auc"].ranks
-    position = 1 + (ranks < ranks[name]).sum()
-    auc = format_value(results.means("test_auc").loc[name, "mean"], "figure")
     return (
-        f"{name} has a mean test AUC of {auc} and is number {position} of {len(ranks)} by mean "
-        f"rank ({ranks[name]:.1f})."
+        f"{name} has a mean test AUC of {_figure(results.means('test_auc')['mean'][name])} and is "
+        f"number {1 + (ranks < ranks[name]).sum()} of {len(ranks)} by mean rank "
+        f"({ranks[name]:.1f})."
     )
 
 
 def _paper(results: ResultSet) -> str:
     name = results.reference
-    figures = of_metric(results.figures.loc[name], "test_auc").reindex(results.shared)
-    known = figures.dropna(subset="paper")
+    figures = results.figures.loc[name].xs("test_auc", level="metric")[["mean", "paper"]]
+    known = figures.reindex(results.shared).dropna()
     if known.empty:
         return ""
-    mean, paper = (format_value(known[column].mean(), "figure") for column in ("mean", "paper"))
     on = "On the same data sets"
     if len(known) < len(results.shared):
         on = f"On the {count(len(known), 'data set')} of these that the paper uses"
+    mean, paper = map(_figure, known.mean())
     sentence = f"{on}, {name} has a mean test AUC of {mean}; the paper reports {paper}."
-    like = known.drop(index=[group for group in results.unlike_paper if group in known.index])
+    like = known[~known.index.isin(results.unlike_paper)]
     if 0 < len(like) < len(known):
-        mean, paper = (format_value(like[name].mean(), "figure") for name in ("mean", "paper"))
+        mean, paper = map(_figure, like.mean())
         same = count(len(like), "data set")
         sentence += f" On the {same} of these with the same rows as in the paper: {mean}, {paper}."
     return sentence
 
 
 def _differences(results: ResultSet) -> str:
-    if not results.gains["low"].notna().any():
+    if results.gains["low"].isna().all():
         return ""
-    counts = Counter(outcome(gain) for gain in results.gains.itertuples())
+    better, worse, others = (
+        int((results.outcomes == word).sum())
+        for word in ("better", "worse", "not distinguishable")
+    )
     return (
-        f"By the 95% confidence intervals of paired differences, {counts['better']} of the "
-        f"{count(len(results.gains), 'other method')} "
-        f"{'is' if counts['better'] == 1 else 'are'} better than {results.reference}, "
-        f"{counts['worse']} worse, and {counts['not distinguishable']} not distinguishable "
-        "from it."
+        f"By the 95% confidence intervals of paired differences, {better} of the "
+        f"{count(len(results.gains), 'other method')} {'is' if better == 1 else 'are'} better "
+        f"than {results.reference}, {worse} worse, and {others} not distinguishable from it."
     )
 
 
@@ -98,3 +92,7 @@ def format_p(p: float) -> str:
     """
     text = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _figure(value: float) -> str:
+    return number(value, 3)

@@ -1,16 +1,87 @@
-"""Pages and Markdown of the benchmark."""
+"""Assemble a report and write its files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
 
-from imboost.present import pages
+from imboost.errors import ResultsError
 from imboost.present.formatting import count
-from imboost_bench.report.formatting import format_value
+from imboost.present.pages import render
+from imboost_bench.analysis.method_key import PAPER_PROTOCOL
+from imboost_bench.analysis.result_set import ResultSet
+from imboost_bench.paper import OTHER_DATA_NOTE
+from imboost_bench.report.contents import PAPER_TABLES, ablation_table, report_tables
+from imboost_bench.report.data_sets import data_set_table
+from imboost_bench.report.figures import draw_figures
+from imboost_bench.report.findings import find_sentences, format_p
+from imboost_bench.run.ablation import ABLATIONS
+from imboost_bench.run.protocol import RoundResult
+from imboost_bench.run.results import ResultFile
 
 
-def render(template: str, context: Mapping[str, Any]) -> str:
-    """Render a template of the benchmark."""
-    helpers = {"format_value": format_value, "count": count}
-    return pages.render(template, helpers | dict(context), package="imboost_bench.report")
+def write_report(folder: Path, against: str | None = None, data: Path | None = None) -> list[Path]:
+    """Read ``results.csv`` in `folder` and write a report next to it.
+
+    Parameters
+    ----------
+    folder : Path
+    against : str, optional
+        The reference method, see `ResultSet`.
+    data : Path, optional
+        Folder with ADBench files, described in table C.1.
+
+    Returns
+    -------
+    list of Path
+        The written ``report.html``, ``report.md`` and folder ``tables``.
+    """
+    results = ResultSet(ResultFile(folder / "results.csv", RoundResult).read(), against)
+    if results.runs.empty:
+        failures = ""
+        if n_failed := len(results.failed):
+            reason = results.failed["reason"].value_counts().index[0]  # the most frequent one
+            failures = f" {count(n_failed, 'run')} failed or exceeded the time limit: {reason}"
+        raise ResultsError(f"{folder / 'results.csv'} has no finished run.{failures}")
+    tables = report_tables(results)
+    if data is not None:
+        tables["c1_data_sets"] = data_set_table(data)
+    names = {ablation.table: name for name, ablation in ABLATIONS.items()}
+    ablations = {
+        f"{own.ablation.table.replace('C.', 'c')}_{names[own.ablation.table]}": own
+        for own in results.ablations
+    }
+    tables |= {name: ablation_table(own) for name, own in ablations.items()}
+    context = {
+        "results": results,
+        "findings": find_sentences(results),
+        "facts": _facts(results),
+        "tables": tables,
+        "ablations": ablations,
+        "paper_tables": PAPER_TABLES,
+        "paper_protocol": PAPER_PROTOCOL,
+        "other_data_note": OTHER_DATA_NOTE,
+        "format_p": format_p,
+    }
+    here = "imboost_bench.report"
+    page, markdown, sheets = (folder / name for name in ("report.html", "report.md", "tables"))
+    html = render("report.html.j2", context | {"figures": draw_figures(results)}, here)
+    page.write_text(html, encoding="utf-8")
+    markdown.write_text(render("report.md.j2", context, here), encoding="utf-8")
+    sheets.mkdir(exist_ok=True)
+    for old in sheets.glob("*.csv"):  # of an earlier report
+        old.unlink()
+    for name, table in tables.items():
+        if table:
+            (sheets / f"{name}.csv").write_text(table.csv(), encoding="utf-8")
+    return [page, markdown, sheets]
+
+
+def _facts(results: ResultSet) -> list[str]:
+    """Return the number of runs, and their devices and versions."""
+    facts = [count(len(results.runs), "finished run")]
+    facts += [f"{n} {status}" for status, n in results.failed.groupby("status").size().items()]
+    for column in ("device", "version"):
+        counts = results.runs[column].replace("", "unknown").value_counts(sort=False)
+        listed = ", ".join(f"{name} ({count(n, 'run')})" for name, n in counts.items())
+        facts.append(f"{column}s {listed}" if len(counts) > 1 else f"{column} {counts.index[0]}")
+    return facts

@@ -8,8 +8,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from imboost_bench.report.curves import update_curves
-from imboost_bench.report.page import render
+import pandas as pd
+
+from imboost.present.pages import render
+from imboost_bench.report.charts import update_curves
 from imboost_bench.trace.claims import Finding, imbalance
 from imboost_bench.trace.phases import (
     AS_THEY_ARE,
@@ -47,8 +49,6 @@ def write_traces(
 
     `traces` and `findings` are those of the variants, by name.
     """
-    import pandas as pd
-
     first = next(iter(traces.values()))
     name = f"trace_{first.spec.dataset.replace('/', '_')}"
     table, page = folder / f"{name}.csv", folder / f"{name}.html"
@@ -71,7 +71,7 @@ def write_traces(
         "is_sampled": measured != [first.n_inliers, first.n_outliers],
         "table": table.name,
     }
-    page.write_text(render("trace.html.j2", context), encoding="utf-8")
+    page.write_text(render("trace.html.j2", context, "imboost_bench.report"), encoding="utf-8")
     return [table, page]
 
 
@@ -90,7 +90,7 @@ def _figures(plain: Reading, scaled: Reading, scaled_each: Reading) -> dict[str,
     }
 
     def draw(names: dict[str, str], label: str, reading: Reading = plain, **scale: Any) -> str:
-        curves = {name: reading.frame[column].to_dict() for name, column in names.items()}
+        curves = reading.frame[[*names.values()]].set_axis([*names], axis=1)
         return update_curves(curves, spans, label=label, **scale)
 
     n_samples = plain.trace.detector.n_score_samples
@@ -104,30 +104,28 @@ def _figures(plain: Reading, scaled: Reading, scaled_each: Reading) -> dict[str,
     smoothness = {"inlier risk": "inlier_smoothness", "outlier risk": "outlier_smoothness"}
     return {
         "risks": draw(
-            _RISKS, f"loss (K = {n_samples})", scale="symlog", linear_up_to=linear_up_to
+            _RISKS, f"loss (K = {n_samples})", value="symlog", linthresh=linear_up_to, linscale=2
         ),
-        "scaled_risks": draw(_RISKS, f"scaled loss (K = {n_samples})", scaled_each, scale="log"),
+        "scaled_risks": draw(_RISKS, f"scaled loss (K = {n_samples})", scaled_each, value="log"),
         "fractions": update_curves(_outlier_fractions(plain), spans, label="outliers, % of rows"),
         "cosine": draw({"cosine": "cosine"}, "cosine of the gradients"),
-        "norms": draw(norms, "norm of the gradient", scale="log"),
-        "smoothness": draw(smoothness, "change of gradient / step", scale="log"),
-        "dominance": draw({"μ": "dominance"}, "|∇R|² / 2R", scaled, scale="log"),
+        "norms": draw(norms, "norm of the gradient", value="log"),
+        "smoothness": draw(smoothness, "change of gradient / step", value="log"),
+        "dominance": draw({"μ": "dominance"}, "|∇R|² / 2R", scaled, value="log"),
         "margin": draw({"c": "margin"}, "margin c", scaled),
     }
 
 
-def _outlier_fractions(plain: Reading) -> dict[str, dict[int, float]]:
+def _outlier_fractions(plain: Reading) -> pd.DataFrame:
     """Return the percentages of outliers by epoch, since a single batch has too few outliers."""
     columns = ["kept_outliers", "kept", "batch_outliers", "batch_size"]
     by_epoch = plain.frame.groupby("epoch")
     totals = by_epoch[columns].sum().set_axis(by_epoch["update"].last())
     kept = 100 * totals["kept_outliers"] / totals["kept"].clip(lower=1)
     drawn = 100 * totals["batch_outliers"] / totals["batch_size"].clip(lower=1)
-    return {
-        "kept by trimming": kept.to_dict(),
-        "in the batch": drawn.to_dict(),
-        "in all training rows": dict.fromkeys(totals.index, 100 * plain.trace.contamination),
-    }
+    all_rows = 100 * plain.trace.contamination
+    curves = {"kept by trimming": kept, "in the batch": drawn, "in all training rows": all_rows}
+    return pd.DataFrame(curves)
 
 
 def _phase_row(reading: Reading, phase: Phase) -> dict[str, Any]:
