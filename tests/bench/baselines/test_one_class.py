@@ -6,16 +6,15 @@ import torch
 
 from imboost.datasets import planted_outliers
 from imboost_bench.baselines import make_detector
-from imboost_bench.baselines.deep_sad import DeepSAD
-from imboost_bench.baselines.deep_svdd import DeepSVDD
-from imboost_bench.baselines.hypersphere import Hypersphere, MLPEncoder, away_from_zero
-from imboost_bench.baselines.one_class_losses import (
-    MiniBatches,
+from imboost_bench.baselines.deep_sad import DeepSAD, deep_sad_risk
+from imboost_bench.baselines.deep_svdd import (
+    DeepSVDD,
     contrastive_risk,
-    deep_sad_risk,
     one_class_risk,
     soft_boundary_risk,
 )
+from imboost_bench.baselines.hypersphere import Hypersphere, MLPEncoder, away_from_zero
+from imboost_bench.baselines.one_class import split_batches
 
 DISTANCES = torch.tensor([[1.0, 2.0, 3.0, 10.0]])
 QUICK = {
@@ -81,14 +80,13 @@ def test_a_centre_keeps_its_distance_from_zero():
 
 
 def test_an_epoch_uses_every_row_once():
-    batches = MiniBatches(batch_size=7).split(np.arange(5, 55), np.random.default_rng(0))
+    batches = split_batches(np.arange(5, 55), 7, 100, np.random.default_rng(0))
     assert sorted(np.concatenate(batches).tolist()) == list(range(5, 55))
     assert max(map(len, batches)) <= 7
 
 
 def test_on_a_large_table_batches_grow():
-    mini_batches = MiniBatches(batch_size=10, max_batches=5)
-    batches = mini_batches.split(np.arange(1000), np.random.default_rng(0))
+    batches = split_batches(np.arange(1000), 10, 5, np.random.default_rng(0))
     assert [len(batch) for batch in batches] == [200] * 5
 
 

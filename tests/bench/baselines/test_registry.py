@@ -9,7 +9,7 @@ from imboost.errors import UnknownNameError
 from imboost.query import MixtureBoundary, RandomRows
 from imboost_bench.baselines import make_detector, make_strategy
 from imboost_bench.baselines.deep_svdd import DeepSVDD
-from imboost_bench.baselines.random_then_mixture import RandomThenMixture
+from imboost_bench.baselines.registry import RandomThenMixture
 
 SCORES = np.concatenate([np.linspace(0, 1, 15), np.linspace(6, 8, 5)])
 ANSWERS = np.ones(3, dtype=np.int8)

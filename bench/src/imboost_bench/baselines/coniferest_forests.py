@@ -26,11 +26,16 @@ class ConiferestDetector(ShallowDetector):
     n_subsamples: int = field(default=256, metadata=TWO_OR_MORE)
 
     @abstractmethod
-    def _new_forest(self, n_subsamples: int) -> Any:
+    def _new_forest(self, **shared: Any) -> Any:
         """Return an unfitted forest of coniferest."""
 
     def _fit_unsupervised(self, table: Floats) -> None:
-        self._forest = self._new_forest(min(self.n_subsamples, len(table)))
+        self._forest = self._new_forest(
+            n_trees=self.n_trees,
+            n_subsamples=min(self.n_subsamples, len(table)),
+            n_jobs=1,
+            random_seed=self._seed,
+        )
 
     def _fit_labels(self, table: Floats, labels: Labels) -> None:
         from coniferest.label import Label
@@ -50,109 +55,44 @@ class AAD(ConiferestDetector):
     """Active Anomaly Discovery with coniferest's AADForest.
 
     The weights of the leaves are fitted so that labelled outliers score above a quantile of the
-    scores and labelled inliers below it.
-
-    Parameters
-    ----------
-    n_trees : int
-        Number of trees.
-    n_subsamples : int
-        Rows drawn for each tree.
-    outlier_cost, inlier_cost : float
-        C_a and C_n, costs of labelled rows on the wrong side of the quantile.
-    prior_influence : float
-        Strength of the regularisation towards the weights without labels.
-    contamination, random_state, device, verbose
-        As in `IMBoost`.
-
-    Attributes
-    ----------
-    decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
-        As in `IMBoost`; `query_scores_` is `decision_scores_`.
+    scores and labelled inliers below it. The settings are in docs/reference.md.
 
     References
     ----------
     Das et al., "Incorporating Feedback into Tree-based Anomaly Detection", KDD workshop
     IDEA 2017.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from imboost_bench.baselines.coniferest_forests import AAD
-    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
-    >>> rows[0] += 9
-    >>> int(AAD(random_state=0).fit(rows).decision_scores_.argmax())
-    0
     """
 
     outlier_cost: float = field(default=1.0, metadata=NOT_NEGATIVE)
     inlier_cost: float = field(default=1.0, metadata=NOT_NEGATIVE)
     prior_influence: float = field(default=0.0, metadata=NOT_NEGATIVE)
 
-    def _new_forest(self, n_subsamples: int) -> Any:
+    def _new_forest(self, **shared: Any) -> Any:
         from coniferest.aadforest import AADForest
 
         return AADForest(
-            n_trees=self.n_trees,
-            n_subsamples=n_subsamples,
             C_a=self.outlier_cost,
             C_n=self.inlier_cost,
             prior_influence=partial(_same_influence, self.prior_influence),
             map_value=_negative_reciprocal,
-            n_jobs=1,
-            random_seed=self._seed,
+            **shared,
         )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Pine(ConiferestDetector):
-    """coniferest's PineForest.
+    """coniferest's PineForest (Korolev et al.).
 
     In every round new trees are grown, and the trees that rank the labelled rows worst are
-    discarded.
-
-    Parameters
-    ----------
-    n_trees : int
-        Number of trees kept.
-    n_subsamples : int
-        Rows drawn for each tree.
-    n_spare_trees : int
-        Additional trees that are grown and then discarded.
-    contamination, random_state, device, verbose
-        As in `IMBoost`.
-
-    Attributes
-    ----------
-    decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
-        As in `IMBoost`; `query_scores_` is `decision_scores_`.
-
-    References
-    ----------
-    Korolev et al., "PineForest", in the package coniferest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from imboost_bench.baselines.coniferest_forests import Pine
-    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
-    >>> rows[0] += 9
-    >>> int(Pine(random_state=0).fit(rows).decision_scores_.argmax())
-    0
+    discarded. The settings are in docs/reference.md.
     """
 
     n_spare_trees: int = field(default=400, metadata=COUNT_OR_ZERO)
 
-    def _new_forest(self, n_subsamples: int) -> Any:
+    def _new_forest(self, **shared: Any) -> Any:
         from coniferest.pineforest import PineForest
 
-        return PineForest(
-            n_trees=self.n_trees,
-            n_subsamples=n_subsamples,
-            n_spare_trees=self.n_spare_trees,
-            n_jobs=1,
-            random_seed=self._seed,
-        )
+        return PineForest(n_spare_trees=self.n_spare_trees, **shared)
 
 
 # Module-level functions, because coniferest's own defaults cannot be pickled.

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+import torch
+from torch import Tensor
+
+from imboost.arrays import Indices
 from imboost.detectors.base import NOT_NEGATIVE
-from imboost.labels import Labels
+from imboost.labels import OUTLIER, UNLABELLED, Labels
+from imboost.training.loop import Inputs, Objective
 from imboost.training.scaled_rows import ScaledRows
+from imboost_bench.baselines.hypersphere import Hypersphere
 from imboost_bench.baselines.one_class import OneClassDetector, Rng, Steps
-from imboost_bench.baselines.one_class_losses import sad_steps
+
+MIN_DISTANCE = 1e-6
+"""Added to squared distances before inverting them."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -16,35 +25,11 @@ class DeepSAD(OneClassDetector):
     """Deep semi-supervised outlier detection.
 
     Like one-class `DeepSVDD`, but the loss of a labelled outlier is the inverse of its squared
-    distance from the centre, which pushes it away.
-
-    Parameters
-    ----------
-    label_weight : float
-        eta, weight of a labelled row relative to an unlabelled one.
-    n_members, pretrain_epochs, pretrain_learning_rate, train_epochs, round_epochs, \
-    learning_rate, weight_decay, batch_size, max_batches
-        As in `DeepSVDD`, but the learning rate cannot be None.
-    contamination, random_state, device, verbose
-        As in `IMBoost`.
-
-    Attributes
-    ----------
-    decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
-        As in `IMBoost`; `query_scores_` is `decision_scores_`.
+    distance from the centre, which pushes it away. The settings are in docs/reference.md.
 
     References
     ----------
     Ruff et al., "Deep Semi-Supervised Anomaly Detection", ICLR 2020.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from imboost_bench.baselines.deep_sad import DeepSAD
-    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
-    >>> rows[0] += 9
-    >>> int(DeepSAD(random_state=0).fit(rows).decision_scores_.argmax())
-    0
     """
 
     default_query = "hc"
@@ -52,4 +37,19 @@ class DeepSAD(OneClassDetector):
     label_weight: float = field(default=1.0, metadata=NOT_NEGATIVE)
 
     def _steps(self, rows: ScaledRows, labels: Labels, n_epochs: int, rng: Rng) -> Steps:
-        return sad_steps(self._mini_batches, labels, n_epochs, rng, self.label_weight)
+        def draw(_: Hypersphere, batch: Indices, __: torch.Generator) -> Inputs:
+            return (torch.from_numpy(labels[batch]),)
+
+        def risk(model: Hypersphere, x: Tensor, known: Tensor) -> Tensor:
+            distances = model.distances(x, batch_statistics=True)
+            return deep_sad_risk(distances, known, self.label_weight)
+
+        return self._passes(np.arange(len(labels)), n_epochs, rng, Objective(draw, risk))
+
+
+def deep_sad_risk(distances: Tensor, labels: Tensor, weight: float) -> Tensor:
+    """Mean squared distance, inverted for labelled outliers; labelled rows have `weight` eta."""
+    inverse = 1.0 / (distances + MIN_DISTANCE)
+    terms = torch.where(labels == OUTLIER, inverse, distances)
+    weights = torch.where(labels == UNLABELLED, 1.0, weight)
+    return (terms * weights).mean(-1)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
-from imboost.models.ensemble_layers import HiddenLayer, uniform_weight, with_weights
+from imboost.models.ensemble_layers import HiddenLayer, uniform_weight
 from imboost.models.mlp_vae import Widths
 
 MIN_WIDTHS = Widths(outer=128, inner=64, latent=32)
@@ -19,18 +17,6 @@ MIN_CENTRE = 0.1
 solution if the centre were there."""
 
 
-class LinearLayer(nn.Module):
-    """Linear map without bias."""
-
-    def __init__(self, n_members: int, n_in: int, n_out: int, generator: torch.Generator) -> None:
-        super().__init__()
-        self.weight = uniform_weight(n_members, n_out, n_in, generator)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        """Map (members, n_in, rows) to (members, n_out, rows)."""
-        return torch.matmul(self.weight, hidden)
-
-
 class MLPEncoder(nn.Module):
     """An ensemble of two-layer perceptrons without biases, from rows to latent codes."""
 
@@ -39,13 +25,12 @@ class MLPEncoder(nn.Module):
         width = _widths(n_features)
         self.outer = HiddenLayer(n_members, n_features, width.outer, generator)
         self.inner = HiddenLayer(n_members, width.outer, width.inner, generator)
-        self.code = LinearLayer(n_members, width.inner, width.latent, generator)
+        self.code = uniform_weight(n_members, width.latent, width.inner, generator)
 
     def forward(self, x: Tensor, *, batch_statistics: bool) -> Tensor:
         """Map (features, rows) to codes (members, latent, rows)."""
         hidden = self.inner(self.outer(x, batch_statistics), batch_statistics)
-        code: Tensor = self.code(hidden)
-        return code
+        return torch.matmul(self.code, hidden)
 
 
 class MLPAutoencoder(nn.Module):
@@ -57,13 +42,13 @@ class MLPAutoencoder(nn.Module):
         self.encoder = MLPEncoder(n_features, generator, n_members)
         self.inner = HiddenLayer(n_members, width.latent, width.inner, generator)
         self.outer = HiddenLayer(n_members, width.inner, width.outer, generator)
-        self.output = LinearLayer(n_members, width.outer, n_features, generator)
+        self.output = uniform_weight(n_members, n_features, width.outer, generator)
 
     def reconstruct(self, x: Tensor) -> Tensor:
         """Return the decoded rows: (members, features, rows)."""
         code = self.encoder(x, batch_statistics=True)
         hidden = self.outer(self.inner(code, True), True)
-        return torch.sigmoid(self.output(hidden))
+        return torch.sigmoid(torch.matmul(self.output, hidden))
 
 
 class Hypersphere(nn.Module):
@@ -77,17 +62,6 @@ class Hypersphere(nn.Module):
         self.register_buffer("centre", centre.unsqueeze(-1))
         self.bias = nn.Parameter(torch.zeros(len(centre), device=centre.device))
         """Intercept of the noise-contrastive logistic loss, (members,)."""
-
-    def state(self) -> dict[str, Any]:
-        """Return the number of columns and the weights."""
-        return {"n_features": self.encoder.outer.weight.shape[-1], "weights": self.state_dict()}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Hypersphere:
-        """Return a model that has been saved, for scoring."""
-        centre = state["weights"]["centre"].squeeze(-1)
-        encoder = MLPEncoder(state["n_features"], torch.Generator(), len(centre))
-        return with_weights(cls(encoder, centre), state["weights"])
 
     @property
     def n_members(self) -> int:

@@ -7,12 +7,15 @@ from functools import partial
 from inspect import signature
 from typing import Any
 
+import numpy as np
+
 from imboost import query
+from imboost.arrays import Floats, Indices
 from imboost.detectors.registry import known_detectors
 from imboost.errors import UnknownNameError
-from imboost.query.strategy import QueryStrategy
+from imboost.labels import Labels
+from imboost.query import MixtureBoundary, QueryStrategy, RandomRows
 from imboost_bench.baselines.deep_svdd import DeepSVDD
-from imboost_bench.baselines.random_then_mixture import RandomThenMixture
 
 # Entry points, like the classes of the other baselines: see `pyproject.toml`.
 OC = partial(DeepSVDD, objective="oc")
@@ -20,8 +23,28 @@ SB = partial(DeepSVDD, objective="sb")
 OC_NCE = partial(DeepSVDD, objective="oc-nce")
 SB_NCE = partial(DeepSVDD, objective="sb-nce")
 
-DETECTORS = known_detectors()
 
+class RandomThenMixture:
+    """Select random rows in the first round and by `MixtureBoundary` in all others.
+
+    With this schedule, RD-MM, the paper reaches a mean AUC of 0.840.
+    """
+
+    def __init__(self) -> None:
+        self._current: QueryStrategy = RandomRows()
+
+    def select(
+        self, scores: Floats, candidates: Indices, n: int, rng: np.random.Generator
+    ) -> Indices:
+        """Return the rows that the strategy of the present round selects."""
+        return self._current.select(scores, candidates, n, rng)
+
+    def update(self, round_labels: Labels, all_labels: Labels) -> None:
+        """End the round."""
+        self._current = MixtureBoundary()
+
+
+DETECTORS = known_detectors()
 STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
     **query.STRATEGIES,
     "rd-mm": RandomThenMixture,

@@ -26,42 +26,15 @@ class XGBOD(ScoreFeatureClassifier):
     """Extreme gradient boosting outlier detection.
 
     A pool of unsupervised PyOD detectors (KNN, LOF, HBOS, OCSVM and IForest, each with several
-    settings) is fitted to the rows. Their scores are additional features of XGBoost, which is
-    fitted to the labelled rows. Until labels of both classes are known, the score is the mean
-    rank of the pool's scores.
-
-    Parameters
-    ----------
-    n_trees : int
-        Number of boosted trees.
-    max_depth : int
-        Largest depth of a tree.
-    learning_rate : float
-        Shrinkage of each tree.
-    max_reference_rows : int
-        Maximum number of rows, drawn at random, that the pool is fitted to: the time of a
-        one-class SVM grows with the square of the rows.
-    contamination, random_state, device, verbose
-        As in `IMBoost`.
-
-    Attributes
-    ----------
-    decision_scores_, query_scores_, labels_, threshold_, n_features_in_, feature_names_in_
-        As in `IMBoost`; `query_scores_` is `decision_scores_`.
+    settings) is fitted to at most `max_reference_rows` rows: the time of a one-class SVM grows
+    with their square. Their scores are additional features of XGBoost, which is fitted to the
+    labelled rows. Until labels of both classes are known, the score is the mean rank of the pool's
+    scores. The settings are in docs/reference.md.
 
     References
     ----------
     Zhao and Hryniewicki, "XGBOD: Improving Supervised Outlier Detection with Unsupervised
     Representation Learning", IJCNN 2018.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from imboost_bench.baselines.xgbod import XGBOD
-    >>> rows = np.random.default_rng(0).normal(size=(200, 3))
-    >>> rows[0] += 9
-    >>> int(XGBOD(random_state=0).fit(rows).decision_scores_.argmax())
-    0
     """
 
     default_query = "rd"
