@@ -1,7 +1,11 @@
 """A table with a stored session and a trained model, for tests of what comes out of it."""
 
+from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from shutil import copytree
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.csv
@@ -53,13 +57,37 @@ def write_orders(folder, n_rows=120, extra=None):
 
 def label_orders(folder, **settings):
     """Start a session on a table of orders, answer six rows and train."""
-    path = write_orders(folder, **settings)
+    if settings:
+        return _label(folder, write_orders(folder, **settings))
+    answered, trainer = _answered()
+    copytree(answered.name, folder, dirs_exist_ok=True)
+    session = Session.open(folder / "orders.session.db", folder / "orders.csv")
+    session.trainer = copy(trainer)
+    session.start()
+    return _labelled(folder / "orders.csv", session)
+
+
+@cache
+def _answered():
+    """Return a folder with an answered session, and the trainer with its model."""
+    folder = TemporaryDirectory()
+    path = Path(folder.name)
+    session = _label(path, write_orders(path)).session
+    session.log.close()
+    return folder, session.trainer
+
+
+def _label(folder, path):
     detector = TableDetector(make_quick("trees"), random_state=0)
     session = Session.open(folder / "orders.session.db", path, detector, random_state=0)
     session.tell([0, 1, 2], ["inlier", "outlier", "inlier"], who="Ada", seconds=2.5)
     session.tell([3], ["unsure"], who="bo@example.org", note="who knows?")
     session.tell([4, 5], ["skip", "outlier"])
     session.refine().ask(3)
+    return _labelled(path, session)
+
+
+def _labelled(path, session):
     labelled = LabelledTable(path, session)
     labelled.take_snapshot()
     return labelled

@@ -10,6 +10,7 @@ from imboost.detectors.stack import Stack
 from imboost.detectors.table_detector import TableDetector
 from imboost.labelling.project import Project
 from imboost.labelling.workspace import Workspace
+from trained_sessions import reuse_training
 
 N_QUESTIONS = 4
 COLUMNS = ["order_id", "amount", "visits", "city"]  # few, so that training is quick
@@ -31,15 +32,23 @@ def write_orders(folder: Path, n_rows: int = 200) -> tuple[Path, MixedTable]:
     return path, made
 
 
-def make_project(path: Path, url: str | None = None, **settings) -> Project:
-    """Return a project whose session is a file beside the table."""
+def make_project(
+    path: Path, url: str | None = None, *, is_trained: bool = True, **settings
+) -> Project:
+    """Return a project whose session is a file beside the table.
+
+    Its model has been trained before, unless the test is about the first training.
+    """
+
+    def make_workspace(session):
+        given = {"n_questions": N_QUESTIONS, "in_process": True, **settings}
+        return Workspace(reuse_training(session) if is_trained else session, **given)
+
     return Project(
         path,
         url or str(path.with_suffix(".session.db")),
         detector=quick_detector(),
-        make_workspace=lambda session: Workspace(
-            session, **{"n_questions": N_QUESTIONS, "in_process": True, **settings}
-        ),
+        make_workspace=make_workspace,
         audit_share=0.0,
     )
 

@@ -63,6 +63,13 @@ def project(orders, tmp_path):
 
 
 @pytest.fixture
+def untrained(orders, tmp_path):
+    project = make_project(orders[0], url=str(tmp_path / "orders.session.db"), is_trained=False)
+    yield project
+    project.close()
+
+
+@pytest.fixture
 def stack():
     with ExitStack() as stack:
         yield stack
@@ -145,25 +152,25 @@ def test_a_role_that_no_cell_fits_is_refused_on_the_page(project, stack):
     assert project.workspace is None
 
 
-def test_a_first_training_that_failed_can_be_started_again(project, stack, monkeypatch):
+def test_a_first_training_that_failed_can_be_started_again(untrained, stack, monkeypatch):
     with monkeypatch.context() as patch:
 
         def fail(_):
             raise MemoryError
 
         patch.setattr(Session, "start", fail)
-        project.open()
-        project.start()
-        project.workspace.wait_until_idle()
-        assert project.workspace.error
-        visitor = Visitor(stack, project)
-        assert project.workspace.error in visitor.get().text
+        untrained.open()
+        untrained.start()
+        untrained.workspace.wait_until_idle()
+        assert untrained.workspace.error
+        visitor = Visitor(stack, untrained)
+        assert untrained.workspace.error in visitor.get().text
         assert 'action="/retry"' in visitor.page.text
     visitor.post("/retry")
-    project.workspace.wait_until_idle()
+    untrained.workspace.wait_until_idle()
     visitor.get()
     visitor.answer("inlier")
-    assert len(project.workspace.session.history) == 1
+    assert len(untrained.workspace.session.history) == 1
 
 
 def test_answers_undo_and_next_work_without_javascript(visitor, project):
@@ -324,34 +331,34 @@ def test_a_full_store_is_reported_and_the_card_stays(visitor, project, monkeypat
 
 class TestFailedFirstTraining:
     @pytest.fixture
-    def visitor(self, project, stack, monkeypatch):
+    def visitor(self, untrained, stack, monkeypatch):
         def fail(detector, *arguments, **settings):
             raise MemoryError("no memory left")
 
         with monkeypatch.context() as patch:
             patch.setattr(TableDetector, "fit", fail)
-            project.open()
-            project.start()
-            project.workspace.wait_until_idle()
-        return Visitor(stack, project)
+            untrained.open()
+            untrained.start()
+            untrained.workspace.wait_until_idle()
+        return Visitor(stack, untrained)
 
-    def test_it_is_shown_and_can_be_started_again(self, visitor, project):
+    def test_it_is_shown_and_can_be_started_again(self, visitor, untrained):
         page = visitor.get().text
         assert "no memory left" in page
         assert "Train again" in page
         visitor.post("/retry")
-        project.workspace.wait_until_idle()
+        untrained.workspace.wait_until_idle()
         assert 'id="card"' in visitor.get().text
 
-    def test_the_columns_can_be_changed_before_the_next_try(self, visitor, project):
+    def test_the_columns_can_be_changed_before_the_next_try(self, visitor, untrained):
         visitor.post("/columns/revise")
-        assert project.phase == "columns"
+        assert untrained.phase == "columns"
         visitor.post("/columns", **{"role-2": "ignored", "action": "start"})
-        project.workspace.wait_until_idle()
-        assert project.workspace.error == ""
-        assert project.workspace.session.detector.roles == {"visits": "ignored"}
+        untrained.workspace.wait_until_idle()
+        assert untrained.workspace.error == ""
+        assert untrained.workspace.session.detector.roles == {"visits": "ignored"}
         visitor.post("/columns/revise")  # too late: nothing changes
-        assert project.phase == "questions"
+        assert untrained.phase == "questions"
 
 
 class TestHostileRequests:

@@ -12,7 +12,7 @@ from labelling_project import make_project, start, write_orders
 
 @pytest.fixture
 def workspace(tmp_path):
-    project = make_project(write_orders(tmp_path)[0], second_opinions=1.0, n_questions=100)
+    project = make_project(write_orders(tmp_path)[0], second_opinions=1.0, n_questions=10)
     yield start(project)
     project.close()
 

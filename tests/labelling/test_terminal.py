@@ -14,6 +14,7 @@ from imboost.labelling.terminal import Terminal
 from imboost.labelling.workspace import Workspace
 from imboost.present.formatting import printable
 from imboost.session import Answer
+from trained_sessions import reuse_training
 
 HOSTILE = "\x1b[31mred\x07\x9b2J\u202e[bold]"
 
@@ -27,7 +28,7 @@ def make_workspace(tmp_path):
         path = write_orders(tmp_path, **settings)
         detector = TableDetector(make_quick("stack"), random_state=0)
         session = Session.open(tmp_path / "orders.session.db", path, detector, random_state=0)
-        workspace = Workspace(session, n_questions=n_questions)
+        workspace = Workspace(reuse_training(session), n_questions=n_questions, in_process=True)
         workspace.start()
         started.append(workspace)
         return workspace

@@ -1,0 +1,18 @@
+"""Sessions on the same table whose first model is trained once for all tests of a process."""
+
+from copy import copy
+
+from imboost.session.trainer import LocalTrainer
+
+_TRAINED: dict[object, LocalTrainer] = {}
+
+
+def reuse_training(session):
+    """Give a session the model that an equal session was trained with before; return it."""
+    started = next(iter(session.log))
+    key = (started.fingerprint, started.detector_seed, repr(session.detector))
+    if key not in _TRAINED:
+        session.trainer.train([])
+        _TRAINED[key] = session.trainer
+    session.trainer = copy(_TRAINED[key])  # a training changes a copy of the model
+    return session
