@@ -8,36 +8,18 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from imboost.detectors import (
-        ALTBI,
-        ODIM,
-        Detector,
-        IMBoost,
-        Stack,
-        Trees,
-        make_detector,
-    )
+    from imboost.detectors import ALTBI, ODIM, Detector, IMBoost, Stack, Trees, make_detector
     from imboost.detectors.table_detector import TableDetector
     from imboost.persistence import load, save
     from imboost.session import Answer, MemoryLog, Oracle, Session
 
-_DETECTORS = "imboost.detectors"
-_MODULES = {
-    "ALTBI": _DETECTORS,
-    "Detector": _DETECTORS,
-    "IMBoost": _DETECTORS,
-    "ODIM": _DETECTORS,
-    "Stack": _DETECTORS,
-    "Trees": _DETECTORS,
-    "make_detector": _DETECTORS,
-    "TableDetector": "imboost.detectors.table_detector",
-    "load": "imboost.persistence",
-    "save": "imboost.persistence",
-    "Answer": "imboost.session",
-    "MemoryLog": "imboost.session",
-    "Oracle": "imboost.session",
-    "Session": "imboost.session",
+_NAMES = {
+    "imboost.detectors": "ALTBI Detector IMBoost ODIM Stack Trees make_detector",
+    "imboost.detectors.table_detector": "TableDetector",
+    "imboost.persistence": "load save",
+    "imboost.session": "Answer MemoryLog Oracle Session",
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "ALTBI",

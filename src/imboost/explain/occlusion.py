@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.arrays import Floats, Mask
+from imboost.arrays import Floats
 from imboost.explain.attributions import Attributions
 from imboost.tables.layout import Layout
 
@@ -42,7 +42,10 @@ def occlusion_attributions(
     sign = np.where(scores < baseline, -1.0, 1.0)
     deviations = sign[:, None] * deviations
     changes = np.zeros((len(table), len(layout.sources)))
-    rows, sources = np.nonzero(_largest_in_row(deviations, MAX_OCCLUDED))
+    most_deviating = np.argsort(-deviations, axis=1, kind="stable")[:, :MAX_OCCLUDED]
+    is_occluded = np.zeros(deviations.shape, dtype=bool)
+    np.put_along_axis(is_occluded, most_deviating, True, axis=1)
+    rows, sources = np.nonzero(is_occluded)
     for start in range(0, len(rows), BATCH_SIZE):
         row, source = rows[start : start + BATCH_SIZE], sources[start : start + BATCH_SIZE]
         occluded = np.where(owners == source[:, None], expected[row], table[row])
@@ -57,14 +60,6 @@ def occlusion_attributions(
         expected=expected,
         is_exact=False,
     )
-
-
-def _largest_in_row(values: Floats, n: int) -> Mask:
-    """Return a mask of the `n` largest values of every row."""
-    largest = np.argsort(-values, axis=1, kind="stable")[:, :n]
-    mask = np.zeros(values.shape, dtype=bool)
-    np.put_along_axis(mask, largest, True, axis=1)
-    return mask
 
 
 def _normalize(weights: Floats) -> Floats:

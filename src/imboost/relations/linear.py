@@ -49,25 +49,20 @@ class LinearRelation(NumericRelation):
 
     kind: ClassVar[RuleKind] = RuleKind.SUM
 
-    def compute(self, cells: list[Floats], target: int = 0) -> Floats:
-        """Return a column's values by the rule."""
+    def _compute(self, cells: list[Floats], target: int = 0) -> Floats:
         total = np.full(len(cells[0]), self.constant)
         for at, (factor, column) in enumerate(zip(self.coefficients, cells[1:], strict=True), 1):
             if at != target:
                 total = total + factor * column
         return total if target == 0 else (cells[0] - total) / self.coefficients[target - 1]
 
-    def input_error(self, cells: list[Floats]) -> Floats:
-        """Return half a rounding unit of every other column, times its coefficient."""
-        pairs = zip(self.coefficients, self.input_units, strict=True)
-        return np.full(len(cells[0]), sum(abs(factor) * unit / 2 for factor, unit in pairs))
-
-    def size(self, cells: list[Floats]) -> Floats:
-        """Return the sum of the absolute terms."""
-        size = np.abs(cells[0]) + abs(self.constant)
-        for factor, column in zip(self.coefficients, cells[1:], strict=True):
+    def _errors(self, cells: list[Floats]) -> tuple[float, Floats]:
+        error, size = 0.0, np.abs(cells[0]) + abs(self.constant)
+        terms = zip(self.coefficients, self.input_units, cells[1:], strict=True)
+        for factor, unit, column in terms:
+            error += abs(factor) * unit / 2
             size = size + abs(factor) * np.abs(column)
-        return size
+        return error, size
 
     def formula(self) -> str:
         """Return the sum as text."""

@@ -42,32 +42,32 @@ class NumericRelation(Relation):
         )
 
     @abstractmethod
-    def compute(self, cells: list[Floats], target: int = 0) -> Floats:
+    def _compute(self, cells: list[Floats], target: int = 0) -> Floats:
         """Return a column's values by the rule; its own cells are not used."""
 
     @abstractmethod
-    def input_error(self, cells: list[Floats]) -> Floats:
-        """Return the largest difference that the rounding of the other columns explains."""
+    def _errors(self, cells: list[Floats]) -> tuple[Floats | float, Floats]:
+        """Return the largest difference that the rounding of the other columns explains.
 
-    @abstractmethod
-    def size(self, cells: list[Floats]) -> Floats:
-        """Return the size of the terms, to which the error of floats is proportional."""
+        Also the size of the terms, to which the error of floats is proportional.
+        """
 
     def holds(self, parsed: Parsed) -> Mask:
         """Return in which rows rounding explains the difference from the rule."""
         cells = self._cells(parsed)
         is_rounded = all(unit > 0 for unit in (self.unit, *self.input_units))
         with np.errstate(all="ignore"):
-            error = (FLOAT_ERROR if is_rounded else UNROUNDED_ERROR) * self.size(cells)
+            input_error, size = self._errors(cells)
+            error = (FLOAT_ERROR if is_rounded else UNROUNDED_ERROR) * size
             if not self.has_exact_inputs:
-                error = error + self.input_error(cells)
+                error = error + input_error
             limit = 1.001 * self.unit / 2 + 1.001 * error
-            return np.asarray(~(np.abs(cells[0] - self.compute(cells)) > limit))
+            return np.asarray(~(np.abs(cells[0] - self._compute(cells)) > limit))
 
     def expected(self, parsed: Parsed) -> Floats:
         """Return the target's value by the rule, nan where a cell is missing."""
         with np.errstate(all="ignore"):
-            return self.compute(self._cells(parsed))
+            return self._compute(self._cells(parsed))
 
     def blame(self, parsed: Parsed) -> Indices:
         """Return the column that is less typical of its column than its value by the rule.
@@ -78,7 +78,7 @@ class NumericRelation(Relation):
         gains = np.zeros((len(cells[0]), len(cells)))
         with np.errstate(all="ignore"):
             for at, (column, center) in enumerate(zip(cells, self.centers, strict=True)):
-                gains[:, at] = np.abs(column - center) - np.abs(self.compute(cells, at) - center)
+                gains[:, at] = np.abs(column - center) - np.abs(self._compute(cells, at) - center)
             gains /= self.spreads
         gains = np.where(np.isfinite(gains), gains, 0.0)
         gains[:, 0] += 1e-6 * np.abs(gains).max(axis=1)

@@ -43,8 +43,7 @@ class ProductRelation(NumericRelation):
 
     kind: ClassVar[RuleKind] = RuleKind.PRODUCT
 
-    def compute(self, cells: list[Floats], target: int = 0) -> Floats:
-        """Return a column's values by the rule."""
+    def _compute(self, cells: list[Floats], target: int = 0) -> Floats:
         result = np.full(len(cells[0]), self.factor)
         for at, (power, column) in enumerate(zip(self.powers, cells[1:], strict=True), start=1):
             if at != target:
@@ -55,20 +54,15 @@ class ProductRelation(NumericRelation):
         root = np.sign(ratio) * np.abs(ratio) ** (1 / abs(power))
         return np.asarray(1 / root if power < 0 else root)
 
-    def input_error(self, cells: list[Floats]) -> Floats:
-        """Return half a rounding unit of every other column, times its derivative."""
-        result = np.abs(self.compute(cells))
+    def _errors(self, cells: list[Floats]) -> tuple[Floats, Floats]:
+        result = np.abs(self._compute(cells))
         error = np.zeros(len(result))
         for power, column, unit in zip(self.powers, cells[1:], self.input_units, strict=True):
             size = np.maximum(np.abs(column), unit or 1e-300)
             # The derivative at the small end of the interval, where ratios are steepest.
             nearest = np.maximum(size - unit / 2, size / 2) if power < 0 else size
             error = error + abs(power) * result * (unit / 2) / nearest
-        return error
-
-    def size(self, cells: list[Floats]) -> Floats:
-        """Return the target plus the product."""
-        return np.abs(cells[0]) + np.abs(self.compute(cells))
+        return error, np.abs(cells[0]) + result
 
     def formula(self) -> str:
         """Return the product as text."""

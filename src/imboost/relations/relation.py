@@ -18,7 +18,7 @@ from imboost.tables.cells import is_supported, mask_missing
 from imboost.tables.parsers import to_categories
 from imboost.tables.schema import ParsedColumns, Schema
 
-SECONDS = -6.3e10, 2.54e11  # seconds since 1970 of years with four digits, 0001 to 9999
+FIRST_DATE, LAST_DATE = -6.3e10, 2.54e11  # seconds since 1970, of the years 0001 and 9999
 SEPARATOR = "\x1f"  # between the values of two deciding columns
 
 Parsed = Mapping[str, Any]
@@ -129,7 +129,7 @@ def to_cells(values: Any, is_time: bool = False) -> list[Cell]:
         return list(values.to_pylist())
     if not is_time:
         return [value if np.isfinite(value) else None for value in values.tolist()]
-    is_date = (values >= SECONDS[0]) & (values < SECONDS[1])
+    is_date = (values >= FIRST_DATE) & (values < LAST_DATE)
     moments = np.where(is_date, np.floor(values), 0).astype("datetime64[s]")
     return [moment if known else None for moment, known in zip(moments, is_date, strict=True)]
 
