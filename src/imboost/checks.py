@@ -53,7 +53,7 @@ def _check_attributes(fitted: Any, X: Floats) -> None:
         "labels_ must be 1 exactly where the score is above threshold_"
     )
     assert labels.sum() == round(CONTAMINATION * len(X)), (
-        "contamination must be the fraction of training rows predicted outliers"
+        "contamination must be the share of training rows predicted outliers"
     )
     assert scores[:8].mean() > scores[8:].mean(), "planted outliers must score higher"
 

@@ -104,7 +104,7 @@ class Fact:
 
     Reference rows are the training rows not predicted as outliers. A changed column differs from
     the training table: `value` and `expected` are its role now and in training, `share` and
-    `reference_fraction` those of the cells in question, now and in training.
+    `reference_share` those of the cells in question, now and in training.
     """
 
     kind: FactKind
@@ -123,7 +123,7 @@ class Fact:
     number in another unit, the two units."""
     position: Position | None = None
     share: float = 0.0  # of the reference rows that `position` is about
-    reference_fraction: float = 0.0
+    reference_share: float = 0.0
     """Share of the reference rows with a smaller value, with the same category, or in which the
     value is missing too."""
     n_cells: int = 0  # of a changed column

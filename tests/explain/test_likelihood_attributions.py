@@ -78,7 +78,7 @@ def test_a_new_category_a_missing_and_an_extreme_value_are_reasons(made, fitted)
     assert 0 < reasons["amount"].expected < 1000
     assert reasons["weight"].value is reasons["weight"].text is None
     assert reasons["weight"].position is Position.MISSING
-    assert reasons["weight"].reference_fraction == pytest.approx(0.1, abs=0.05)
+    assert reasons["weight"].reference_share == pytest.approx(0.1, abs=0.05)
 
 
 def test_a_plain_matrix_is_explained_column_by_column(planted):

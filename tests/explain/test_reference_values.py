@@ -46,7 +46,7 @@ def test_numbers_have_the_fractions_of_their_distribution():
 @given(known=st.lists(st.integers(-50, 50), min_size=1, max_size=200), value=st.integers(-60, 60))
 def test_fractions_among_few_numbers_are_exact(known, value):
     [found] = ReferenceNumbers.fit(numbers(*known)).locate(numbers(value))
-    assert found.reference_fraction == pytest.approx(np.mean(np.array(known) < value))
+    assert found.reference_share == pytest.approx(np.mean(np.array(known) < value))
 
 
 def test_equal_numbers_are_neither_above_nor_below():

@@ -25,7 +25,7 @@ def reason(column, text, position=Position.AMONG, fraction=0.0, contribution=0.5
         columns=(column,),
         text=text,
         position=position,
-        reference_fraction=fraction,
+        reference_share=fraction,
         contribution=contribution,
         rule=rule,
     )

@@ -12,7 +12,7 @@ from imboost.arrays import Floats
 
 AUTO: Final = "auto"  # contamination that is estimated from the scores and labels
 ASSUMED_CONTAMINATION = 0.01
-"""Fraction of outliers that probabilities without labels rest on, and that is predicted where
+"""Share of outliers that probabilities without labels rest on, and that is predicted where
 scores do not show another: few rows, those with the highest scores of all. An assumption."""
 
 MAX_SHIFT = 500.0  # of log-odds; larger than any difference between them

@@ -74,9 +74,9 @@ class Decision:
         scores, labels, weights, are_probabilities
             As in the class.
         contamination : float or "auto"
-            Fraction of the rows, or of the table they are a sample of, above the threshold. With
+            Share of the rows, or of the table they are a sample of, above the threshold. With
             "auto" and labels of both classes, rows with a probability of at least 0.5 are
-            predicted outliers; otherwise the fraction is estimated from two clusters of scores.
+            predicted outliers; otherwise the share is estimated from two clusters of scores.
         is_audit : array of bool of shape (n_rows,), optional
             Labelled rows that were drawn at random instead of selected; none by default.
         out_of_fold : array of shape (n_labelled,), optional
@@ -154,10 +154,10 @@ class Decision:
         score : float, optional
             The threshold itself.
         contamination : float, optional
-            Fraction of the training rows, or of the table they are a sample of, above the
+            Share of the training rows, or of the table they are a sample of, above the
             threshold.
         precision : float, optional
-            Expected fraction of outliers among the training rows above the threshold; the lowest
+            Expected share of outliers among the training rows above the threshold; the lowest
             threshold that reaches it is chosen.
         """
         if [score, contamination, precision].count(None) != 2:

@@ -16,7 +16,7 @@ the bound given for Ashman's D (Ashman, Bird and Zepf, 1994)."""
 
 
 def estimate_contamination(scores: Floats, seed: int = 0, weights: Floats | None = None) -> float:
-    """Return the fraction of rows in the upper of two clusters of scores.
+    """Return the share of rows in the upper of two clusters of scores.
 
     Without two clusters, or if the upper one is too large, it is `ASSUMED_CONTAMINATION`, but at
     least one row. With weights, clusters and rows are those of the larger table.
@@ -47,9 +47,9 @@ def contamination_without_outliers(
 def threshold_by_contamination(
     scores: Floats, contamination: float, weights: Floats | None = None
 ) -> float:
-    """Return the threshold above which a fraction of the rows lies.
+    """Return the threshold above which a share of the rows lies.
 
-    With weights, the fraction is of a larger table: each row stands for that many of its rows.
+    With weights, the share is of a larger table: each row stands for that many of its rows.
     """
     if contamination == 1:
         return _threshold_below(scores.min(), scores[:0])

@@ -372,7 +372,7 @@ class TableDetector(Detector):
                 rule=broken.get(row),
                 position=place.position,
                 share=place.share,
-                reference_fraction=place.reference_fraction,
+                reference_share=place.reference_share,
             )
 
     def check_explains(self, otherwise: str = "") -> None:

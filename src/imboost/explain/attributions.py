@@ -82,7 +82,7 @@ class Explanation:
                     "contribution": reason.contribution,
                     "tolerance": reason.tolerance,
                     "expected": wording.cell(reason.expected),
-                    "reference_fraction": reason.reference_fraction,
+                    "reference_share": reason.reference_share,
                     "position": wording.position(reason),
                 }
                 for reason in self.reasons

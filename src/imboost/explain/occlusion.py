@@ -51,12 +51,12 @@ def occlusion_attributions(
         occluded = np.where(owners == source[:, None], expected[row], table[row])
         changes[row, source] = np.maximum(sign[row] * (scores[row] - score(occluded)), 0.0)
     squares = np.square(np.maximum(deviations, 0.0))
-    fractions = (_normalize(changes) + _normalize(squares)) / 2
+    shares = (_normalize(changes) + _normalize(squares)) / 2
     return Attributions(
         baseline=baseline,
         residual=np.zeros(len(table)),
-        contributions=(scores - baseline)[:, None] * fractions,
-        tolerances=np.zeros(fractions.shape[1]),
+        contributions=(scores - baseline)[:, None] * shares,
+        tolerances=np.zeros(shares.shape[1]),
         expected=expected,
         is_exact=False,
     )

@@ -26,7 +26,7 @@ class ReferencePosition(NamedTuple):
 
     position: Position
     share: float
-    reference_fraction: float
+    reference_share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +105,10 @@ class ReferenceCategories:
         n_rows = max(self.n_rows, 1)
         missing = _missing(1 - sum(self.counts.values()) / n_rows)
         categories = values.to_pylist()
-        fractions = [self.counts.get(category, 0) / n_rows for category in categories]
+        shares = [self.counts.get(category, 0) / n_rows for category in categories]
         return [
-            missing if category is None else ReferencePosition(Position.AMONG, fraction, fraction)
-            for category, fraction in zip(categories, fractions, strict=True)
+            missing if category is None else ReferencePosition(Position.AMONG, share, share)
+            for category, share in zip(categories, shares, strict=True)
         ]
 
 

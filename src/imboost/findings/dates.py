@@ -18,11 +18,11 @@ from imboost.tables.roles import Role
 
 YEAR = 365.2425 * 86_400  # seconds
 MIN_ROWS = 20  # dates that are needed to know which are common
-MAX_FRACTION = 0.02  # of the dates; more of them are no errors
+MAX_SHARE = 0.02  # of the dates; more of them are no errors
 MIN_GAP_YEARS = 5  # between an impossible date and the next one
-MIN_GAP_SPANS = 1.5  # the same, in ranges of the other dates without that fraction on both sides
+MIN_GAP_SPANS = 1.5  # the same, in ranges of the other dates without that share on both sides
 YEARS = 1700, 2100  # range of numbers that may be years
-MIN_YEARS = 0.98  # fraction of the numbers in that range, in columns of years
+MIN_YEARS = 0.98  # share of the numbers in that range, in columns of years
 LIKE_A_DATE = r"^\d{1,4}[-/.]\d{1,4}([-/.]\d{1,4})?(\D|$)|^\d{8}$|^\d{1,2}:\d{1,2}"
 YEAR_IN_NAME = r"(?i)year|yr|date|built"
 
@@ -53,9 +53,9 @@ def _far_off(
     known = values[np.isfinite(values)]
     if len(known) < MIN_ROWS:
         return
-    low, high = np.quantile(known, [MAX_FRACTION, 1 - MAX_FRACTION])
+    low, high = np.quantile(known, [MAX_SHARE, 1 - MAX_SHARE])
     gap = max(MIN_GAP_SPANS * (high - low), min_gap)
-    most = max(MAX_FRACTION * len(known), 1)
+    most = max(MAX_SHARE * len(known), 1)
     is_future = values > now
     if is_future.sum() > most:  # a column of plans or deadlines
         is_future[:] = False

@@ -18,12 +18,12 @@ from imboost.relations.repeated_rows import Hashes, hash_columns, information, r
 from imboost.tables.roles import FOREIGN_KEY_NAME, IDENTIFIER_NAME, Role
 
 MIN_COLUMNS = {1: 4, 2: 6}  # columns needed to call rows with so many differences near duplicates
-MAX_NEAR_FRACTION = 0.05  # of the rows that are reported, those with the fewest differences
+MAX_NEAR_SHARE = 0.05  # of the rows that are reported, those with the fewest differences
 MAX_PAIRED_COLUMNS = 80  # columns up to which two differences are searched
 MAX_PAIR_WORK = 60_000_000  # rows times pairs of columns up to which two differences are searched
 EXTRA_BITS = 8  # of information that equal cells have beyond the number of a row
-MAX_REPEATED_IDS = 0.1  # fraction of rows; more repeated values are no identifiers
-MIN_CODES = 0.9  # fraction of values with a digit and no space in columns of codes
+MAX_REPEATED_IDS = 0.1  # share of rows; more repeated values are no identifiers
+MIN_CODES = 0.9  # share of values with a digit and no space in columns of codes
 
 Codes = Indices
 
@@ -52,7 +52,7 @@ def find_near_duplicates(checked: CheckedTable) -> Iterator[Found]:
         for row, fact, bits in _near_duplicates(checked.texts, codes, left_out):
             if row not in found or bits > found[row][1]:
                 found[row] = fact, bits
-    most = max(int(MAX_NEAR_FRACTION * checked.table.num_rows), 1)
+    most = max(int(MAX_NEAR_SHARE * checked.table.num_rows), 1)
     best = sorted(found, key=lambda row: (len(found[row][0].columns), -found[row][1]))[:most]
     if best:
         yield tuple(codes), [found[row][0] for row in sorted(best)]

@@ -32,9 +32,9 @@ DATES = (
 """Dates from which programs count days, or which stand for no date."""
 
 MIN_ROWS = 20  # other values that are needed
-MAX_FRACTION = 0.3  # of the values; a more common value is no sentinel
-MAX_ZEROS = 0.05  # fraction of zeros, which are often a true value
-MIN_BEYOND = 0.98  # fraction of the other values on one side of a sentinel
+MAX_SHARE = 0.3  # of the values; a more common value is no sentinel
+MAX_ZEROS = 0.05  # share of zeros, which are often a true value
+MIN_BEYOND = 0.98  # share of the other values on one side of a sentinel
 MIN_GAP = 0.5  # distance to the next value, relative to that value's distance from the median
 MIN_REPEATED = 3  # rows that a sentinel of one digit has
 MIN_DATE_GAP = 366 * 86_400.0  # seconds between a sentinel and the next date
@@ -70,7 +70,7 @@ def _numbers(checked: CheckedTable, name: str) -> Iterator[Found]:
 def _is_sentinel(value: float, n: int, rest: Floats, unit: float) -> bool:
     """Whether a value is apart from the rest of a column."""
     others = rest[~(np.isin(rest, REPDIGITS) & (np.abs(rest) > 9))] if value != 0 else rest
-    if n > MAX_FRACTION * (n + len(rest)) or len(others) < MIN_ROWS:
+    if n > MAX_SHARE * (n + len(rest)) or len(others) < MIN_ROWS:
         return False
     if value == 0:
         return n <= MAX_ZEROS * (n + len(rest)) and _is_zero_apart(others, unit)
@@ -104,7 +104,7 @@ def _dates(checked: CheckedTable, name: str) -> Iterator[Found]:
         return
     for day in days[np.isin(days, known)]:
         where = values == day
-        if np.abs(rest - day).min() < MIN_DATE_GAP or where.sum() > MAX_FRACTION * len(known):
+        if np.abs(rest - day).min() < MIN_DATE_GAP or where.sum() > MAX_SHARE * len(known):
             continue
         edges = tuple(to_cells(np.quantile(rest, EDGES, method="nearest"), is_time=True))
         yield checked.cells(FactKind.SENTINEL, name, where, typical=edges)

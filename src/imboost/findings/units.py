@@ -29,7 +29,7 @@ FACTORS = {
 """Factors between units, and what they may mean."""
 
 MIN_ROWS = 30  # values of the column
-MAX_FRACTION = 0.1  # of the values that are in another unit
+MAX_SHARE = 0.1  # of the values that are in another unit
 MIN_CLUSTER = 3  # distinct values in another unit
 MAX_SPREAD = 0.3  # standard deviation of the logarithms, relative to that of the factor
 MAX_SPREAD_RATIO = 3  # of the standard deviations of both clusters
@@ -67,7 +67,7 @@ def _cluster(values: Floats) -> tuple[Mask, float] | None:
         return None
     logs = np.log10(values, where=known, out=np.full(len(values), np.nan))
     ordered = np.sort(logs[known])
-    most = int(MAX_FRACTION * len(ordered))
+    most = int(MAX_SHARE * len(ordered))
     gaps = np.diff(ordered)
     for at in (*range(most), *range(len(gaps) - most, len(gaps))):
         if gaps[at] < MIN_GAP * np.log10(2.2):

@@ -194,7 +194,7 @@ def _value_key(reason: Fact | None) -> _Key:
         return GroupedBy.ROW, reason is None
     rule = reason.rule
     is_dependency = rule is not None and rule.kind is RuleKind.DEPENDENCY
-    if rule is None or (is_dependency and reason.reference_fraction < EXTREME):  # a new category
+    if rule is None or (is_dependency and reason.reference_share < EXTREME):  # a new category
         return GroupedBy.VALUE, (reason.column, reason.text)
     return _rule_key(rule)
 
@@ -205,9 +205,9 @@ def _side_key(reason: Fact | None) -> _Key:
         return _value_key(reason)
     if reason.rule is not None:
         return _rule_key(reason.rule)
-    if reason.position is Position.ABOVE and reason.reference_fraction >= 1 - EXTREME:
+    if reason.position is Position.ABOVE and reason.reference_share >= 1 - EXTREME:
         return GroupedBy.HIGH, reason.column
-    if reason.position is Position.BELOW and reason.reference_fraction <= EXTREME:
+    if reason.position is Position.BELOW and reason.reference_share <= EXTREME:
         return GroupedBy.LOW, reason.column
     return GroupedBy.COLUMN, reason.column
 

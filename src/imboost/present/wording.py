@@ -252,7 +252,7 @@ def column_change(fact: Fact) -> str:
         "needs": "needs" if fact.content else "does not need",
         "constant": " in training" * (str(fact.value) == "constant"),
         "now": (now := percent(fact.share)),
-        "then": percent(fact.reference_fraction),
+        "then": percent(fact.reference_share),
         "cells": "1 cell holds" if fact.n_cells == 1 else f"{fact.n_cells:,} cells ({now}) hold",
         "s": "s" * (fact.n_cells == 1),
     }

@@ -68,7 +68,7 @@ class ConfidencePoles:
 class DecisionBoundary:
     """DB: rows whose scores are nearest to the quantile 1 - nu.
 
-    Soft-boundary Deep SVDD chooses its radius so that a fraction nu of the rows lies outside the
+    Soft-boundary Deep SVDD chooses its radius so that a share nu of the rows lies outside the
     sphere, so that with the same nu these are the rows nearest to the sphere. For other detectors
     the same quantile of their scores is used. No state.
 
@@ -124,10 +124,10 @@ class AdaptiveBoundary:
         return DecisionBoundary(self.outside).select(scores, candidates, n, rng)
 
     def update(self, round_labels: Labels, all_labels: Labels) -> None:
-        """Move the boundary by the fraction of outliers in the last round."""
+        """Move the boundary by the share of outliers in the last round."""
         if len(round_labels):
-            fraction = float((round_labels == OUTLIER).mean())
-            self.outside = min(self.outside * self.step ** (2 * fraction - 1), 1.0)
+            share = float((round_labels == OUTLIER).mean())
+            self.outside = min(self.outside * self.step ** (2 * share - 1), 1.0)
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,15 @@ import pyarrow as pa
 from imboost.arrays import Floats, Indices, Mask
 from imboost.relations.relation import Parsed, Relation, n_rows, take_rows
 
-MIN_SUPPORT = 0.98  # fraction of rows in which a relation holds
-BROKEN_BY_COLUMN = 0.01  # fraction of rows that each further column of a relation may break
+MIN_SUPPORT = 0.98  # share of rows in which a relation holds
+BROKEN_BY_COLUMN = 0.01  # share of rows that each further column of a relation may break
 MIN_SUPPORT_OF_MANY = 0.95  # support of relations of many columns
 SAMPLING_ERROR = 0.015  # by which the support in a sample may be lower
 MIN_ROWS = 30  # rows with all cells known that are needed
 MIN_INFORMATIVE = 15  # rows that obey a relation, but not with the cells of a column shuffled
-MIN_UNUSUAL_SUPPORT = 0.8  # fraction of the rows without the most common cell that obey it
+MIN_UNUSUAL_SUPPORT = 0.8  # share of the rows without the most common cell that obey it
 SAMPLE_ROWS = 4000  # rows of the sample
-NEARLY_CONSTANT = 0.98  # columns with a larger fraction of equal cells take part in no relation
+NEARLY_CONSTANT = 0.98  # columns with a larger share of equal cells take part in no relation
 
 R = TypeVar("R", bound=Relation)
 
@@ -93,13 +93,13 @@ def support(relation: Relation, parsed: Parsed) -> float:
     return float(relation.holds(parsed)[known].mean()) if known.any() else 0.0
 
 
-def least_support(fraction: float, parsed: Parsed) -> float:
+def least_support(share: float, parsed: Parsed) -> float:
     """Return the support that is needed; in small tables, one row may break a relation.
 
     >>> least_support(0.98, {"a": np.zeros(1000)}), least_support(0.98, {"a": np.zeros(50)})
     (0.98, 0.97)
     """
-    return min(fraction, 1 - 1.5 / max(n_rows(parsed), 1))
+    return min(share, 1 - 1.5 / max(n_rows(parsed), 1))
 
 
 def are_known(parsed: Parsed, columns: tuple[str, ...]) -> Mask:

@@ -22,12 +22,12 @@ MAX_PAIRED_COLUMNS = 30  # columns up to which sums of four columns are searched
 MAX_SCALED_COLUMNS = 40  # columns up to which one addend may have a factor
 FACTORS = (1.0, 10.0, 12.0, 60.0, 100.0, 1000.0)  # of an addend
 SCREENED_ROWS = 96  # rows of the sample on which candidates are screened
-MIN_SCREENED = 0.7  # fraction of these rows in which a candidate holds
+MIN_SCREENED = 0.7  # share of these rows in which a candidate holds
 MIN_NONTRIVIAL = 8  # rows in which enough cells are not 0
-MIN_INFORMATIVE = 0.5  # fraction of rows that a shuffled column of a pair must break
+MIN_INFORMATIVE = 0.5  # share of rows that a shuffled column of a pair must break
 MAX_CANDIDATES = 400  # that are checked on more rows, the best screened
 MAX_ADDED = 3  # columns that are added to a sum to explain the rows in which it fails
-MIN_EXPLAINED = 0.5  # fraction of the failing rows that an added column explains
+MIN_EXPLAINED = 0.5  # share of the failing rows that an added column explains
 
 Terms = dict[str, float]  # coefficients by column; the sum of all terms is a constant
 Candidate = tuple[Terms, float]  # terms and constant
@@ -196,7 +196,7 @@ class _Search:
     def _equal_to_column(
         self, sums: Floats, half: Floats, matters: Mask
     ) -> Iterator[tuple[int, int, float]]:
-        """Yield the sums (rows, sums) that equal a column, this column, and in which fraction."""
+        """Yield the sums (rows, sums) that equal a column, this column, and in which share."""
         limit = 1e-6 * self.size[:, None, :] + 1.001 * (half[:, None] + self.half)
         return _screen(sums[:, :, None], self.X[:, None, :], limit, matters)
 

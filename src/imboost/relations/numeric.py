@@ -15,7 +15,7 @@ from imboost.stats.scaling import MAD_TO_STD
 FLOAT_ERROR = 1e-9  # relative error of sums and products of floats
 UNROUNDED_ERROR = 1e-6  # relative error allowed for numbers with more than six decimals
 MAX_DECIMALS = 6  # numbers with more decimals count as not rounded
-ROUNDED_FRACTION = 0.99  # of the values have the decimals of their column
+ROUNDED_SHARE = 0.99  # of the values have the decimals of their column
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +100,7 @@ def rounding_unit(values: Floats) -> float:
     for decimals in range(MAX_DECIMALS + 1):
         scaled = known * 10.0**decimals
         is_rounded = np.abs(scaled - np.round(scaled)) <= 1e-9 * np.maximum(np.abs(scaled), 1e3)
-        if is_rounded.mean() >= ROUNDED_FRACTION:
+        if is_rounded.mean() >= ROUNDED_SHARE:
             return float(10.0**-decimals)
     return 0.0
 

@@ -15,14 +15,14 @@ from imboost.relations.numeric import center_and_spread, rounding_unit
 from imboost.relations.relation import Parsed, Relation
 
 MAX_COLUMNS = 100  # columns that are compared, the first ones
-MIN_ORDERED = 0.97  # fraction of the sample in which an order must hold before it is checked
-MIN_NUMBER_SUPPORT = 0.99  # fraction of rows; orders of numbers are more often accidental
+MIN_ORDERED = 0.97  # share of the sample in which an order must hold before it is checked
+MIN_NUMBER_SUPPORT = 0.99  # share of rows; orders of numbers are more often accidental
 MIN_TIME_SUPPORT = 0.98
-MAX_BY_CHANCE = 0.9  # fraction of rows in which an order holds with one column shuffled
+MAX_BY_CHANCE = 0.9  # share of rows in which an order holds with one column shuffled
 MAX_VIOLATION_RATIO = 0.05  # violations, relative to those with one column shuffled
 MIN_DISTINCT = 10  # values of a column of numbers that can be ordered
 SLACK_QUANTILE = 0.1  # of the positive differences; smaller violations may be due to chance
-MAX_EQUAL = 0.95  # fraction of rows in which both columns are equal
+MAX_EQUAL = 0.95  # share of rows in which both columns are equal
 
 
 @dataclass(frozen=True, kw_only=True)

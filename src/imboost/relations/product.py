@@ -17,13 +17,13 @@ from imboost.relations.numeric import NumericRelation, rounding_unit
 
 MAX_COLUMNS = 80  # columns that are searched, the first ones
 SCREENED_ROWS = 128  # rows of the sample on which candidates are screened
-MIN_SCREENED = 0.85  # fraction of these rows in which a candidate holds
-FIRST_ROWS, MIN_FIRST = 24, 0.6  # rows that are screened first, and the fraction needed there
+MIN_SCREENED = 0.85  # share of these rows in which a candidate holds
+FIRST_ROWS, MIN_FIRST = 24, 0.6  # rows that are screened first, and the share needed there
 MIN_SCREENED_ROWS = 12  # rows in which rounding changes the product by little
 MAX_ROUNDING = 0.05  # relative rounding error of these rows
 MIN_VARIATION = 0.05  # standard deviation of the logarithm of each column
 POWERS = ((1, 1), (1, 2), (2, 1))  # of two factors; ratios are products of another target
-MIN_INFORMATIVE = 0.2  # fraction of rows that a shuffled column must break
+MIN_INFORMATIVE = 0.2  # share of rows that a shuffled column must break
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +119,7 @@ def _matches(differences: Floats, errors: Floats) -> Iterator[int]:
 
 
 def _constant_rates(differences: Floats, errors: Floats) -> Floats:
-    """Return for each column the fraction of precise rows that are near its median."""
+    """Return for each column the share of precise rows that are near its median."""
     is_precise = errors < MAX_ROUNDING  # nan is not
     masked = np.where(is_precise, differences, np.nan)
     n = is_precise.sum(axis=0)

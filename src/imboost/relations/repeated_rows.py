@@ -14,7 +14,7 @@ from imboost.arrays import Floats, Mask
 from imboost.relations.relation import Parsed, n_rows
 
 MIN_COLUMNS = 4  # columns from which rows that differ in one cell are near duplicates
-MAX_REPEATED = 0.01  # fraction of rows; in a table with more of them, rows repeat by nature
+MAX_REPEATED = 0.01  # share of rows; in a table with more of them, rows repeat by nature
 MANTISSA = 2.0**26  # numbers with a relative difference below its inverse are the same
 EXTRA_BITS = 8.0  # of information that equal cells must have beyond the number of a row
 

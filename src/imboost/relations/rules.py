@@ -24,9 +24,9 @@ from imboost.tables.layout import Feature, Kind
 from imboost.tables.roles import Role
 from imboost.tables.schema import Schema
 
-MAX_BROKEN = 0.005  # maximum fraction of the training rows that break a rule
+MAX_BROKEN = 0.005  # maximum share of the training rows that break a rule
 MIN_BROKEN = 3  # rows that may always break it, in small tables
-MAX_MISSPELT = 0.05  # maximum fraction of the training rows with another spelling in a column
+MAX_MISSPELT = 0.05  # maximum share of the training rows with another spelling in a column
 
 
 @dataclass(frozen=True, eq=False)

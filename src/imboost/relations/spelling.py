@@ -17,7 +17,7 @@ from imboost.relations.relation import LookupRelation, Parsed
 MAX_VALUES = 3000  # distinct values up to which typing errors are searched
 MIN_RATIO = 4  # how many times more common the right spelling of a typing error is
 MIN_COMMON = 4  # rows that a right spelling has at least
-MAX_VARIANT_FRACTION = 0.02  # of the rows that a typing error has at most
+MAX_VARIANT_SHARE = 0.02  # of the rows that a typing error has at most
 MIN_LENGTH = 5  # letters of a word in which one letter may be wrong
 SHORT_LENGTH = 4  # letters of a word whose right spelling must be more common, as follows
 MIN_LENGTH_OF_LETTER = 7  # letters of a word in which a replaced letter is as clear as others
@@ -94,7 +94,7 @@ def _typing_errors(counts: dict[str, int]) -> dict[str, str]:
 
     total = sum(counts.values())
     common = [value for value, n in counts.items() if n >= MIN_COMMON]
-    rare = [value for value, n in counts.items() if n <= max(MAX_VARIANT_FRACTION * total, 1)]
+    rare = [value for value, n in counts.items() if n <= max(MAX_VARIANT_SHARE * total, 1)]
     if not common or not rare or len(counts) > MAX_VALUES:
         return {}
     wrong, right = [_fold(value) for value in rare], [_fold(value) for value in common]

@@ -113,7 +113,7 @@ class Drift:
         else:
             if now == 1 or abs(now - then) > MIN_CHANGE:
                 kind = FactKind.MISSING_CELLS
-                yield Fact(kind=kind, columns=columns, share=now, reference_fraction=then)
+                yield Fact(kind=kind, columns=columns, share=now, reference_share=then)
             for kind, n in (
                 (FactKind.UNREADABLE_CELLS, self.changes["unreadable"][column.name]),
                 (FactKind.UNSEEN_VALUES, self.changes["unseen"][column.name]),

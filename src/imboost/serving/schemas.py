@@ -98,7 +98,7 @@ class ReasonBody(BaseModel):
     contribution: float
     tolerance: float
     expected: str
-    reference_fraction: float
+    reference_share: float
     position: str
 
 

@@ -18,7 +18,7 @@ MAX_KNOTS = 10_000  # values of a column between which ranks are interpolated
 class RankTransform:
     """Replace values by their ranks among the training rows, column by column.
 
-    The rank of a training value is the fraction of training rows below it, where ties count
+    The rank of a training value is the share of training rows below it, where ties count
     half. Ranks of other values are interpolated, so that a small change of a value never makes
     a large change of its rank.
 

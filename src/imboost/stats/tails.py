@@ -18,7 +18,7 @@ MAX_KNOTS = 1000  # scores of a column between which probabilities are interpola
 
 @dataclass(frozen=True, eq=False)
 class TailScore:
-    """The negative log of the fraction of training scores that are at least as high.
+    """The negative log of the share of training scores that are at least as high.
 
     With an exponential tail, the score of a value far beyond the training scores does not
     saturate. Without one, it ends at the log of the number of training scores.
