@@ -1,38 +1,39 @@
 """Synthetic traces with known findings."""
 
-from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 
 from imboost_bench.run.protocol import RunSpec
-from imboost_bench.trace.recording import PhaseKind, Trace, Update
+from imboost_bench.trace.recording import PhaseKind, Trace
 
-START = Update(
-    update=1,
-    epoch=0,
-    phase=PhaseKind.PLAIN,
-    round=0,
-    batch_size=100,
-    batch_outliers=10,
-    kept_inliers=90,
-    kept_outliers=10,
-    answered_inliers=0,
-    answered_outliers=0,
-    inlier_risk=10.0,
-    outlier_risk=11.0,
-    inlier_median=10.0,
-    outlier_median=11.0,
-    inner_product=-2.0,
-    inlier_gradient_norm=1.0,
-    outlier_gradient_norm=4.0,
-    loss_low=-30.0,
-    loss_high=50.0,
-    outliers_below=0.0,
-    largest_gradient=5.0,
-    step_norm=0.1,
-    inlier_gradient_change=0.2,
-    outlier_gradient_change=0.3,
-)
+START = {
+    "update": 1,
+    "epoch": 0,
+    "phase": PhaseKind.PLAIN,
+    "round": 0,
+    "batch_size": 100,
+    "batch_outliers": 10,
+    "kept_inliers": 90,
+    "kept_outliers": 10,
+    "answered_inliers": 0,
+    "answered_outliers": 0,
+    "inlier_risk": 10.0,
+    "outlier_risk": 11.0,
+    "inlier_median": 10.0,
+    "outlier_median": 11.0,
+    "inner_product": -2.0,
+    "inlier_gradient_norm": 1.0,
+    "outlier_gradient_norm": 4.0,
+    "loss_low": -30.0,
+    "loss_high": 50.0,
+    "outliers_below": 0.0,
+    "largest_gradient": 5.0,
+    "step_norm": 0.1,
+    "inlier_gradient_change": 0.2,
+    "outlier_gradient_change": 0.3,
+}
 STAGES = (PhaseKind.PLAIN, PhaseKind.TRIMMED, PhaseKind.POLARIZATION, PhaseKind.POLARIZATION)
 STAGE_SIZE = 8
 
@@ -53,7 +54,7 @@ def synthetic_trace(change=lambda update: {}, spread=lambda update: SPREAD):
         stage = (number - 1) // STAGE_SIZE
         n_polarized = max(0, number - 2 * STAGE_SIZE)
         is_late = number > STAGE_SIZE * 3 // 2
-        update = replace(
+        update = dict(
             START,
             update=number,
             epoch=(number - 1) // 4,
@@ -68,8 +69,9 @@ def synthetic_trace(change=lambda update: {}, spread=lambda update: SPREAD):
             outlier_risk=11.0 + 2 * n_polarized,
             outlier_median=11.0 + 2 * n_polarized,
         )
-        updates.append(replace(update, **change(update)))
+        updates.append(SimpleNamespace(**update | change(SimpleNamespace(**update))))
     spec = RunSpec("imboost", "mm", "synthetic", 1, rounds=2)
     factors = np.array([[1 - spread(own), 1 + spread(own)] for own in updates])
     losses = factors * [[own.inlier_risk + 30.0] for own in updates] - 30.0
-    return Trace(spec, 900, 100, tuple(updates), losses.astype(np.float32))
+    frame = pd.DataFrame([vars(own) for own in updates])
+    return Trace(spec, 900, 100, frame, losses.astype(np.float32))

@@ -99,6 +99,14 @@ def paper_rounds(query: str, statistic: str = "mean") -> dict[int, float]:
     return {int(number): value for number, value in known.items()}
 
 
+def paper_claims() -> DataFrame:
+    """Return the claims of the paper that a trace can check, by the name of the check.
+
+    The columns are losses (their scale; "" if it makes no difference), source and claim.
+    """
+    return _read("claims").fillna({"losses": ""})
+
+
 def _read(name: str) -> DataFrame:
     """Read a table with its first column as the index, in lower case."""
     import pandas as pd

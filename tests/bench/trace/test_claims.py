@@ -1,6 +1,5 @@
 import re
 
-import pandas as pd
 import pytest
 
 from imboost_bench.trace.claims import ClaimStatus, check_claims
@@ -8,9 +7,8 @@ from imboost_bench.trace.phases import (
     AS_THEY_ARE,
     SCALED,
     SCALED_EACH,
-    phases_of,
+    Reading,
     trace_frame,
-    true_since,
 )
 from imboost_bench.trace.recording import PhaseKind
 from synthetic_traces import SPREAD, synthetic_trace
@@ -52,7 +50,7 @@ def finding_on(claim, change=lambda update: {}, losses=AS_THEY_ARE, **options):
 
 
 def phases(change=lambda update: {}):
-    return phases_of(trace_frame(synthetic_trace(change)))
+    return Reading(synthetic_trace(change)).phases
 
 
 def test_the_phases_are_two_warm_ups_and_the_rounds():
@@ -73,14 +71,6 @@ def test_changes_are_counted_from_the_update_before_a_phase():
     assert plain.updates["inlier_fell"].mean() == 0
     assert trimmed.updates["inlier_fell"].mean() == pytest.approx(1 / 8)
     assert plain.updates["inlier_fell"].count() == 7  # the first update has none before it
-
-
-@pytest.mark.parametrize(
-    ("values", "since"),
-    [((True, False, True, True), 3), ((False, True, False), None), ((True, True), 1)],
-)
-def test_a_claim_that_is_true_from_an_update_on_is_true_to_the_end(values, since):
-    assert true_since(pd.Series(values, index=range(1, len(values) + 1))) == since
 
 
 def test_every_claim_holds_in_a_trace_where_all_are_true():
@@ -203,6 +193,9 @@ def test_risks_that_part_late_or_never_are_reported():
     late = finding_on("memorization", lambda u: {"outlier_risk": -9} if u.update < 12 else {})
     assert late.outcome == "held in part"
     assert late.figures == "from update 12 on, trimming from 9 on"
+    between = {5: 12, 11: -99}
+    again = finding_on("memorization", lambda u: {"outlier_risk": between.get(u.update, 12)})
+    assert again.figures == "from update 12 on, trimming from 9 on"
     never = finding_on("memorization", lambda update: {"outlier_risk": -99.0})
     assert never.outcome == "did not hold"
     assert never.figures == "not at the end"

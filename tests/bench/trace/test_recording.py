@@ -1,3 +1,6 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -17,11 +20,11 @@ from imboost_bench.trace.recording import (
     VARIANTS,
     PhaseKind,
     TracedIMBoost,
+    count_updates,
     largest_gradient,
     losses_and_gradient,
     sample_of_kind,
     trace,
-    trace_variants,
 )
 
 QUICK = {"plain_epochs": 2, "trimmed_epochs": 4, "round_epochs": 2, "batch_size": 32}
@@ -49,16 +52,21 @@ def traced(data):
     return run_session(TracedIMBoost(random_state=7, **QUICK), data)
 
 
+@pytest.fixture(scope="module")
+def updates(traced):
+    return [SimpleNamespace(**update) for update in traced.updates]
+
+
 def test_tracing_changes_no_bit_of_the_scores(data, traced):
     plain = run_session(IMBoost(random_state=7, **QUICK), data)
     assert np.array_equal(plain.decision_scores_, traced.decision_scores_)
     assert np.array_equal(plain.query_scores_, traced.query_scores_)
 
 
-def test_every_update_is_recorded_with_its_place_in_training(traced):
-    assert [update.update for update in traced.updates] == list(range(1, N_UPDATES + 1))
-    assert traced.count_updates(N_ROUNDS) == N_UPDATES
-    places = [(update.phase, update.round, update.epoch) for update in traced.updates[::10]]
+def test_every_update_is_recorded_with_its_place_in_training(traced, updates):
+    assert [update.update for update in updates] == list(range(1, N_UPDATES + 1))
+    assert count_updates(traced, N_ROUNDS) == N_UPDATES
+    places = [(update.phase, update.round, update.epoch) for update in updates[::10]]
     assert places == [
         (PhaseKind.PLAIN, 0, 0),
         (PhaseKind.TRIMMED, 0, 2),
@@ -68,8 +76,8 @@ def test_every_update_is_recorded_with_its_place_in_training(traced):
     ]
 
 
-def test_answers_are_counted_from_the_first_round_on(traced):
-    n_answered = [update.answered_inliers + update.answered_outliers for update in traced.updates]
+def test_answers_are_counted_from_the_first_round_on(updates):
+    n_answered = [update.answered_inliers + update.answered_outliers for update in updates]
     assert set(n_answered[:30]) == {0}
     assert set(n_answered[30:40]) == {6}
     assert set(n_answered[40:]) == {12}
@@ -79,12 +87,12 @@ def kept(update):
     return update.kept_inliers + update.kept_outliers
 
 
-def test_a_plain_update_keeps_its_whole_batch_and_a_trimmed_one_a_share(traced):
-    for update in traced.updates:
+def test_a_plain_update_keeps_its_whole_batch_and_a_trimmed_one_a_share(updates):
+    for update in updates:
         assert update.kept_outliers <= update.batch_outliers <= update.batch_size
         assert update.kept_inliers <= update.batch_size - update.batch_outliers
-    assert all(kept(update) == update.batch_size == 32 for update in traced.updates[:10])
-    for update in traced.updates[10:30]:
+    assert all(kept(update) == update.batch_size == 32 for update in updates[:10])
+    for update in updates[10:30]:
         assert kept(update) == np.ceil(0.92 * update.batch_size)
 
 
@@ -101,19 +109,19 @@ def test_kept_rows_are_those_whose_loss_was_not_above_the_threshold(data):
 
         def _measure(self, step):
             update = super()._measure(step)
-            if update.phase is not PhaseKind.PLAIN:
+            if update["phase"] is not PhaseKind.PLAIN:
                 is_outlier = data.y[step.rows] == OUTLIER
                 kept = inside[-1]
-                assert update.kept_outliers == (kept & is_outlier).sum()
-                assert update.kept_inliers == (kept & ~is_outlier).sum()
+                assert update["kept_outliers"] == (kept & is_outlier).sum()
+                assert update["kept_inliers"] == (kept & ~is_outlier).sum()
             return update
 
     run_session(Probed(random_state=7, **QUICK), data)
     assert len(inside) == N_UPDATES - 10
 
 
-def test_the_last_risks_are_the_mean_and_median_scores_of_each_kind(data, traced):
-    last = traced.updates[-1]
+def test_the_last_risks_are_the_mean_and_median_scores_of_each_kind(data, traced, updates):
+    last = updates[-1]
     scores = traced.decision_scores_
     inliers, outliers = scores[data.y == INLIER], scores[data.y == OUTLIER]
     assert last.inlier_risk == pytest.approx(inliers.mean(), rel=1e-4)
@@ -122,51 +130,47 @@ def test_the_last_risks_are_the_mean_and_median_scores_of_each_kind(data, traced
     assert last.outlier_median == pytest.approx(np.median(outliers), rel=1e-4)
 
 
-def test_extremes_losses_and_outliers_below_are_those_of_the_scores(data, traced):
-    last, scores = traced.updates[-1], traced.decision_scores_
+def test_extremes_losses_and_outliers_below_are_those_of_the_scores(data, traced, updates):
+    last, scores = updates[-1], traced.decision_scores_
     inliers, outliers = scores[data.y == INLIER], scores[data.y == OUTLIER]
     assert last.loss_low == pytest.approx(scores.min(), rel=1e-4)
     assert last.loss_high == pytest.approx(scores.max(), rel=1e-4)
     assert last.outliers_below == pytest.approx((outliers <= inliers.mean()).mean())
     assert traced.inlier_losses[-1].tolist() == pytest.approx(inliers.tolist(), rel=1e-3)
-    assert len(traced.inlier_losses) == len(traced.updates)
+    assert len(traced.inlier_losses) == len(updates)
 
 
-def test_steps_are_measured_from_the_second_update_on(traced):
-    first, *others = traced.updates
+def test_steps_are_measured_from_the_second_update_on(updates):
+    first, *others = updates
     assert np.isnan([first.step_norm, first.inlier_gradient_change]).all()
     assert all(update.step_norm > 0 for update in others)
     for update in others:  # the triangle inequality
-        before = traced.updates[update.update - 2]
+        before = updates[update.update - 2]
         norms = update.outlier_gradient_norm, before.outlier_gradient_norm
         assert abs(norms[0] - norms[1]) <= update.outlier_gradient_change * (1 + 1e-9)
         assert update.outlier_gradient_change <= sum(norms) * (1 + 1e-9)
 
 
-def test_a_risks_gradient_is_no_longer_than_the_largest_of_a_row(traced):
-    for update in traced.updates:
+def test_a_risks_gradient_is_no_longer_than_the_largest_of_a_row(updates):
+    for update in updates:
         assert update.outlier_gradient_norm <= update.largest_gradient * (1 + 1e-5)
 
 
 def test_variants_share_the_warm_up_and_differ_in_the_decay_of_the_weights(data):
     spec = RunSpec("imboost", "mm", "planted", 5, rounds=1)
-    seen = []
-    traces = trace_variants(spec, data, on_update=lambda *progress: seen.append(progress))
-    constant, decaying = (traces[name] for name in VARIANTS)
+    constant, decaying = (trace(replace(spec, settings=own), data) for own in VARIANTS.values())
     assert (constant.detector.decay_weights, decaying.detector.decay_weights) == (False, True)
-    assert repr(constant.updates[:250]) == repr(decaying.updates[:250])
-    assert constant.updates[-1] != decaying.updates[-1]
-    assert seen[-1] == (600, 600)
-    assert [done for done, _ in seen] == list(range(1, 601))
+    assert constant.updates[:250].equals(decaying.updates[:250])
+    assert not constant.updates[-1:].equals(decaying.updates[-1:])
 
 
 def test_a_traced_run_is_the_benchmarks_own(data):
     spec = RunSpec("imboost", "mm", "planted", 5, rounds=1)
     seen = []
-    result = trace(spec, data, on_update=lambda done, total: seen.append((done, total)))
+    result = trace(spec, data, on_update=lambda: seen.append(1))
     *_, line = run(spec, data)
-    last = result.updates[-1]
-    assert seen == [(number, 300) for number in range(1, 301)]
+    last = result.updates.iloc[-1]
+    assert len(seen) == len(result.updates) == count_updates(IMBoost(), 1) == 300
     assert result.n_inliers + result.n_outliers == line.n_train
     assert last.answered_outliers == line.n_outliers_found
     assert last.answered_inliers + last.answered_outliers == line.n_labelled

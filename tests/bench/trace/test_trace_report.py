@@ -35,7 +35,7 @@ def test_the_table_has_a_line_for_every_update_of_every_variant(written):
     lines = lines[:32]
     assert lines[8]["phase"] == "warm-up-trimmed"
     assert (lines[-1]["update"], lines[-1]["round"]) == ("32", "2")
-    assert float(lines[-1]["inlier_risk"]) == trace.updates[-1].inlier_risk
+    assert float(lines[-1]["inlier_risk"]) == trace.updates["inlier_risk"].iloc[-1]
     assert float(lines[-1]["cosine"]) == -0.5
 
 

@@ -33,36 +33,40 @@ def trace(
     One run has constant weights, as in the paper's experiments, and one decaying weights, as in
     proposition 2.
     """
+    from imboost.detectors import IMBoost
     from imboost.detectors.base import resolve_device
     from imboost_bench.baselines import make_strategy
     from imboost_bench.datasets.adbench import load_dataset
     from imboost_bench.run.protocol import RunSpec
     from imboost_bench.run.runner import limit_to_one_core
     from imboost_bench.trace.claims import check_claims
-    from imboost_bench.trace.recording import trace_variants
+    from imboost_bench.trace.recording import VARIANTS, count_updates, trace
     from imboost_bench.trace.report import write_traces
 
     make_strategy(query)
     resolve_device(device)
     table = load_dataset(data, dataset)
     out.mkdir(parents=True, exist_ok=True)
+    total = len(VARIANTS) * count_updates(IMBoost(), rounds)
     with progress_bar() as progress, limit_to_one_core():
-        task = progress.add_task("updates", total=None)
-        traces = trace_variants(
-            RunSpec("imboost", query, dataset, seed, rounds),
-            table,
-            device,
-            lambda done, total: progress.update(task, completed=done, total=total),
-        )
+        task = progress.add_task("updates", total=total)
+        traces = {
+            name: trace(
+                RunSpec("imboost", query, dataset, seed, rounds, settings=settings),
+                table,
+                device,
+                lambda: progress.advance(task),
+            )
+            for name, settings in VARIANTS.items()
+        }
     findings = {name: check_claims(own) for name, own in traces.items()}
-    _print(traces, findings, write_traces(traces, findings, out))
+    _print(traces, findings)
+    for path in write_traces(traces, findings, out):
+        typer.echo(f"wrote {path}")
 
 
-def _print(
-    traces: Mapping[str, Trace], findings: Mapping[str, Sequence[Finding]], paths: list[Path]
-) -> None:
-    console = Console()
-    first = next(iter(traces.values()))
+def _print(traces: Mapping[str, Trace], findings: Mapping[str, Sequence[Finding]]) -> None:
+    console, first = Console(), next(iter(traces.values()))
     title = f"{first.spec}; losses with K = {first.detector.n_score_samples}"
     table = Table(title=title, title_justify="left")
     table.add_column("claim")
@@ -76,5 +80,3 @@ def _print(
         table.add_row("" if claim == previous else claim, row[0].losses or "any", *outcomes)
     console.print(table, highlight=False)
     console.print("The page has the figures of every claim.", highlight=False)
-    for path in paths:
-        console.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)

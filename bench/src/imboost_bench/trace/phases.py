@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from imboost.arrays import Floats
-from imboost_bench.trace.recording import PhaseKind, Trace
+from imboost_bench.trace.recording import CHANGES, PhaseKind, Trace
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -21,9 +21,13 @@ way a risk moves; the constants of the theory are about such losses."""
 SCALED_EACH = "scaled at each update"
 """By the extremes of every update, so that the scale moves with the losses."""
 
+SMOOTHNESS = ["inlier_smoothness", "outlier_smoothness"]
 
-@dataclass(frozen=True)
-class Phase:
+_LOSSES = ["inlier_risk", "outlier_risk", "inlier_median", "outlier_median"]
+_GRADIENTS = ["inlier_gradient_norm", "outlier_gradient_norm", "largest_gradient", *CHANGES]
+
+
+class Phase(NamedTuple):
     """Successive updates: a part of the warm-up, a round, or several rounds.
 
     `before` is the update before the phase; the first update itself at the start of a trace.
@@ -46,27 +50,24 @@ class Phase:
 
 @dataclass(frozen=True)
 class Reading:
-    """A trace as a table with losses in one scale, and its phases.
-
-    Parameters
-    ----------
-    trace : Trace
-    losses : {"as they are", "scaled to [0, 1]", "scaled at each update"}
-    frame : DataFrame
-        See `trace_frame`.
-    phases : list of Phase
-    """
+    """A trace as a table with losses in one scale, and its phases."""
 
     trace: Trace
-    losses: str
-    frame: DataFrame
-    phases: list[Phase]
+    losses: str = AS_THEY_ARE
 
-    @classmethod
-    def of(cls, trace: Trace, losses: str = AS_THEY_ARE) -> Reading:
-        """Read a trace."""
-        frame = trace_frame(trace, losses)
-        return cls(trace, losses, frame, phases_of(frame))
+    @cached_property
+    def frame(self) -> DataFrame:
+        """One row per update, see `trace_frame`."""
+        return trace_frame(self.trace, self.losses)
+
+    @cached_property
+    def phases(self) -> list[Phase]:
+        """The phases in order."""
+        start = self.frame.index[0]
+        return [
+            Phase(str(name), self.frame.loc[max(own.index[0] - 1, start)], own)
+            for name, own in self.frame.groupby("name", sort=False)
+        ]
 
     @property
     def memorized(self) -> DataFrame:
@@ -74,7 +75,17 @@ class Reading:
         return self.frame[self.frame["outlier_risk_is_higher"]]
 
     @property
-    def trimmed(self) -> Phase:
+    def trimmed(self) -> DataFrame:
+        """The updates with a trimmed loss, of both phases."""
+        return self.frame[self.frame["phase"] != PhaseKind.PLAIN]
+
+    @property
+    def gamma(self) -> float:
+        """The growth of the batches per epoch."""
+        return self.trace.detector.batch_growth
+
+    @property
+    def warmup(self) -> Phase:
         """The trimmed warm-up."""
         return next(p for p in self.phases if p.first["phase"] == PhaseKind.TRIMMED)
 
@@ -90,62 +101,46 @@ class Reading:
         return Phase("polarization", self.rounds[0].before, updates)
 
 
-def scale_losses(frame: DataFrame, low: float | Series, high: float | Series) -> DataFrame:
-    """Scale losses between two limits, of the run or of every update, to [0, 1].
-
-    Limits of an update count as constants, so gradients are divided by their difference.
-    """
-    size = high - low
-    losses = ["inlier_risk", "outlier_risk", "inlier_median", "outlier_median"]
-    gradients = ["inlier_gradient_norm", "outlier_gradient_norm", "largest_gradient"]
-    gradients += ["inlier_gradient_change", "outlier_gradient_change"]
-    return frame.assign(
-        **{name: (frame[name] - low) / size for name in losses},
-        **{name: frame[name] / size for name in gradients},
-        inner_product=frame["inner_product"] / size**2,
-    )
-
-
-def _with_constants(scaled: DataFrame, inlier_losses: Floats) -> DataFrame:
-    """Add what mu of assumption 2 (`dominance`) and c of assumption 3 (`margin`) bound below.
-
-    `inlier_losses` (updates, inliers) are scaled as well.
-    """
-    risk = scaled["inlier_risk"].where(scaled["inlier_risk"] > 0)
-    return scaled.assign(
-        dominance=scaled["inlier_gradient_norm"] ** 2 / (2 * risk),
-        margin=1 - np.sqrt(inlier_losses).mean(axis=1) / risk**0.5,
-    )
-
-
 def trace_frame(trace: Trace, losses: str = AS_THEY_ARE) -> DataFrame:
-    """Return one row per update, with the checks of the paper's claims as further columns.
+    """Return one row per update, with what the paper's claims are about as further columns.
 
-    The columns inlier_fell, outlier_rose and both compare the risks with the previous update
-    and are NaN for the first one. `outlier_risk_is_higher` is assumption 1,
-    `is_opposed` assumption 4. The cosine of the gradients is 0 if one of them vanishes.
-    `inlier_smoothness` and `outlier_smoothness` estimate L of assumption 2: the change of a
-    gradient divided by the length of the step.
+    - inlier_fell, outlier_rose and both compare the risks with the previous update; NaN for the
+      first one.
+    - `outlier_risk_is_higher` is assumption 1, `is_opposed` assumption 4. The cosine of the
+      gradients is 0 if one of them vanishes.
+    - inlier_smoothness and outlier_smoothness estimate L of assumption 2: the change of a gradient
+      divided by the length of the step. `dominance` is at least mu of assumption 2 and `margin` at
+      least c of assumption 3, with losses scaled to [0, 1].
+
+    Limits of a scale count as constants, so gradients are divided by their difference.
     """
-    import pandas as pd
-
-    frame = pd.DataFrame([vars(update) for update in trace.updates])
-    if losses == SCALED:
-        low, high = frame["loss_low"].min(), frame["loss_high"].max()
-        high = high if high > low else low + 1.0
-        scaled = ((trace.inlier_losses - low) / (high - low)).clip(0.0)
-        frame = _with_constants(scale_losses(frame, low, high), scaled)
-    elif losses == SCALED_EACH:
-        low, high = frame["loss_low"], frame["loss_high"]
-        frame = scale_losses(frame, low, high.where(high > low, low + 1.0))
-    for kind in ("inlier", "outlier"):
-        step = frame["step_norm"].where(frame["step_norm"] > 0)
-        frame[f"{kind}_smoothness"] = frame[f"{kind}_gradient_change"] / step
+    frame, means = trace.updates.copy(), math.nan
+    if losses != AS_THEY_ARE:
+        limits = frame[["loss_low", "loss_high"]]
+        if losses == SCALED:
+            extremes = limits["loss_low"].min(), limits["loss_high"].max()
+            limits = limits.assign(loss_low=extremes[0], loss_high=extremes[1])
+        low, size = limits["loss_low"], limits["loss_high"] - limits["loss_low"]
+        size = size.where(size > 0, 1.0)
+        frame[_LOSSES] = frame[_LOSSES].sub(low, axis=0).div(size, axis=0)
+        frame[_GRADIENTS] = frame[_GRADIENTS].div(size, axis=0)
+        frame["inner_product"] /= size**2
+        start, length = (own.to_numpy()[:, None] for own in (low, size))
+        scaled = (trace.inlier_losses - start) / length  # (updates, inliers)
+        means = np.sqrt(scaled.clip(0.0)).mean(axis=1)
+    step = frame["step_norm"].where(frame["step_norm"] > 0)
+    frame[SMOOTHNESS] = frame[[*CHANGES]].div(step, axis=0)
     lengths = frame["inlier_gradient_norm"] * frame["outlier_gradient_norm"]
     frame["cosine"] = (frame["inner_product"] / lengths.where(lengths > 0)).fillna(0.0)
     frame["kept"] = frame["kept_inliers"] + frame["kept_outliers"]
+    risk = frame["inlier_risk"].where(frame["inlier_risk"] > 0)
+    frame["outliers_below_by_risk"] = frame["outliers_below"] / risk
+    frame["dominance"] = frame["inlier_gradient_norm"] ** 2 / (2 * risk)
+    frame["margin"] = 1 - means / risk**0.5
+    frame["kept_inliers_by_batch"] = frame["kept_inliers"] / frame["batch_size"]
+    frame["kept_outliers_by_first"] = frame["kept_outliers"] / frame["batch_size"].iloc[0]
     names = {PhaseKind.PLAIN: "plain warm-up", PhaseKind.TRIMMED: "trimmed warm-up"}
-    frame["name"] = [names.get(u.phase, f"round {u.round}") for u in trace.updates]
+    frame["name"] = frame["phase"].map(names).fillna("round " + frame["round"].astype(str))
     frame["outlier_risk_is_higher"] = frame["outlier_risk"] > frame["inlier_risk"]
     frame["is_opposed"] = frame["inner_product"] < 0
     frame["inlier_fell"] = (frame["inlier_risk"].diff() < 0).astype(float)
@@ -155,37 +150,6 @@ def trace_frame(trace: Trace, losses: str = AS_THEY_ARE) -> DataFrame:
     return frame.set_index("update", drop=False)
 
 
-def phases_of(frame: DataFrame) -> list[Phase]:
-    """Return the phases in order."""
-    return [
-        Phase(str(name), frame.loc[max(own.index[0] - 1, frame.index[0])], own)
-        for name, own in frame.groupby("name", sort=False)
-    ]
-
-
-def true_since(is_true: Series) -> int | None:
-    """Return the first update from which on all values are true; None if the last is false."""
-    is_always = is_true[::-1].cummin()[::-1]
-    return int(is_always.idxmax()) if is_always.iloc[-1] else None
-
-
-def quarters(frame: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """Return the first and the last quarter of updates."""
-    size = max(len(frame) // 4, 1)
-    return frame.iloc[:size], frame.iloc[-size:]
-
-
 def fraction(updates: DataFrame, part: str, whole: str) -> float:
     """Return the sum of a column of counts as a fraction of that of another."""
     return float(updates[part].sum() / max(updates[whole].sum(), 1))
-
-
-def fraction_error(first: DataFrame, second: DataFrame) -> float:
-    """Return the standard error of the difference between two fractions of kept outliers.
-
-    The rows kept by trimming count as independent draws from one population.
-    """
-    sizes = [max(updates["kept"].sum(), 1) for updates in (first, second)]
-    n_outliers = first["kept_outliers"].sum() + second["kept_outliers"].sum()
-    pooled = n_outliers / max(first["kept"].sum() + second["kept"].sum(), 1)
-    return math.sqrt(pooled * (1 - pooled) * sum(1 / size for size in sizes))

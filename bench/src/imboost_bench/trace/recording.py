@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
+from pandas import DataFrame
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector
 
@@ -38,6 +40,8 @@ MAX_MEASURED_ROWS = 5_000
 GRADIENT_ROWS = 16
 """Rows of each class, those with the highest losses, whose own gradients are measured."""
 
+CHANGES = ("inlier_gradient_change", "outlier_gradient_change")
+
 VARIANTS = {"constant weights": "", "decaying weights": "decay_weights=True"}
 """Settings of the compared runs: the paper's experiments, and the weights of proposition 2."""
 
@@ -51,49 +55,20 @@ class PhaseKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Update:
-    """One update: its batch, and the risks of the model after the update.
-
-    `update` counts from 1, `epoch` from 0, and `round` is 0 in the warm-up. The kept rows are
-    those in the trimmed loss (lemma 4), or all rows if the loss is not trimmed. The risks R_i and
-    R_o are the mean losses of true inliers and outliers after the update. The inner product
-    and the norms are those of the gradients of the two risks (assumption 4).
-
-    `loss_low` and `loss_high` are the extreme losses of all measured rows, and `outliers_below` is
-    the fraction of outliers with a loss of at most R_i (lemma 1). `largest_gradient` is the
-    largest norm of a single row's gradient (assumption 2). `step_norm` and the changes of the
-    gradients are differences to the previous update, NaN for the first.
-    """
-
-    update: int
-    epoch: int
-    phase: PhaseKind
-    round: int
-    batch_size: int
-    batch_outliers: int
-    kept_inliers: int
-    kept_outliers: int
-    answered_inliers: int
-    answered_outliers: int
-    inlier_risk: float
-    outlier_risk: float
-    inlier_median: float
-    outlier_median: float
-    inner_product: float
-    inlier_gradient_norm: float
-    outlier_gradient_norm: float
-    loss_low: float
-    loss_high: float
-    outliers_below: float
-    largest_gradient: float
-    step_norm: float
-    inlier_gradient_change: float
-    outlier_gradient_change: float
-
-
-@dataclass(frozen=True)
 class Trace:
     """All updates of one run, and the numbers of training rows by class.
+
+    `updates` has a row per update: its batch, and the risks of the model after it.
+
+    - `update` counts from 1, `epoch` from 0, and `round` is 0 in the warm-up.
+    - The kept rows are those in the trimmed loss (lemma 4), or all rows if it is not trimmed.
+    - The risks R_i and R_o are the mean losses of true inliers and outliers. The inner product and
+      the norms are those of the gradients of the two risks (assumption 4).
+    - `loss_low` and `loss_high` are the extreme losses of all measured rows; `outliers_below` is
+      the fraction of outliers with a loss of at most R_i (lemma 1).
+    - `largest_gradient` is the largest norm of a single row's gradient (assumption 2).
+    - `step_norm` and the changes of the gradients are differences to the previous update, NaN for
+      the first.
 
     `inlier_losses` are those of the measured inliers after every update, (updates, inliers).
     """
@@ -101,7 +76,7 @@ class Trace:
     spec: RunSpec
     n_inliers: int
     n_outliers: int
-    updates: tuple[Update, ...]
+    updates: DataFrame
     inlier_losses: NDArray[np.float32]
 
     @property
@@ -115,49 +90,32 @@ class Trace:
         return IMBoost(**split_settings(self.spec.settings).detector)  # type: ignore[arg-type]
 
 
-def trace_variants(
-    spec: RunSpec,
-    dataset: Dataset,
-    device: str = "cpu",
-    on_update: Callable[[int, int], None] | None = None,
-) -> dict[str, Trace]:
-    """Record a run with each of the `VARIANTS`; they share the warm-up. See `trace`."""
-    traces: dict[str, Trace] = {}
-    for name, settings in VARIANTS.items():
-        n_before = sum(len(own.updates) for own in traces.values())
-
-        def report(done: int, total: int, n_before: int = n_before) -> None:
-            if on_update:
-                on_update(n_before + done, total * len(VARIANTS))
-
-        traces[name] = trace(replace(spec, settings=settings), dataset, device, report)
-    return traces
+def count_updates(detector: IMBoost, n_rounds: int) -> int:
+    """Return the number of updates in the warm-up and `n_rounds` rounds."""
+    n_epochs = detector.plain_epochs + detector.trimmed_epochs + n_rounds * detector.round_epochs
+    return n_epochs * detector.updates_per_epoch
 
 
 def trace(
     spec: RunSpec,
     dataset: Dataset,
     device: str = "cpu",
-    on_update: Callable[[int, int], None] | None = None,
+    on_update: Callable[[], None] = lambda: None,
 ) -> Trace:
-    """Run IMBoost with the settings of `spec` as the benchmark does, and record every update.
-
-    `on_update` is called with the number of updates so far and in total.
-    """
+    """Run IMBoost with the settings of `spec` as the benchmark does, and record every update."""
     split = split_for(spec, dataset)
     detector = TracedIMBoost(**split_settings(spec.settings).detector)  # type: ignore[arg-type]
     detector.set_params(random_state=spec.seed_of("detector"), device=device)
     seed = spec.seed_of("strategy")
     session = Session(detector, split.train_X, query=spec.query, random_state=seed)
     traced = cast("TracedIMBoost", session.detector)
-    total = traced.count_updates(spec.rounds)
-    traced.set_true_labels(split.train_y, on_update and (lambda done: on_update(done, total)))
+    traced.set_true_labels(split.train_y, on_update)
     for _ in run_rounds(session, Oracle(split.train_y), spec.rounds):
         traced = cast("TracedIMBoost", session.detector)  # every round trains a copy
     n_outliers = int((split.train_y == OUTLIER).sum())
     n_inliers = len(split.train_y) - n_outliers
     losses = np.stack(traced.inlier_losses)
-    return Trace(spec, n_inliers, n_outliers, tuple(traced.updates), losses)
+    return Trace(spec, n_inliers, n_outliers, pd.DataFrame(traced.updates), losses)
 
 
 class TracedIMBoost(IMBoost):
@@ -167,19 +125,14 @@ class TracedIMBoost(IMBoost):
     """
 
     def set_true_labels(
-        self, y: NDArray[np.int8], on_update: Callable[[int], None] | None = None
+        self, y: NDArray[np.int8], on_update: Callable[[], None] = lambda: None
     ) -> None:
-        """Set the true labels; `on_update` is called with the number of updates so far."""
+        """Set the true labels; `on_update` is called after every update."""
         self._truth = y
         self._on_update = on_update
         self._previous: tuple[Tensor, ...] = ()  # weights and gradients after the last update
-        self.updates: list[Update] = []
+        self.updates: list[dict[str, Any]] = []
         self.inlier_losses: list[NDArray[np.float32]] = []
-
-    def count_updates(self, n_rounds: int) -> int:
-        """Return the number of updates in the warm-up and `n_rounds` rounds."""
-        n_epochs = self._schedule.warmup_epochs + n_rounds * self.round_epochs
-        return n_epochs * self.updates_per_epoch
 
     def _start(self, X: NDArray[Any]) -> ScaledRows:
         rows = super()._start(X)
@@ -213,62 +166,56 @@ class TracedIMBoost(IMBoost):
             self._is_kept = np.ones(len(step.rows), dtype=bool)  # unless the loss is trimmed
             yield step._replace(can_capture=False)  # `_trim` copies to the CPU
             self.updates.append(self._measure(step))
-            if self._on_update:
-                self._on_update(len(self.updates))
+            self._on_update()
 
-    def _measure(self, step: Step[Backbone]) -> Update:
-        """Return the record of the update of `step`."""
+    def _measure(self, step: Step[Backbone]) -> dict[str, Any]:
+        """Return the record of the update of `step`, see `Trace`."""
         noise = self._noise.to(self._device)
         (inliers, inlier_gradient), (outliers, outlier_gradient) = (
             losses_and_gradient(self._model, rows, noise) for rows in self._measured
         )
         is_outlier = self._truth[step.rows] == OUTLIER
         losses = np.concatenate([inliers, outliers])
-        low, high = float(losses.min()), float(losses.max())
         self.inlier_losses.append(inliers.astype(np.float32))
         weights = parameters_to_vector(self._model.parameters()).detach().double()
         changes = self._changes(weights, inlier_gradient, outlier_gradient)
-        return Update(
-            update=len(self.updates) + 1,
-            epoch=step.epoch,
-            phase=self._phase_of(step.epoch),
-            round=self._round,
-            batch_size=len(step.rows),
-            batch_outliers=int(is_outlier.sum()),
-            kept_inliers=int((self._is_kept & ~is_outlier).sum()),
-            kept_outliers=int((self._is_kept & is_outlier).sum()),
-            answered_inliers=int((self._known == INLIER).sum()),
-            answered_outliers=int((self._known == OUTLIER).sum()),
-            inlier_risk=float(inliers.mean()),
-            outlier_risk=float(outliers.mean()),
-            inlier_median=float(np.median(inliers)),
-            outlier_median=float(np.median(outliers)),
-            inner_product=float(inlier_gradient @ outlier_gradient),
-            inlier_gradient_norm=float(inlier_gradient.norm()),
-            outlier_gradient_norm=float(outlier_gradient.norm()),
-            loss_low=low,
-            loss_high=high,
-            outliers_below=float((outliers <= inliers.mean()).mean()),
-            largest_gradient=max(
+        return {
+            "update": len(self.updates) + 1,
+            "epoch": step.epoch,
+            "phase": self._phase_of(step.epoch),
+            "round": self._round,
+            "batch_size": len(step.rows),
+            "batch_outliers": int(is_outlier.sum()),
+            "kept_inliers": int((self._is_kept & ~is_outlier).sum()),
+            "kept_outliers": int((self._is_kept & is_outlier).sum()),
+            "answered_inliers": int((self._known == INLIER).sum()),
+            "answered_outliers": int((self._known == OUTLIER).sum()),
+            "inlier_risk": float(inliers.mean()),
+            "outlier_risk": float(outliers.mean()),
+            "inlier_median": float(np.median(inliers)),
+            "outlier_median": float(np.median(outliers)),
+            "inner_product": float(inlier_gradient @ outlier_gradient),
+            "inlier_gradient_norm": float(inlier_gradient.norm()),
+            "outlier_gradient_norm": float(outlier_gradient.norm()),
+            "loss_low": float(losses.min()),
+            "loss_high": float(losses.max()),
+            "outliers_below": float((outliers <= inliers.mean()).mean()),
+            "largest_gradient": max(
                 largest_gradient(self._model, rows, own, noise)
                 for rows, own in zip(self._measured, (inliers, outliers), strict=True)
             ),
-            step_norm=changes[0],
-            inlier_gradient_change=changes[1],
-            outlier_gradient_change=changes[2],
-        )
+            **dict(zip(("step_norm", *CHANGES), changes, strict=True)),
+        }
 
     def _changes(self, *current: Tensor) -> list[float]:
         """Return the norms of the changes since the previous update, and remember the vectors."""
-        previous, self._previous = self._previous, current
-        if not previous:
-            return [math.nan] * len(current)
+        previous, self._previous = self._previous or (current[0] * math.nan,) * 3, current
         return [float((new - old).norm()) for new, old in zip(current, previous, strict=True)]
 
     def _phase_of(self, epoch: int) -> PhaseKind:
         if epoch < self.plain_epochs:
             return PhaseKind.PLAIN
-        is_warmup = epoch < self._schedule.warmup_epochs
+        is_warmup = epoch < self.plain_epochs + self.trimmed_epochs
         return PhaseKind.TRIMMED if is_warmup else PhaseKind.POLARIZATION
 
 

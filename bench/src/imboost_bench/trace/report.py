@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,12 @@ from imboost_bench.trace.phases import (
     AS_THEY_ARE,
     SCALED,
     SCALED_EACH,
+    SMOOTHNESS,
     Phase,
     Reading,
     fraction,
 )
-from imboost_bench.trace.recording import MAX_MEASURED_ROWS, PhaseKind, Trace, Update
+from imboost_bench.trace.recording import MAX_MEASURED_ROWS, PhaseKind, Trace
 
 _RISKS = {
     "inliers, mean": "inlier_risk",
@@ -29,17 +29,24 @@ _RISKS = {
     "inliers, median": "inlier_median",
     "outliers, median": "outlier_median",
 }
+_NORMS = {
+    "inlier risk": "inlier_gradient_norm",
+    "outlier risk": "outlier_gradient_norm",
+    "largest of a row": "largest_gradient",
+}
+_OF_RISKS = dict(zip(["inlier risk", "outlier risk"], SMOOTHNESS, strict=True))
+_LOG = {"value": "log"}
 
-
-@dataclass(frozen=True)
-class TracedVariant:
-    """A trace, its findings, its figures by name, and its rows in the tables of the page."""
-
-    name: str
-    trace: Trace
-    findings: Sequence[Finding]
-    figures: Mapping[str, str]
-    rows: Sequence[Mapping[str, Any]]
+# Columns, label, scale of the axis and scale of the losses of each figure.
+_FIGURES: dict[str, tuple[dict[str, str], str, dict[str, Any], str]] = {
+    "risks": (_RISKS, "loss (K = {k})", {"value": "symlog", "linscale": 2}, AS_THEY_ARE),
+    "scaled_risks": (_RISKS, "scaled loss (K = {k})", _LOG, SCALED_EACH),
+    "cosine": ({"cosine": "cosine"}, "cosine of the gradients", {}, AS_THEY_ARE),
+    "norms": (_NORMS, "norm of the gradient", _LOG, AS_THEY_ARE),
+    "smoothness": (_OF_RISKS, "change of gradient / step", _LOG, AS_THEY_ARE),
+    "dominance": ({"μ": "dominance"}, "|∇R|² / 2R", _LOG, SCALED),
+    "margin": ({"c": "margin"}, "margin c", {}, SCALED),
+}
 
 
 def write_traces(
@@ -52,68 +59,54 @@ def write_traces(
     first = next(iter(traces.values()))
     name = f"trace_{first.spec.dataset.replace('/', '_')}"
     table, page = folder / f"{name}.csv", folder / f"{name}.html"
-    columns = [*(field.name for field in fields(Update)), "cosine"]
-    variants, frames = [], []
-    for variant, trace in traces.items():
-        plain = Reading.of(trace, AS_THEY_ARE)
-        frames.append(plain.frame[columns].assign(variant=variant))
-        rows = [_phase_row(plain, phase) for phase in plain.phases]
-        figures = _figures(plain, Reading.of(trace, SCALED), Reading.of(trace, SCALED_EACH))
-        variants.append(TracedVariant(variant, trace, findings[variant], figures, rows))
-    pd.concat(frames)[["variant", *columns]].to_csv(table, index=False, float_format="%.9g")
+    columns = [*first.updates, "cosine"]
+    plain = {name: Reading(trace) for name, trace in traces.items()}
+    frames = pd.concat(
+        {name: own.frame[columns] for name, own in plain.items()}, names=["variant"]
+    )
+    frames.droplevel(1).to_csv(table, float_format="%.9g")
+    rows = zip(*findings.values(), strict=True)
     measured = [min(n, MAX_MEASURED_ROWS) for n in (first.n_inliers, first.n_outliers)]
     context = {
         "trace": first,
         "detector": first.detector,
-        "variants": variants,
-        "claims": _by_claim(variants),
+        "variants": [
+            {
+                "name": name,
+                "trace": traces[name],
+                "figures": _figures(own),
+                "rows": [_phase_row(own, phase) for phase in own.phases],
+            }
+            for name, own in plain.items()
+        ],
+        # Findings about one claim with losses in several scales are together.
+        "claims": [list(own) for _, own in groupby(rows, key=lambda row: row[0][:2])],
         "n_measured": measured,
         "is_sampled": measured != [first.n_inliers, first.n_outliers],
         "table": table.name,
     }
-    page.write_text(render("trace.html.j2", context, "imboost_bench.report"), encoding="utf-8")
+    html = render("trace.html.j2", context, "imboost_bench.report")
+    page.write_text(html, encoding="utf-8")
     return [table, page]
 
 
-def _by_claim(variants: Sequence[TracedVariant]) -> list[list[tuple[Finding, ...]]]:
-    """Return the findings of all variants, those with losses in several scales together."""
-    rows = zip(*(variant.findings for variant in variants), strict=True)
-    return [list(own) for _, own in groupby(rows, key=lambda row: (row[0].source, row[0].claim))]
-
-
-def _figures(plain: Reading, scaled: Reading, scaled_each: Reading) -> dict[str, str]:
+def _figures(plain: Reading) -> dict[str, str]:
     """Draw the figures of the page, by name."""
-    frame = plain.frame
     spans = {
         phase.name.replace(" warm-up", "\nwarm-up"): (phase.first["update"], phase.last["update"])
         for phase in plain.phases
     }
-
-    def draw(names: dict[str, str], label: str, reading: Reading = plain, **scale: Any) -> str:
-        curves = reading.frame[[*names.values()]].set_axis([*names], axis=1)
-        return update_curves(curves, spans, label=label, **scale)
-
-    n_samples = plain.trace.detector.n_score_samples
-    # Linear up to the largest inlier risk; the outlier risk may be many times larger.
-    linear_up_to = float(frame["inlier_risk"].abs().max()) or 1.0
-    norms = {
-        "inlier risk": "inlier_gradient_norm",
-        "outlier risk": "outlier_gradient_norm",
-        "largest of a row": "largest_gradient",
-    }
-    smoothness = {"inlier risk": "inlier_smoothness", "outlier risk": "outlier_smoothness"}
-    return {
-        "risks": draw(
-            _RISKS, f"loss (K = {n_samples})", value="symlog", linthresh=linear_up_to, linscale=2
-        ),
-        "scaled_risks": draw(_RISKS, f"scaled loss (K = {n_samples})", scaled_each, value="log"),
-        "fractions": update_curves(_outlier_fractions(plain), spans, label="outliers, % of rows"),
-        "cosine": draw({"cosine": "cosine"}, "cosine of the gradients"),
-        "norms": draw(norms, "norm of the gradient", value="log"),
-        "smoothness": draw(smoothness, "change of gradient / step", value="log"),
-        "dominance": draw({"μ": "dominance"}, "|∇R|² / 2R", scaled, value="log"),
-        "margin": draw({"c": "margin"}, "margin c", scaled),
-    }
+    figures = {}
+    for figure, (names, label, scale, losses) in _FIGURES.items():
+        frame = Reading(plain.trace, losses).frame
+        curves = frame[[*names.values()]].set_axis([*names], axis=1)
+        if figure == "risks":
+            # Linear up to the largest inlier risk; the outlier risk may be many times larger.
+            scale = scale | {"linthresh": float(frame["inlier_risk"].abs().max()) or 1.0}
+        label = label.format(k=plain.trace.detector.n_score_samples)
+        figures[figure] = update_curves(curves, spans, label=label, **scale)
+    shares = update_curves(_outlier_fractions(plain), spans, label="outliers, % of rows")
+    return figures | {"fractions": shares}
 
 
 def _outlier_fractions(plain: Reading) -> pd.DataFrame:
