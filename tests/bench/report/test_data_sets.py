@@ -33,7 +33,7 @@ def sizes_of(folder):
     return data_set_table(folder).frame.set_index("data set")
 
 
-def test_tables_come_first_and_a_size_is_read_without_the_table(folder):
+def test_tables_come_first_with_their_sizes(folder):
     sizes = sizes_of(folder)
     assert list(sizes.index) == ["own", "wine", "MVTec-AD", "SVHN"]
     assert sizes.loc["wine", ["parts", "rows", "columns", "outliers"]].tolist() == [1, 129, 13, 10]
@@ -85,7 +85,7 @@ def test_the_table_has_both_numbers(folder):
 
 def test_a_file_without_a_table_is_named(folder):
     write_set(folder, "Classical/98_bad.npz", y=np.zeros(3))
-    with pytest.raises(DataError, match=r"98_bad\.npz: not an \.npz file with a table X"):
+    with pytest.raises(DataError, match=r"98_bad\.npz: an ADBench file holds arrays X and y"):
         data_set_table(folder)
 
 

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imboost.datasets.dataset import Dataset, check_truth
+from imboost.datasets.dataset import Dataset
 from imboost.errors import DataError, UnknownNameError
-from imboost.labels import OUTLIER
 
 WHERE_TO_GET = (
     "ADBench's files come with its repository, Minqi824/ADBench on GitHub, in "
@@ -41,13 +40,7 @@ class ADBenchFile:
 
 
 def find_datasets(folder: Path | str) -> dict[str, ADBenchFile]:
-    """Return the data sets below `folder` by name, in the order of ADBench's numbers.
-
-    Raises
-    ------
-    DataError
-        If there is no such folder, no ``.npz`` file in it, or two files of one name.
-    """
+    """Return the data sets below `folder` by name, in the order of ADBench's numbers."""
     root = Path(folder)
     if not root.is_dir():
         raise DataError(f"No folder {root}. {WHERE_TO_GET}.")
@@ -82,48 +75,20 @@ def count_rows(file: ADBenchFile) -> int:
 
 
 def read_size(file: ADBenchFile) -> tuple[int, int, int]:
-    """Return the numbers of rows, columns and outliers, checked as in `read_dataset`.
-
-    The table itself is not read.
-    """
-    shape, dtype = _read_header(file)
-    y = _read_labels(file, dtype)
-    check_truth(file.name, shape, y)
-    n_rows, n_columns = shape
-    return n_rows, n_columns, int((y == OUTLIER).sum())
+    """Return the numbers of rows, columns and outliers."""
+    dataset = read_dataset(file)
+    return dataset.n_rows, dataset.n_features, dataset.n_outliers
 
 
 def read_dataset(file: ADBenchFile) -> Dataset:
     """Read one file; nothing in it is executed."""
-    X = _read_array(file, "X")
-    y = _read_labels(file, X.dtype)
-    floats = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-    return Dataset(file.name, file.group, floats, y)
-
-
-def _read_labels(file: ADBenchFile, dtype: np.dtype[Any]) -> NDArray[np.int8]:
-    """Read `y`; `dtype` is that of `X`, which has to hold numbers as well."""
-    y = _read_array(file, "y").reshape(-1)
-    if dtype.kind not in _REAL_KINDS or y.dtype.kind not in _REAL_KINDS:
-        raise DataError(f"{file.path}: X and y must be numbers, got {dtype} and {y.dtype}.")
+    X, y = _read_array(file, "X"), _read_array(file, "y").reshape(-1)
+    if X.dtype.kind not in _REAL_KINDS or y.dtype.kind not in _REAL_KINDS:
+        raise DataError(f"{file.path}: X and y must be numbers, got {X.dtype} and {y.dtype}.")
     if not np.isin(y, (0, 1)).all():
         raise DataError(f"{file.path}: y must hold only 0 (inlier) and 1 (outlier).")
-    return y.astype(np.int8)
-
-
-def _read_header(file: ADBenchFile) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Read the shape and the type of `X`."""
-    try:
-        with zipfile.ZipFile(file.path) as archive, archive.open("X.npy") as array:
-            is_first = np.lib.format.read_magic(array) == (1, 0)
-            formats = np.lib.format
-            read = formats.read_array_header_1_0 if is_first else formats.read_array_header_2_0
-            shape, _, dtype = read(array)
-    except (*_UNREADABLE, KeyError) as error:
-        raise DataError(
-            f"{file.path}: not an .npz file with a table X ({error}). {WHERE_TO_GET}."
-        ) from None
-    return shape, dtype
+    floats = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    return Dataset(file.name, file.group, floats, y.astype(np.int8))
 
 
 def _read_array(file: ADBenchFile, key: str) -> NDArray[Any]:

@@ -51,43 +51,28 @@ def limit_outliers(dataset: Dataset, share: float, seed: int) -> Dataset:
 
 
 def split_dataset(dataset: Dataset, seed: int, split: str = STRATIFIED) -> Split:
-    """Split into 70% training and 30% test rows.
+    """Split into 70% training and 30% test rows; see `SPLITS`.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    seed : int
-    split : {"stratified", "random"}
-        Whether training and test rows have the same fraction of outliers.
-
-    Raises
-    ------
-    OneClassSplitError
-        If a random split leaves no outlier, or no inlier, among the training or the test rows.
+    A random split that leaves no outlier, or no inlier, on one side is a `OneClassSplitError`.
     """
     if split not in SPLITS:
         raise UnknownNameError("split", split, SPLITS)
-    if split == RANDOM:
-        return _split_at_random(dataset, seed)
     rarest = min(dataset.n_outliers, dataset.n_rows - dataset.n_outliers)
-    if rarest < 2:
+    if split == STRATIFIED and rarest < 2:
         raise DataError(
             f"{dataset.name}: a stratified split needs at least two inliers and two outliers; "
             f"the rarer class has {rarest}."
         )
     train_X, test_X, train_y, test_y = train_test_split(
-        dataset.X, dataset.y, test_size=0.3, stratify=dataset.y, random_state=seed
-    )
-    return Split(train_X, train_y, test_X, test_y)
-
-
-def _split_at_random(dataset: Dataset, seed: int) -> Split:
-    train_X, test_X, train_y, test_y = train_test_split(
-        dataset.X, dataset.y, test_size=0.3, random_state=seed
+        dataset.X,
+        dataset.y,
+        test_size=0.3,
+        stratify=dataset.y if split == STRATIFIED else None,
+        random_state=seed,
     )
     for part, labels in (("test", test_y), ("training", train_y)):
         for kind, name in ((OUTLIER, "outlier"), (INLIER, "inlier")):
-            if kind not in labels:
+            if split == RANDOM and kind not in labels:
                 raise OneClassSplitError(
                     f"{dataset.name}: the random split with seed {seed} leaves no {name} among "
                     f"the {len(labels)} {part} rows, so AUC and AP are undefined. Use another "

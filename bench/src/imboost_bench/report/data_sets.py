@@ -20,8 +20,7 @@ def data_set_table(folder: Path | str) -> Table:
     """Return the sizes of the data sets in a folder, beside the paper's (table C.1).
 
     Rows and outliers of a data set with several parts are those of one part if all parts have
-    the same numbers, as in the paper's table, and the sums otherwise. Only labels and shapes are
-    read.
+    the same numbers, as in the paper's table, and the sums otherwise.
     """
     files = find_datasets(folder).values()
     parts = pd.DataFrame([read_size(file) for file in files], columns=_SIZES)
