@@ -5,12 +5,14 @@ A further kind is one more function in `KINDS`. It returns None if the row canno
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
+
+from imboost.arrays import Floats
 
 Changes = dict[str, str]
 Kind = Callable[["Columns", int, np.random.Generator], Changes | None]
@@ -98,31 +100,14 @@ class Columns:
 
     @cached_property
     def sums(self) -> list[str]:
-        """Numbers that are the sum or the product of two others."""
+        """Numbers that are a multiple of another, or the sum or the product of two others."""
         frame = self.frame[self.numbers].dropna()
-        sample = frame.sample(min(SAMPLE, len(frame)), random_state=0).to_numpy(float)
-        found = []
-        for target, name in enumerate(self.numbers):
-            others = [at for at in range(len(self.numbers)) if at != target]
-            if self._is_combination(sample, target, others):
-                found.append(name)
-        return found
-
-    @staticmethod
-    def _is_combination(sample: Any, target: int, others: list[int]) -> bool:
-        own = sample[:, target]
-        tolerance = 0.006 * np.abs(own) + 1e-9
-        for number, one in enumerate(others):
-            scale = np.median(own / np.where(sample[:, one] == 0, np.nan, sample[:, one]))
-            is_multiple = np.abs(own - scale * sample[:, one]) <= tolerance
-            if np.std(own) > 0 and np.mean(is_multiple) >= MIN_HOLDS:
-                return True
-            for two in others[number + 1 :]:
-                a, b = sample[:, one], sample[:, two]
-                for made in (a + b, a - b, b - a, a * b):
-                    if np.mean(np.abs(own - made) <= tolerance) >= MIN_HOLDS and np.std(b) > 0:
-                        return True
-        return False
+        sample = frame.sample(min(SAMPLE, len(frame)), random_state=0).to_numpy(float).T
+        return [
+            name
+            for at, name in enumerate(self.numbers)
+            if _follows(sample[at], np.delete(sample, at, axis=0))
+        ]
 
     @cached_property
     def orders(self) -> list[tuple[str, str]]:
@@ -168,32 +153,69 @@ def _write(value: Any) -> str | None:
     return str(value)
 
 
-def _pick(names: list[Any], rng: np.random.Generator) -> Any:
+def _follows(own: Floats, others: Floats) -> bool:
+    tolerance = 0.006 * np.abs(own) + 1e-9
+
+    def holds(made: Floats) -> bool:
+        return bool(np.mean(np.abs(own - made) <= tolerance) >= MIN_HOLDS)
+
+    multiples = (np.median(own / np.where(a == 0, np.nan, a)) * a for a in others)
+    return (np.std(own) > 0 and any(map(holds, multiples))) or any(
+        holds(made)
+        for a, b in combinations(others, 2)
+        if np.std(b) > 0
+        for made in (a + b, a - b, b - a, a * b)
+    )
+
+
+def _pick(names: Sequence[Any], rng: np.random.Generator) -> Any:
     return names[int(rng.integers(len(names)))] if names else None
 
 
-def _change_number(
-    columns: Columns, row: int, rng: np.random.Generator, factors: tuple[float, ...]
+def _multiply(
+    columns: Columns,
+    row: int,
+    rng: np.random.Generator,
+    names: Callable[[Columns], list[str]],
+    draw: Callable[[np.random.Generator], float],
 ) -> Changes | None:
-    name = _pick(columns.numbers, rng)
+    """Multiply a number of one of the columns by a factor."""
+    name = _pick(names(columns), rng)
     if name is None or not np.isfinite(value := columns.value(row, name)) or value == 0:
         return None
-    changed = columns.write(name, value * _pick(list(factors), rng))
+    changed = columns.write(name, value * draw(rng))
     return {name: changed} if changed != columns.cell(row, name) else None
+
+
+def _multiply_quantity(*factors: float) -> Kind:
+    return partial(_multiply, names=_quantities, draw=lambda rng: _pick(factors, rng))
+
+
+def _quantities(columns: Columns) -> list[str]:
+    return columns.numbers
+
+
+def _without_negatives(columns: Columns) -> list[str]:
+    return [name for name in columns.numbers if columns.frame[name].min() >= 0]
+
+
+def _rewrite(
+    columns: Columns,
+    row: int,
+    rng: np.random.Generator,
+    names: Callable[[Columns], list[str]],
+    change: Callable[[Any, str, np.random.Generator], str | None],
+) -> Changes | None:
+    """Change the text of a cell of one of the columns."""
+    name = _pick(names(columns), rng)
+    text = None if name is None else columns.cell(row, name)
+    changed = change(columns.frame[name], text, rng) if text else None
+    return {name: changed} if changed else None
 
 
 def _exchange(columns: Columns, row: int, one: str, two: str) -> Changes | None:
     first, second = columns.cell(row, one), columns.cell(row, two)
     return {one: second, two: first} if first and second and first != second else None
-
-
-def flipped_sign(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
-    """Make a quantity negative in a column without negative numbers."""
-    names = [name for name in columns.numbers if columns.frame[name].min() >= 0]
-    name = _pick(names, rng)
-    if name is None or not columns.value(row, name) > 0:
-        return None
-    return {name: columns.write(name, -columns.value(row, name))}
 
 
 def sentinel(columns: Columns, _row: int, rng: np.random.Generator) -> Changes | None:
@@ -205,37 +227,26 @@ def sentinel(columns: Columns, _row: int, rng: np.random.Generator) -> Changes |
     return None if low <= value <= high else {name: str(value)}
 
 
-def transposed_digits(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
+def transposed_digits(_column: Any, digits: str, _rng: np.random.Generator) -> str | None:
     """Exchange the first two digits of a number."""
-    name = _pick(columns.numbers, rng)
-    digits = None if name is None else columns.cell(row, name)
-    if not digits or len(digits) < 3 or not digits[:3].isdigit() or digits[0] == digits[1]:
+    if not digits[:3].isdigit() or len(digits) < 3 or digits[1] in (digits[0], "0"):
         return None
-    if digits[1] == "0":
-        return None
-    return {name: digits[1] + digits[0] + digits[2:]}
+    return digits[1] + digits[0] + digits[2:]
 
 
-def wrong_year(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
+def wrong_year(column: Any, year: str, rng: np.random.Generator) -> str | None:
     """Exchange digits of a year, or write one of them wrong."""
-    name = _pick(columns.years, rng)
-    year = None if name is None else columns.cell(row, name)
-    if not year or len(year) != 4:
+    if len(year) != 4:
         return None
-    changed = _pick([year[0] + year[2] + year[1] + year[3], year[0] + "2" + year[2:]], rng)
-    known = columns.frame[name]
-    return None if known.min() <= int(changed) <= known.max() else {name: changed}
+    changed: str = _pick([year[0] + year[2] + year[1] + year[3], year[0] + "2" + year[2:]], rng)
+    return None if column.min() <= int(changed) <= column.max() else changed
 
 
-def swapped_fields(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
-    """Exchange two numbers of a row whose columns differ in size."""
-    one, two = _pick(columns.numbers, rng), _pick(columns.numbers, rng)
-    if one is None or one == two:
-        return None
-    a, b = columns.frame[one].median(), columns.frame[two].median()
-    if not (abs(a) > 3 * abs(b) or abs(b) > 3 * abs(a)):
-        return None
-    return _exchange(columns, row, one, two)
+def impossible_date(_column: Any, date: str, rng: np.random.Generator) -> str | None:
+    """Write a date of another century or one that no calendar has."""
+    dates = ["1900-01-01", f"2{date[2]}{date[1]}{date[3:10]}", f"{date[:5]}13{date[7:10]}"]
+    changed = _pick(dates, rng)
+    return changed + date[10:] if changed != date[:10] else None
 
 
 def _respell(
@@ -245,6 +256,7 @@ def _respell(
     spell: Callable[[str, np.random.Generator], list[str]],
     min_length: int = 1,
 ) -> Changes | None:
+    """Write a category in a way that does not occur."""
     name = _pick(columns.categories, rng)
     word = None if name is None else columns.cell(row, name)
     if not word or len(word) < min_length:
@@ -264,14 +276,28 @@ def _change_case(word: str, _rng: np.random.Generator) -> list[str]:
     return [word.upper(), word.lower(), word.title()]
 
 
+def swapped_fields(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
+    """Exchange two numbers of a row whose columns differ in size."""
+    one, two = _pick(columns.numbers, rng), _pick(columns.numbers, rng)
+    if one is None or one == two:
+        return None
+    low, high = sorted(abs(columns.frame[name].median()) for name in (one, two))
+    return _exchange(columns, row, one, two) if high > 3 * low else None
+
+
+def broken_order(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
+    """Exchange a start and its end, or a minimum and its maximum."""
+    pair = _pick(columns.orders, rng)
+    return None if pair is None else _exchange(columns, row, *pair)
+
+
 def contradicting_categories(
     columns: Columns, row: int, rng: np.random.Generator
 ) -> Changes | None:
     """Replace a category by one that never occurs together with another category of the row."""
-    pair = _pick(columns.dependent_categories, rng)
-    if pair is None or columns.cell(row, pair[0]) is None:
+    one, two = _pick(columns.dependent_categories, rng) or ("", "")
+    if not one or columns.cell(row, one) is None:
         return None
-    one, two = pair
     beside = columns.text[two][columns.text[one] == columns.cell(row, one)]
     others = sorted(set(columns.text[two].dropna()) - set(beside.dropna()))
     return {two: _pick(others, rng)} if others else None
@@ -281,10 +307,9 @@ def number_against_category(
     columns: Columns, row: int, rng: np.random.Generator
 ) -> Changes | None:
     """Replace a number by one of rows of another category, outside the range of its own."""
-    pair = _pick(columns.associations, rng)
-    if pair is None:
+    number, category = _pick(columns.associations, rng) or ("", "")
+    if not number:
         return None
-    number, category = pair
     own = columns.cell(row, category)
     value = columns.value(int(rng.integers(len(columns.frame))), number)
     same = columns.frame[number][columns.text[category] == own]
@@ -296,68 +321,40 @@ def number_against_category(
     return {number: columns.write(number, value)}
 
 
-def broken_sum(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
-    """Change a number that follows from others by 10 to 50%."""
-    name = _pick(columns.sums, rng)
-    if name is None or not np.isfinite(value := columns.value(row, name)) or value == 0:
-        return None
-    changed = columns.write(name, value * (1 + rng.choice([-1, 1]) * rng.uniform(0.1, 0.5)))
-    return {name: changed} if changed != columns.cell(row, name) else None
-
-
-def broken_order(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
-    """Exchange a start and its end, or a minimum and its maximum."""
-    pair = _pick(columns.orders, rng)
-    if pair is None:
-        return None
-    return _exchange(columns, row, *pair)
-
-
-def impossible_date(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
-    """Write a date of another century or one that no calendar has."""
-    name = _pick(columns.dates, rng)
-    date = None if name is None else columns.cell(row, name)
-    if not date:
-        return None
-    changed = _pick(
-        ["1900-01-01", f"2{date[2]}{date[1]}{date[3:10]}", f"{date[:5]}13{date[7:10]}"], rng
-    )
-    return {name: changed + date[10:]} if changed != date[:10] else None
-
-
-def exact_duplicate(columns: Columns, _row: int, _rng: np.random.Generator) -> Changes | None:
-    """Repeat a row of a table that has hardly any duplicates."""
-    return {} if columns.n_duplicates <= MAX_DUPLICATES * len(columns.frame) else None
-
-
-def near_duplicate(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
-    """Repeat a row with one number that is slightly different."""
+def duplicate(
+    columns: Columns, row: int, rng: np.random.Generator, change: Kind | None = None
+) -> Changes | None:
+    """Repeat a row of a table that has hardly any duplicates, with a change if there is one."""
     if columns.n_duplicates > MAX_DUPLICATES * len(columns.frame):
         return None
-    name = _pick(columns.numbers, rng)
-    if name is None or not np.isfinite(value := columns.value(row, name)) or value == 0:
-        return None
-    changed = columns.write(name, value * 1.01)
-    return {name: changed} if changed != columns.cell(row, name) else None
+    return change(columns, row, rng) if change else {}
 
 
 KINDS: dict[str, Kind] = {
-    "decimal slip": partial(_change_number, factors=(10, 100, 0.1, 0.01)),
-    "wrong unit": partial(_change_number, factors=(12, 60, 1000, 2.54, 1 / 12, 1 / 60, 0.001)),
-    "flipped sign": flipped_sign,
+    "decimal slip": _multiply_quantity(10, 100, 0.1, 0.01),
+    "wrong unit": _multiply_quantity(12, 60, 1000, 2.54, 1 / 12, 1 / 60, 0.001),
+    "flipped sign": partial(_multiply, names=_without_negatives, draw=lambda _: -1.0),
     "sentinel": sentinel,
-    "transposed digits": transposed_digits,
-    "wrong year": wrong_year,
+    "transposed digits": partial(_rewrite, names=_quantities, change=transposed_digits),
+    "wrong year": partial(_rewrite, names=lambda columns: columns.years, change=wrong_year),
     "swapped fields": swapped_fields,
     "typing error": partial(_respell, spell=_misspell, min_length=4),
     "other case": partial(_respell, spell=_change_case),
     "contradicting categories": contradicting_categories,
     "number against category": number_against_category,
-    "broken sum": broken_sum,
+    "broken sum": partial(
+        _multiply,
+        names=lambda columns: columns.sums,
+        draw=lambda rng: 1 + rng.choice([-1, 1]) * rng.uniform(0.1, 0.5),
+    ),
     "broken order": broken_order,
-    "impossible date": impossible_date,
-    "exact duplicate": exact_duplicate,
-    "near duplicate": near_duplicate,
+    "impossible date": partial(
+        _rewrite, names=lambda columns: columns.dates, change=impossible_date
+    ),
+    "exact duplicate": duplicate,
+    "near duplicate": partial(
+        duplicate, change=partial(_multiply, names=_quantities, draw=lambda _: 1.01)
+    ),
 }
 
 ADDED_ROWS = ("exact duplicate", "near duplicate")

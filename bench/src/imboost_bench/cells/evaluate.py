@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
@@ -25,14 +24,10 @@ class CellsResult:
 
     Parameters
     ----------
-    table : str
-    n_rows, n_errors : int
     baseline : float
         Fraction of the errors among the K largest robust z-scores.
-    n_answers : int
     hits, hits_twice : dict of str to int
         Errors of each kind among the K and 2K highest scores, K being the number of errors.
-    n_of_kind : dict of str to int
     n_called : int
         Rows above the threshold.
     precision : float
@@ -65,15 +60,10 @@ class CellsResult:
 
 
 def evaluate_cells(
-    name: str,
-    planted: PlantedTable,
-    *,
-    answers: tuple[int, ...] = ANSWERS,
-    make_detector: Callable[[], TableDetector] = lambda: TableDetector(random_state=0),
-    explain: bool = True,
+    name: str, planted: PlantedTable, *, answers: tuple[int, ...] = ANSWERS
 ) -> list[CellsResult]:
     """Fit, answer questions truthfully, and measure after each number of answers."""
-    session = Session(make_detector(), planted.table, random_state=0).start()
+    session = Session(TableDetector(random_state=0), planted.table, random_state=0).start()
     largest = top_rows(largest_robust_z(planted), planted.is_error, 1)
     baseline = float(planted.is_error[largest].mean())
     results = []
@@ -96,7 +86,7 @@ def evaluate_cells(
                 _count(planted, np.flatnonzero(planted.is_error)),
                 int(called.sum()),
                 float(planted.is_error[called].mean()) if called.any() else float("nan"),
-                _column_ranks(detector, planted) if explain and n_answers == 0 else {},
+                _column_ranks(detector, planted) if n_answers == 0 else {},
             )
         )
     return results

@@ -7,22 +7,19 @@ An error counts as found if a finding names its row, and its column where it has
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from time import perf_counter
 
 import numpy as np
+import typer
 
 from imboost.findings import check_table
 from imboost_bench.cells.planting import plant_errors
 from imboost_bench.cells.real_tables import BUILDING, REPORTING, load_real_table
 
 
-def main() -> None:
+def main(seed: int = 0) -> None:
     """Print false findings per column, and the fraction of planted errors found, by kind."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=0)
-    seed = parser.parse_args().seed
     n_planted: Counter[str] = Counter()
     n_found: Counter[str] = Counter()
     n_findings = n_columns = 0
@@ -54,4 +51,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

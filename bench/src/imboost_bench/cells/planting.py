@@ -18,17 +18,10 @@ MAX_FRACTION = 0.03  # of the rows have an error
 
 @dataclass(frozen=True, eq=False)
 class PlantedTable:
-    """A table with known errors.
+    """A table with known errors; all its cells are text, as in a CSV file.
 
-    Parameters
-    ----------
-    table : Arrow table
-        All cells are text, as in a CSV file.
-    is_error : array of bool of shape (n_rows,)
-    kinds : array of str of shape (n_rows,)
-        Kind of the error; empty for a row without one.
-    columns : list of tuple of str
-        Columns of the wrong cells; empty for duplicates, which have none.
+    Kinds and columns of the wrong cells are empty for a row without error. Duplicates have no
+    wrong cells.
     """
 
     table: pa.Table
@@ -38,17 +31,8 @@ class PlantedTable:
 
 
 def plant_errors(frame: Any, *, n_per_kind: int = N_PER_KIND, seed: int = 0) -> PlantedTable:
-    """Plant errors of every kind that fits.
+    """Plant errors of every kind that fits into a copy of a pandas data frame.
 
-    Parameters
-    ----------
-    frame : pandas data frame
-        Not changed.
-    n_per_kind : int
-    seed : int
-
-    Examples
-    --------
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
     >>> size, kind = rng.normal(50, 5, 900), rng.choice(["ab", "cd"], 900)

@@ -17,20 +17,13 @@ def draw_answers(source: RandomSource, is_outlier: Tensor, scores: Tensor) -> Te
     """Return the labels (tables, context rows): -1, or an answer that may be wrong.
 
     Rows are selected at random, by a high score, or by uncertainty: near the quantile of the score
-    that separates as many rows as there are outliers. Most tables mix these.
-
-    Parameters
-    ----------
-    source : RandomSource
-    is_outlier : boolean tensor (tables, context rows)
-    scores : tensor (tables, context rows, scores)
+    that separates as many rows as there are outliers. Most tables mix these. `is_outlier` is
+    (tables, context rows), `scores` (tables, context rows, scores).
     """
     n_tables, n_rows = is_outlier.shape
     weights = torch.softmax(2 * source.normal(n_tables, 1, scores.shape[-1]), -1)
-    standard = (scores - scores.mean(1, keepdim=True)) / scores.std(1, keepdim=True).clamp_min(
-        1e-6
-    )
-    score = (standard * weights).sum(-1)
+    deviation = scores.std(1, keepdim=True).clamp_min(1e-6)
+    score = ((scores - scores.mean(1, keepdim=True)) / deviation * weights).sum(-1)
     share = is_outlier.float().mean(1, keepdim=True)
     place = score.argsort(1).argsort(1) / n_rows
     uncertainty = -(place - (1 - share)).abs() * 10

@@ -35,7 +35,8 @@ def draw_causes(source: RandomSource, n_tables: int, n_rows: int, n: int) -> Ten
     shape = source.choice(("normal", "normal", "clusters", "clusters", "uniform", "heavy"))
     causes = source.normal(n_tables, n_rows, n)
     if shape == "clusters":
-        causes = _clusters(source, causes)
+        centers, _ = _cluster_centers(source, n_tables, n_rows, n)
+        causes = 2 * centers + causes * source.between(0.05, 1.2, n_tables, 1, 1)
     elif shape == "uniform":
         causes = source.between(-1.7, 1.7, n_tables, n_rows, n)
     elif shape == "heavy":
@@ -61,7 +62,9 @@ def structural_network(source: RandomSource, n_tables: int, n_rows: int, n: int)
         noise = source.log_between(1e-3, 0.3, n_tables, 1, width)
         values = values + noise * source.normal(*values.shape)
         layers.append(values)
-    return _some_of(source, torch.cat(layers, -1), n)
+    variables = torch.cat(layers, -1)
+    chosen = source.uniform(n_tables, variables.shape[-1]).argsort(1)[:, None, :n]
+    return variables.gather(2, chosen.expand(-1, n_rows, -1))
 
 
 def trees(source: RandomSource, n_tables: int, n_rows: int, n: int) -> Tensor:
@@ -104,12 +107,6 @@ STRUCTURES: dict[str, Structure] = {
 MAX_CLUSTERS = 8
 
 
-def _clusters(source: RandomSource, noise: Tensor) -> Tensor:
-    n_tables, n_rows, n = noise.shape
-    centers, _ = _cluster_centers(source, n_tables, n_rows, n)
-    return 2 * centers + noise * source.between(0.05, 1.2, n_tables, 1, 1)
-
-
 def _cluster_centers(
     source: RandomSource, n_tables: int, n_rows: int, n: int
 ) -> tuple[Tensor, Tensor]:
@@ -119,10 +116,3 @@ def _cluster_centers(
     cluster = (sizes + source.gumbel(n_tables, n_rows, n_clusters)).argmax(-1, keepdim=True)
     centers = source.normal(n_tables, n_clusters, n)
     return centers.gather(1, cluster.expand(-1, -1, n)), cluster
-
-
-def _some_of(source: RandomSource, variables: Tensor, n: int) -> Tensor:
-    """Return n of the variables, others for each table."""
-    n_tables, n_rows, n_all = variables.shape
-    chosen = source.uniform(n_tables, n_all).argsort(1)[:, None, :n]
-    return variables.gather(2, chosen.expand(-1, n_rows, -1))

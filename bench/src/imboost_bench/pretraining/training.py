@@ -52,21 +52,10 @@ def pretrain(
     `log.csv` with a line per validation, and `weights.safetensors`: the averaged weights with the
     lowest loss on synthetic validation tables, in half precision.
 
-    Parameters
-    ----------
-    settings : PretrainingSettings
-        Must be those of the checkpoint if the folder has one.
-    folder : path
-    device : torch.device or str
-    initial_weights : path, optional
-        `weights.safetensors` of an earlier training with a network of the same size, to start
-        from. It is not read if the folder has a checkpoint.
-    max_seconds : float
-        Stop after this time, to be continued.
-    validate_every : int
-        Updates between two validations.
-    report : callable
-        Called with each validation.
+    The settings must be those of the checkpoint if the folder has one. `initial_weights` is
+    `weights.safetensors` of an earlier training with a network of the same size; it is not read
+    if the folder has a checkpoint. The training stops after `max_seconds`, to be continued.
+    `report` is called with each validation.
     """
     check_number("validate_every", validate_every, minimum=1, whole=True)
     device = _check_device(device)

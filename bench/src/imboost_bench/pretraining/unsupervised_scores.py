@@ -21,13 +21,7 @@ MIN_DISTANCE = 1e-3  # so that rows with equal neighbours have finite logarithms
 def score_tables(source: RandomSource, rows: Tensor, n_context: int) -> Tensor:
     """Return scores (tables, rows, scores) by the context rows, which come first.
 
-    Parameters
-    ----------
-    source : RandomSource
-        Of the forest and the number of neighbours.
-    rows : tensor (tables, rows, columns)
-        Scaled columns without gaps.
-    n_context : int
+    `rows` (tables, rows, columns) are scaled columns without gaps.
     """
     n_neighbors = min(source.choice((5, 10, 20, 40, MAX_NEIGHBORS)), n_context - 2)
     knn, lof = _neighbor_scores(rows, n_context, n_neighbors)
