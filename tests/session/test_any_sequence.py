@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,14 @@ class Dialogue(RuleBasedStateMachine):
         assert one.answers == other.answers
         assert one.conflicts == other.conflicts
         assert not set(one.conflicts) & set(one.answers)
+        progress = one.progress()
+        assert progress == other.progress()
+        assert progress.counts == Counter(one.answers.values())
+        assert Counter(progress.is_outlier) == Counter(one.labels[one.labels >= 0] == 1)
+        assert (progress.n_open, progress.n_conflicts) == (
+            len(one.open_questions),
+            len(one.conflicts),
+        )
         decided = {row for row, answer in one.answers.items() if answer != "skip"}
         assert not set(one.open_questions) & (decided | set(one.conflicts))
         assert [(e.row, e.answer, e.who) for e in one.history] == [

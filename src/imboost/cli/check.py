@@ -6,17 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table as PrintedTable
-from rich.text import Text
 
-from imboost.cli.console import say, write_text
+from imboost.cli.console import print_table, say, write_text
 from imboost.cli.fit import given_roles
 from imboost.cli.inputs import first_identifier, load_model
 from imboost.cli.options import Missing, Roles, RolesFile, Table, reads_tables
 from imboost.cli.progress import stage
 from imboost.errors import DataError
-from imboost.present.formatting import count, printable
+from imboost.present.formatting import count
 from imboost.tables.read_options import ReadOptions
 
 if TYPE_CHECKING:
@@ -137,16 +134,12 @@ def _print(findings: Sequence[Finding], checked: pa.Table, identifier: str | Non
         return
     shown = sorted({row for one in findings for row in one.rows[:MAX_ROWS]})
     names = name_rows(checked, identifier, shown)
-    table = PrintedTable(title=count(checked.num_rows, "row"), title_justify="left")
-    table.add_column("kind", no_wrap=True)
-    table.add_column("finding", overflow="fold")
-    table.add_column("rows", overflow="fold")
+    lines = []
     for one in findings:
         rows = ", ".join(names[row] for row in one.rows[:MAX_ROWS])
         more = f" and {len(one.rows) - MAX_ROWS:,} more" if len(one.rows) > MAX_ROWS else ""
-        texts = (wording.finding(one.facts), rows + more)
-        table.add_row(one.kind, *(Text(printable(text)) for text in texts))
-    Console().print(table, highlight=False)
+        lines.append((one.kind, wording.finding(one.facts), rows + more))
+    print_table(count(checked.num_rows, "row"), ("kind", "finding", "rows"), lines)
     n_rows = len({row for one in findings for row in one.rows})
     say(
         f"{count(len(findings), 'finding')} about {count(n_rows, 'row')} of "

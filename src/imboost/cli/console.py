@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import typer
-from rich.console import Console
+from rich.console import Console, JustifyMethod
+from rich.table import Table
+from rich.text import Text
 
 from imboost.errors import IMBoostError
 from imboost.present.formatting import count, number, printable
@@ -57,6 +59,19 @@ def say(*lines: str, stderr: bool = False) -> None:
     console = Console(stderr=stderr)
     for line in lines:
         console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def print_table(
+    title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], right: Container[str] = ()
+) -> None:
+    """Print a table of text; the columns in `right` are aligned there."""
+    table = Table(title=title or None, title_justify="left")
+    for heading in headings:
+        justify: JustifyMethod = "right" if heading in right else "left"
+        table.add_column(heading, justify=justify, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    Console().print(table, highlight=False)
 
 
 def outlier_count(n: int, n_rows: int, threshold: float) -> str:

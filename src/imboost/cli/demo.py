@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
-from imboost.cli.console import write_text
+from imboost.cli.console import print_table, say, write_text
 from imboost.cli.options import Seed
 from imboost.present.formatting import number
 
@@ -33,22 +32,18 @@ def demo(
 
     out.mkdir(parents=True, exist_ok=True)
     dataset = load_demo()
-    console = Console()
-    console.print(
+    say(
         f"{dataset.n_rows:,} images of digits, {dataset.n_outliers} of which are {OUTLIER_DIGIT}s "
         "that do not belong. The detector sees a label only after it has asked about the row."
     )
     results = _run_session(dataset, rounds, seed)
-    table = Table()
     in_top = f"outliers in top {dataset.n_outliers}"
-    for heading in ("round", "answers", "outliers found", "AUC", "AP", in_top):
-        table.add_column(heading, justify="right")
+    headings = ("round", "answers", "outliers found", "AUC", "AP", in_top)
+    lines = []
     for one in results:
-        quality = (number(one.auc, 3), number(one.ap, 3))
-        table.add_row(
-            *map(str, (one.round, one.n_answers, one.n_found)), *quality, str(one.n_in_top)
-        )
-    console.print(table)
+        counts = map(str, (one.round, one.n_answers, one.n_found))
+        lines.append([*counts, number(one.auc, 3), number(one.ap, 3), str(one.n_in_top)])
+    print_table("", headings, lines, right=headings)
     curves = {
         "AUC": [result.auc for result in results],
         "average precision": [result.ap for result in results],
@@ -66,7 +61,7 @@ def demo(
     }
     page = out / "index.html"
     write_text(page, render("demo.html.j2", context))
-    console.print(f"Report: {page}", soft_wrap=True)
+    say(f"Report: {page}")
 
 
 def _run_session(dataset: Dataset, rounds: int, seed: int) -> list[SimpleNamespace]:

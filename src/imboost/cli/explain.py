@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -22,10 +22,7 @@ from imboost.present.formatting import count, number, printable, shorten
 from imboost.tables.read_options import ReadOptions
 
 if TYPE_CHECKING:
-    from imboost.detectors.table_detector import TableDetector
     from imboost.present.rows import RowView
-    from imboost.scoring.row_selection import SelectedRows
-    from imboost.tables.files import TableFiles
 
 MAX_REASONS = 8  # columns shown for a row; the others are added up
 BAR_WIDTH = 8  # characters of the longest bar
@@ -68,7 +65,8 @@ def explain(
     """
     from imboost.present.pages import render
     from imboost.present.report import explain_rows
-    from imboost.scoring.row_selection import find_rows
+    from imboost.scoring.row_selection import TopRows, find_rows
+    from imboost.scoring.score_files import check_scores
 
     if row and scores is not None:
         raise SettingError("--scores finds the highest scores: leave it out with --row.")
@@ -79,11 +77,21 @@ def explain(
         with stage(f"looking for rows in {data}"):
             selected = find_rows(files, identifier, row)
     else:
-        selected = _highest_rows(detector, files, top, scores)
+        highest = TopRows(top)
+        for batch in scored_batches(detector, files, scores):
+            highest.add(batch.first_row, batch.table, batch.predictions.scores)
+        selected = highest.selected()
+        if scores is not None:
+            check_scores(detector, selected, highest.keys)
     with stage(f"explaining {count(len(selected.numbers), 'row')}"):
         explained = explain_rows(detector, selected, identifier)
     if as_json:
-        typer.echo(json.dumps(_as_json(detector, explained), indent=1))
+        shown = [
+            {"row": view.row, "name": view.name, "is_outlier": view.is_outlier}
+            | view.explanation.as_dict()
+            for view in explained
+        ]
+        typer.echo(json.dumps({"threshold": detector.threshold_, "rows": shown}, indent=1))
     else:
         print_rows(explained, detector.threshold_)
     if out is not None:
@@ -97,34 +105,6 @@ def explain(
         write_text(out, render("explain.html.j2", context))
         say(f"Page: {out}", stderr=as_json)
     say(f"Read {count(selected.n_read, 'row')}, explained {len(explained):,}.", stderr=as_json)
-
-
-def _highest_rows(
-    detector: TableDetector, files: TableFiles, n: int, scores: Path | None
-) -> SelectedRows:
-    """Return the rows with the highest scores, which are computed or read from a file."""
-    from imboost.scoring.row_selection import TopRows
-    from imboost.scoring.score_files import check_scores
-
-    highest = TopRows(n)
-    for batch in scored_batches(detector, files, scores):
-        highest.add(batch.first_row, batch.table, batch.predictions.scores)
-    selected = highest.selected()
-    if scores is not None:
-        check_scores(detector, selected, highest.keys)
-    return selected
-
-
-def _as_json(detector: TableDetector, rows: Sequence[RowView]) -> dict[str, Any]:
-    """Return explanations as JSON; control characters are escaped in it."""
-    return {
-        "threshold": detector.threshold_,
-        "rows": [
-            {"row": row.row, "name": row.name, "is_outlier": row.is_outlier}
-            | row.explanation.as_dict()
-            for row in rows
-        ],
-    }
 
 
 def print_rows(rows: Sequence[RowView], threshold: float) -> None:

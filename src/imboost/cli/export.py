@@ -11,7 +11,6 @@ from imboost.cli.console import say
 from imboost.cli.inputs import check_model_output, load_model, read_training_rows
 from imboost.cli.options import (
     Engine,
-    EngineChoice,
     Force,
     LabelColumn,
     Model,
@@ -56,7 +55,7 @@ def export(
         ),
     ] = None,
     force: Force = False,
-    engine: Engine = EngineChoice.LOCAL,
+    engine: Engine = "local",
     ray_address: RayAddress = None,
     *,
     options: ReadOptions,
@@ -79,7 +78,7 @@ def export(
             "--label-column": label_column is not None,
             "--out": out is not None,
             "--force": force,
-            "--engine": engine != EngineChoice.LOCAL,
+            "--engine": engine != "local",
             "--ray-address": ray_address is not None,
         }
         for name, is_given in unused.items():

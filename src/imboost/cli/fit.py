@@ -7,16 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table as PrintedTable
-from rich.text import Text
 
-from imboost.cli.console import outlier_count, say
+from imboost.cli.console import outlier_count, print_table, say
 from imboost.cli.inputs import check_model_output, default_output, read_training_rows
 from imboost.cli.options import (
     DEFAULT_DETECTOR,
     Engine,
-    EngineChoice,
     Force,
     LabelColumn,
     Missing,
@@ -29,7 +25,7 @@ from imboost.cli.options import (
 )
 from imboost.cli.progress import is_shown, stage
 from imboost.errors import DataError, SettingError, UnknownNameError
-from imboost.present.formatting import count, duration, printable
+from imboost.present.formatting import count, duration
 from imboost.scoring.training_time import estimate_seconds
 from imboost.tables.read_options import ReadOptions
 
@@ -82,7 +78,7 @@ def fit(
     ] = "auto",
     seed: Seed = 0,
     force: Force = False,
-    engine: Engine = EngineChoice.LOCAL,
+    engine: Engine = "local",
     ray_address: RayAddress = None,
     missing: Missing = None,
     *,
@@ -235,20 +231,15 @@ def _read_labels(table: pa.Table, column: str | None, outlier_label: str | None)
 def print_columns(schema: Schema, n_rows: int, label_column: str | None = None) -> None:
     """Print the role of every column."""
     n_columns = len(schema.columns)
-    size = f"{count(n_rows, 'row')}, {count(n_columns, 'column')}"
-    table = PrintedTable(title=size, title_justify="left")
-    for heading in ("column", "role", "missing", "distinct", "note"):
-        is_count = heading in ("missing", "distinct")
-        table.add_column(heading, justify="right" if is_count else "left")
+    title = f"{count(n_rows, 'row')}, {count(n_columns, 'column')}"
+    headings = ("column", "role", "missing", "distinct", "note")
+    lines = []
     for column in schema.columns[:MAX_COLUMNS]:
-        is_label = column.name == label_column
-        table.add_row(
-            Text(printable(column.name)),
-            "label" if is_label else str(column.role),
-            f"{column.n_missing:,}" if column.n_missing else "",
-            f"{column.n_distinct:,}",
-            "used as labels, not as a feature" if is_label else Text(printable(column.note)),
-        )
-    Console().print(table, highlight=False)
+        role, note = str(column.role), column.note
+        if column.name == label_column:
+            role, note = "label", "used as labels, not as a feature"
+        n_missing = f"{column.n_missing:,}" if column.n_missing else ""
+        lines.append((column.name, role, n_missing, f"{column.n_distinct:,}", note))
+    print_table(title, headings, lines, right=("missing", "distinct"))
     if n_columns > MAX_COLUMNS:
         say(f"and {n_columns - MAX_COLUMNS:,} more columns")

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from imboost.cli.options import EngineChoice
 from imboost.cli.progress import row_bar, stage
 from imboost.errors import PersistenceError, SettingError, UnknownNameError
 
@@ -44,14 +43,12 @@ def open_inputs(model: Path, data: Path, options: ReadOptions) -> tuple[TableDet
     return load_model(model), files
 
 
-def check_engine(
-    engine: EngineChoice, ray_address: str | None, options: ReadOptions, *others: str
-) -> bool:
+def check_engine(engine: str, ray_address: str | None, options: ReadOptions, *others: str) -> bool:
     """Whether a table is read on a Ray cluster; raise if an option is given that has no use then.
 
     `others` are the names of further options that were given.
     """
-    if engine != EngineChoice.RAY:
+    if engine != "ray":
         if ray_address is not None:
             raise SettingError("--ray-address needs --engine ray.")
         return False
@@ -66,7 +63,7 @@ def read_training_rows(
     options: ReadOptions,
     seed: int,
     label_column: str | None,
-    engine: EngineChoice,
+    engine: str,
     ray_address: str | None,
 ) -> TableSample:
     """Read a table of any size and return its training rows; raise without the label column."""

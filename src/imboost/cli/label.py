@@ -170,7 +170,6 @@ def label(
             lease_seconds=lease,
         ),
         audit_share=DEFAULT_AUDIT_SHARE if audit_share is None else audit_share,
-        random_state=seed or 0,
     )
     source.prepare(fresh, seed or 0)
     with stage(f"reading {source.table}"):

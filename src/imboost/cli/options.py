@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 from functools import wraps
 from inspect import Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -16,20 +15,6 @@ from imboost.tables.read_options import ReadOptions
 
 DEFAULT_DETECTOR = "stack"
 MAX_SEED = 2**32 - 1  # numpy's and scikit-learn's limit
-
-
-class HeaderChoice(StrEnum):
-    """Whether a file has a header."""
-
-    YES = "yes"
-    NO = "no"
-
-
-class EngineChoice(StrEnum):
-    """Where a table is read and scored."""
-
-    LOCAL = "local"
-    RAY = "ray"
 
 
 Model = Annotated[
@@ -76,7 +61,7 @@ Encoding = Annotated[
     ),
 ]
 Header = Annotated[
-    HeaderChoice | None,
+    Literal["yes", "no"] | None,
     typer.Option(
         help="Whether the first line of a CSV file or sheet holds the column names. Default: it "
         "does, and a first line that looks like a row is refused."
@@ -112,7 +97,7 @@ LabelColumn = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing model.")]
 Engine = Annotated[
-    EngineChoice,
+    Literal["local", "ray"],
     typer.Option(
         help="local, this process; or ray, a Ray cluster, which reads Parquet files (needs the "
         "extra ray)."
@@ -153,7 +138,7 @@ def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def read_then_run(**given: Any) -> None:
         encoding, header, sheet, sql = (given.pop(name) for name in reading)
-        has_header = None if header is None else header == HeaderChoice.YES
+        has_header = None if header is None else header == "yes"
         command(**given, options=ReadOptions(encoding, has_header, sheet, sql))
 
     parameters = dict(signature(command, eval_str=True).parameters)

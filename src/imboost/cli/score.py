@@ -17,7 +17,7 @@ from imboost.cli.inputs import (
     open_inputs,
     scored_batches,
 )
-from imboost.cli.options import Engine, EngineChoice, Model, RayAddress, Table, reads_tables
+from imboost.cli.options import Engine, Model, RayAddress, Table, reads_tables
 from imboost.cli.progress import row_bar, stage
 from imboost.errors import SettingError
 from imboost.present.formatting import count, percent
@@ -66,7 +66,7 @@ def score(
             help="In CSV, put an apostrophe before text that spreadsheets would run as a formula.",
         ),
     ] = False,
-    engine: Engine = EngineChoice.LOCAL,
+    engine: Engine = "local",
     ray_address: RayAddress = None,
     *,
     options: ReadOptions,
@@ -103,13 +103,8 @@ def score(
     start = perf_counter()
     with output_file(out, ".csv") as draft:
         summary, n_explained = _write(detector, files, draft, escape_formulas, n_reasons)
-    say(
-        *_describe(detector, summary, perf_counter() - start),
-        *([] if n_reasons is None else [f"Reasons: {count(n_explained, 'row')}."]),
-        f"Scores: {out}",
-        _describe_rows(summary.n_rows),
-        stderr=out == STANDARD_STREAM,
-    )
+    lines = _describe(detector, summary, perf_counter() - start, out, n_explained=n_explained)
+    say(*lines, stderr=out == STANDARD_STREAM)
 
 
 def parse_reasons(text: str | None) -> int | None:
@@ -146,16 +141,8 @@ def _score_on_ray(model: Path, data: Path, out: Path | None, address: str | None
         scores = RayScores(model, data, out)
     with row_bar("scoring", scores.folder.table.n_rows) as advance:
         scores.run(address, advance)
-    say(
-        *_describe(scores.detector, scores.summary, scores.seconds, scores.n_continued),
-        f"Scores: {scores.folder.location}",
-        _describe_rows(scores.summary.n_rows, scores.n_continued),
-    )
-
-
-def _describe_rows(n_rows: int, n_continued: int = 0) -> str:
-    earlier = f", {n_continued:,} of them earlier" if n_continued else ""
-    return f"Read {count(n_rows, 'row')}, wrote {count(n_rows, 'score')}{earlier}."
+    location, n_continued = scores.folder.location, scores.n_continued
+    say(*_describe(scores.detector, scores.summary, scores.seconds, location, n_continued))
 
 
 def _write(
@@ -164,7 +151,7 @@ def _write(
     draft: Path,
     escape_formulas: bool,
     n_reasons: int | None,
-) -> tuple[Summary, int]:
+) -> tuple[Summary, int | None]:
     """Write the scores and, unless `n_reasons` is None, reasons; return the number of reasons."""
     from imboost.scoring.pipeline import Summary
     from imboost.scoring.row_selection import TopRows, identifier_columns
@@ -181,7 +168,7 @@ def _write(
     batches = summary.counted(scored_batches(detector, files))
     if n_reasons is None:
         write_scores(detector, batches, copied, lambda schema: open_writer(draft, schema, options))
-        return summary, 0
+        return summary, None
     top, first = TopRows(n_reasons or MAX_EXPLAINED), draft.with_name("unexplained.parquet")
     write_scores(detector, top.watch(batches), copied, lambda schema: open_writer(first, schema))
     selected = top.first(n_reasons or min(summary.n_outliers, MAX_EXPLAINED))
@@ -192,7 +179,12 @@ def _write(
 
 
 def _describe(
-    detector: TableDetector, summary: Summary, seconds: float, n_continued: int = 0
+    detector: TableDetector,
+    summary: Summary,
+    seconds: float,
+    out: Path | str,
+    n_continued: int = 0,
+    n_explained: int | None = None,
 ) -> Iterator[str]:
     """Say how long the scoring took and what is notable; an earlier run scored `n_continued`."""
     from imboost.present import wording
@@ -224,3 +216,8 @@ def _describe(
         yield f"Warning: {count(len(warnings) - MAX_WARNINGS, 'more difference')} from training."
     if warnings:
         yield "Scores may be unreliable; 'imboost report' shows all differences from training."
+    if n_explained is not None:
+        yield f"Reasons: {count(n_explained, 'row')}."
+    yield f"Scores: {out}"
+    earlier = f", {n_continued:,} of them earlier" if n_continued else ""
+    yield f"Read {count(n_rows, 'row')}, wrote {count(n_rows, 'score')}{earlier}."

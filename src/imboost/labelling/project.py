@@ -48,13 +48,11 @@ class Project:
     name : str
         Name of the session in the store.
     detector : TableDetector
-        Not changed; its roles and missing values are those of the columns at first.
+        Not changed; its roles, missing values and seed are those of a new session.
     make_workspace : callable
         Returns the workspace of a session.
     audit_share : float
         See `Session`.
-    random_state : int
-        Seed of a new session.
     """
 
     def __init__(
@@ -66,13 +64,12 @@ class Project:
         detector: TableDetector,
         make_workspace: Callable[[Session], Workspace] = Workspace,
         audit_share: float = 0.1,
-        random_state: int = 0,
     ) -> None:
         self.path, self.url, self.name = path, url, name
         self.setup: TableSetup | None = None
         self.workspace: Workspace | None = None
         self._detector, self._make_workspace = detector, make_workspace
-        self._audit_share, self._random_state = audit_share, random_state
+        self._audit_share = audit_share
         self._starting = Lock()
 
     @property
@@ -102,7 +99,7 @@ class Project:
                     name=self.name,
                     path=self.path,
                     audit_share=self._audit_share,
-                    random_state=self._random_state,
+                    random_state=self._detector.random_state,
                 )
             )
 

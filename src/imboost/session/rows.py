@@ -131,14 +131,14 @@ def _to_bytes(values: NDArray[Any]) -> bytes:
     return "\0".join(map(str, values.tolist())).encode()
 
 
-def check_table(started: Started, shape: tuple[int, int], found: str) -> None:
-    """Raise if a session was started with a table of another shape or fingerprint."""
-    if (started.n_rows, started.n_features) != shape:
+def check_table(started: Started, given: Started) -> None:
+    """Raise if a session was started with another table than that given."""
+    if (started.n_rows, started.n_features) != (given.n_rows, given.n_features):
         raise SessionError(
             f"The session belongs to a table of {started.n_rows:,} rows and {started.n_features} "
-            f"columns, this one has {shape[0]:,} and {shape[1]}."
+            f"columns, this one has {given.n_rows:,} and {given.n_features}."
         )
-    if started.fingerprint != found:
+    if started.fingerprint != given.fingerprint:
         raise SessionError(
             "The session belongs to a table with other values, column names or order of rows. "
             "Open it with that table, or start another session."

@@ -115,14 +115,19 @@ class Session:
         self.X, self.pool = read_table(X, detector, random_state)
         n_rows, n_features = shape_of(self.X)
         self.rows = RowIds(n_rows, self.pool)
-        shape, found = (self.rows.n_table_rows, n_features), fingerprint(self.X)
         seed = detector.random_state
-        seed = seed if isinstance(seed, int) else draw_seed(seed)
-        start = Started(*shape, found, seed, draw_seed(random_state), datetime.now(UTC))
+        start = Started(
+            self.rows.n_table_rows,
+            n_features,
+            fingerprint(self.X),
+            seed if isinstance(seed, int) else draw_seed(seed),
+            draw_seed(random_state),
+            datetime.now(UTC),
+        )
         self.log: SessionLog = MemoryLog() if log is None else log
         self._journal = Journal(self.log, start)
         started = self._journal.started
-        check_table(started, shape, found)
+        check_table(started, start)
         self._unfitted: Detector = clone(detector).set_params(random_state=started.detector_seed)
         self.trainer: LocalTrainer | WorkerTrainer = LocalTrainer(
             self._unfitted, self.X, self.rows

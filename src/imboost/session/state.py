@@ -28,23 +28,12 @@ class TrainingSet:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a session is.
+    """How far a session is."""
 
-    Parameters
-    ----------
-    counts : Counter of Answer
-        Number of rows with each answer.
-    is_outlier : list of bool
-        For each row with a label, in the order of answering, whether it is an outlier.
-    n_open, n_conflicts : int
-        Number of open questions, and of rows about which people disagree.
-    agreement : AnnotatorAgreement
-    """
-
-    counts: Counter[Answer]
-    is_outlier: list[bool]
-    n_open: int
-    n_conflicts: int
+    counts: Counter[Answer]  # number of rows with each answer
+    is_outlier: list[bool]  # of each row with a label, in the order of answering
+    n_open: int  # open questions
+    n_conflicts: int  # rows about which people disagree
     agreement: AnnotatorAgreement
 
 
