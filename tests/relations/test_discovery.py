@@ -10,7 +10,8 @@ import pytest
 from imboost.persistence.class_registry import CLASSES
 from imboost.persistence.codec import Decoder, Encoder
 from imboost.present import wording
-from imboost.relations import LinearRelation, discover, with_text_columns
+from imboost.relations import discover, with_text_columns
+from imboost.relations.linear import LinearRelation
 from imboost.tables.schema import Schema
 
 N = 1000

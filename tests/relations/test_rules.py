@@ -5,7 +5,8 @@ import pyarrow as pa
 import pytest
 
 from imboost.facts import WHOLE_ROW
-from imboost.relations import RepeatedRows, Rules
+from imboost.relations import Rules
+from imboost.relations.repeated_rows import RepeatedRows
 from imboost.tables.layout import Kind
 from imboost.tables.schema import Schema
 

@@ -186,7 +186,7 @@ class Decision:
             self.labels,
             self.threshold,
             self.calibration,
-            weights=self.weights,
+            self.weights,
         )
 
 

@@ -70,7 +70,6 @@ def estimate_outcome(
     labels: Labels,
     threshold: float,
     calibration: Calibration,
-    seed: int = 0,
     weights: Floats | None = None,
 ) -> Outcome:
     """Estimate precision and recall if all rows above a threshold are predicted outliers.
@@ -83,7 +82,7 @@ def estimate_outcome(
     above, is_unlabelled, is_outlier = scores > threshold, labels == UNLABELLED, labels == OUTLIER
     weights = np.ones(len(scores)) if weights is None else weights
     hits, missed = _draw_counts(
-        log_odds[is_unlabelled], above[is_unlabelled], weights[is_unlabelled], calibration, seed
+        log_odds[is_unlabelled], above[is_unlabelled], weights[is_unlabelled], calibration
     )
     n_above, n_found = weights[above].sum(), hits + weights[is_outlier].sum()
     n_outliers = n_found + missed
@@ -102,14 +101,10 @@ def estimate_outcome(
 
 
 def _draw_counts(
-    log_odds: Floats,
-    above: Mask,
-    weights: Floats,
-    calibration: Calibration,
-    seed: int,
+    log_odds: Floats, above: Mask, weights: Floats, calibration: Calibration
 ) -> tuple[Floats, Floats]:
     """Draw the number of outliers above and not above the threshold, each of shape (draws,)."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     curve_seed = rng.integers(2**32)  # both sides are drawn from the same calibration curves
     counts = []
     for is_side in (above, ~above):

@@ -8,10 +8,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from imboost.arrays import Floats, Mask
 from imboost.facts import Position
+from imboost.tables.cells import value_counts
 from imboost.tables.datetime_parser import DatetimeParser
 from imboost.tables.encoder import DAY
 from imboost.tables.parsers import NumberParser
@@ -97,8 +97,7 @@ class ReferenceCategories:
         >>> [found.share for found in reference.locate(pa.chunked_array([["red", "green"]]))]
         [0.5, 0.0]
         """
-        counted = pc.value_counts(values.drop_null()).to_pylist()
-        return cls({entry["values"]: entry["counts"] for entry in counted}, len(values))
+        return cls(value_counts(values), len(values))
 
     def locate(self, values: pa.ChunkedArray) -> list[ReferencePosition]:
         """Return the positions of parsed values."""

@@ -23,8 +23,8 @@ from imboost.findings.finding import CheckedTable, Finding, Found
 from imboost.findings.sentinels import find_sentinels
 from imboost.findings.units import find_mixed_units
 from imboost.relations import discover, with_text_columns
-from imboost.relations.spelling import find_variants, value_counts
-from imboost.tables.cells import is_text
+from imboost.relations.spelling import find_variants
+from imboost.tables.cells import is_text, value_counts
 from imboost.tables.frames import to_arrow
 from imboost.tables.roles import Role
 from imboost.tables.schema import ParsedColumns, Schema
@@ -67,8 +67,7 @@ def check_table(
     table = to_arrow(source)
     fitted, parsed = schema or Schema.fit_parse(table, roles, needs_features=False)
     everything = with_text_columns(fitted, table, parsed)
-    relations = discover(fitted, everything) if "relations" in kinds else []
-    checked = CheckedTable(table, fitted, everything, relations, today or datetime.date.today())
+    checked = CheckedTable(table, fitted, everything, today or datetime.date.today())
     return [
         Finding(kind, columns, facts)
         for kind in kinds
@@ -109,7 +108,7 @@ def find_spellings(checked: CheckedTable) -> Iterator[Found]:
 def find_broken_relations(checked: CheckedTable) -> Iterator[Found]:
     """Find rows that break a relation which holds in nearly all rows."""
     seen: set[tuple[str, tuple[int, ...]]] = set()
-    for relation in checked.relations:
+    for relation in discover(checked.schema, checked.parsed):
         violations = relation.violations(checked.parsed)
         key = relation.target, tuple(violations)
         if not violations or key in seen:

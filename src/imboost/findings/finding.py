@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from imboost.arrays import Mask
 from imboost.facts import Cell, Fact, FactKind
-from imboost.relations.relation import Relation, take_rows, to_cells
+from imboost.relations.relation import take_rows, to_cells
 from imboost.tables.cells import is_supported, to_text
 from imboost.tables.roles import Role
 from imboost.tables.schema import ParsedColumns, Schema
@@ -43,7 +43,6 @@ class CheckedTable:
     table: pa.Table
     schema: Schema
     parsed: ParsedColumns
-    relations: Sequence[Relation]
     today: datetime.date
 
     @cached_property

@@ -14,6 +14,7 @@ from imboost.arrays import Mask
 from imboost.facts import RuleKind
 from imboost.relations.evidence import MIN_ROWS, MIN_SUPPORT
 from imboost.relations.relation import Parsed, Relation, n_rows
+from imboost.tables.cells import value_counts
 
 MIN_DISTINCT_CODES = 20  # codes from which a common pattern is no accident
 
@@ -69,18 +70,16 @@ def find_formats(parsed: Parsed) -> Iterator[FormatRelation]:
         if len(text) < MIN_ROWS or pc.count_distinct(text).as_py() < MIN_DISTINCT_CODES:
             continue
         for has_lengths in (True, False):
-            counts = pc.value_counts(patterns(text, has_lengths)).to_pylist()
-            best = max(counts, key=lambda count: count["counts"])
-            share, pattern = best["counts"] / len(text), best["values"]
-            if share >= MIN_SUPPORT and _is_of_codes(pattern, text, has_lengths):
+            counts = value_counts(patterns(text, has_lengths))
+            pattern, n = max(counts.items(), key=lambda item: item[1])
+            is_of_codes = "9" in pattern  # not of words
+            if set(pattern) == {"9"}:  # numbers, unless some begin with 0
+                is_of_codes = has_lengths and pc.any(pc.starts_with(text, "0")).as_py()
+            if n / len(text) >= MIN_SUPPORT and is_of_codes:
                 yield FormatRelation(
-                    columns=(name,), support=share, pattern=pattern, has_lengths=has_lengths
+                    columns=(name,),
+                    support=n / len(text),
+                    pattern=pattern,
+                    has_lengths=has_lengths,
                 )
                 break
-
-
-def _is_of_codes(pattern: str, text: pa.ChunkedArray, has_lengths: bool) -> bool:
-    """Whether a pattern is that of codes: not of words, and not of numbers of any size."""
-    if set(pattern) == {"9"}:  # numbers, unless some begin with 0
-        return has_lengths and bool(pc.any(pc.starts_with(text, "0")).as_py())
-    return "9" in pattern

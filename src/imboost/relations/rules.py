@@ -107,11 +107,10 @@ class Rules:
         return broken
 
 
-def discover(schema: Schema, parsed: Parsed, random_state: int = 0) -> list[Relation]:
+def discover(schema: Schema, parsed: Parsed) -> list[Relation]:
     """Return the relations that hold in nearly all rows of a table.
 
-    `Schema.fit_parse` parses the table; `with_text_columns` adds codes and identifiers. The
-    `random_state` chooses the rows that are looked at first.
+    `Schema.fit_parse` parses the table; `with_text_columns` adds codes and identifiers.
 
     >>> import pyarrow as pa
     >>> rng = np.random.default_rng(0)
@@ -122,7 +121,7 @@ def discover(schema: Schema, parsed: Parsed, random_state: int = 0) -> list[Rela
     """
     if n_rows(parsed) < MIN_ROWS:
         return []
-    evidence = Evidence(parsed, np.random.default_rng(random_state))
+    evidence = Evidence(parsed, np.random.default_rng(0))
     roles = {column.name: column.role for column in schema if column.name in parsed}
     numbers = [name for name, role in roles.items() if role == Role.NUMERIC]
     times = [name for name, role in roles.items() if role == Role.DATETIME]

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from imboost.facts import RuleKind
 from imboost.relations.relation import LookupRelation, Parsed
+from imboost.tables.cells import value_counts
 
 MAX_VALUES = 3000  # distinct values up to which typing errors are searched
 MIN_RATIO = 4  # how many times more common the right spelling of a typing error is
@@ -32,6 +31,7 @@ MAX_CLOSE_PAIRS = 0.05  # close pairs per common value; more of them mean that c
 class SpellingRelation(LookupRelation):
     """Values of a column that are other spellings of more common ones.
 
+    >>> import pyarrow as pa
     >>> rule = SpellingRelation(columns=("city",), keys=("Bonnn",), values=("Bonn",))
     >>> rule.expected({"city": pa.chunked_array([["Bonnn"]])}).to_pylist()
     ['Bonn']
@@ -54,12 +54,6 @@ def find_spelling_relations(parsed: Parsed) -> Iterator[SpellingRelation]:
                 keys=tuple(right),
                 values=tuple(right.values()),
             )
-
-
-def value_counts(values: pa.ChunkedArray) -> dict[str, int]:
-    """Return the number of cells with each value that is not null."""
-    counted = pc.value_counts(values.drop_null()).to_pylist()
-    return {one["values"]: one["counts"] for one in counted}
 
 
 def find_variants(counts: dict[str, int]) -> dict[str, str]:

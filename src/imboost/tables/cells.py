@@ -34,6 +34,12 @@ def is_text(kind: pa.DataType) -> bool:
     )
 
 
+def value_counts(column: pa.ChunkedArray) -> dict[Any, int]:
+    """Return the number of cells with each value that is not null."""
+    counted = pc.value_counts(column.drop_null()).to_pylist()
+    return {entry["values"]: entry["counts"] for entry in counted}
+
+
 def mask_missing(
     column: pa.ChunkedArray, missing: Sequence[str] = MISSING_STRINGS
 ) -> pa.ChunkedArray:
