@@ -400,7 +400,7 @@ def test_roles_may_be_given(tmp_path):
         (("--detector", "xgbod"), "cannot be saved"),
         (("--scaling", "robst"), "Did you mean 'robust'"),
         (("--contamination", "0.9"), "contamination must be"),
-        (("--contamination", "some"), "such as 0.05, or auto"),
+        (("--contamination", "some"), "contamination must be a number or 'auto', got 'some'"),
     ],
     ids=lambda part: "-".join(part) if isinstance(part, tuple) else "",
 )

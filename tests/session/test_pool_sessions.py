@@ -97,10 +97,8 @@ def test_estimates_are_about_the_complete_table(data):
 
 def test_ranks_count_the_rows_of_the_complete_table(data):
     session = Session(detector(), data, random_state=0).start()
-    lowest = session.rows.numbers[session.detector.decision_scores_.argmin()]
-    score, rank = session.score_and_rank(int(lowest))
-    assert score == session.detector.decision_scores_.min()
-    assert rank == pytest.approx(N_ROWS, abs=10)
+    lowest = session.detector.decision_scores_.argmin()
+    assert session.ranks[lowest] == pytest.approx(N_ROWS, abs=10)
 
 
 def test_a_stored_session_continues_without_scoring_the_table_again(data, tmp_path, monkeypatch):
@@ -192,7 +190,7 @@ def test_downloads_name_the_rows_of_the_complete_table(data, tmp_path):
         row = session.ask(4)[0]
         workspace.answer([row], "outlier", who="Ada")
         card = question_view(workspace, row)
-        assert (card.row, card.rank) == (row, session.score_and_rank(row)[1])
+        assert (card.row, card.rank) == (row, session.ranks[session.rows.position(row)])
         [answered] = [task for task in export_tasks(workspace) if task["annotations"]]
         assert answered["data"]["imboost_row"] == row
         session.undo("Ada")

@@ -125,7 +125,6 @@ def changed_columns(detector: TableDetector, table: pa.Table, schema: Schema) ->
 
 
 def _print(findings: Sequence[Finding], checked: pa.Table, identifier: str | None) -> None:
-    """Print findings as a table."""
     from imboost.present import wording
     from imboost.tables.names import name_rows
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -102,7 +103,10 @@ def fit(
     from imboost.tables.roles import Role
     from imboost.tables.schema import Schema
 
-    chosen, fraction = given_roles(roles, role), parse_contamination(contamination)
+    chosen = given_roles(roles, role)
+    fraction: float | str = contamination
+    with suppress(ValueError):
+        fraction = float(contamination)
     if label_column is None and outlier_label is not None:
         raise SettingError("--outlier-label needs --label-column, the column with labels.")
     if label_column in chosen:
@@ -191,20 +195,6 @@ def given_roles(file: Path | None, texts: Iterable[str] | None) -> dict[str, str
             raise UnknownNameError("role", role, list(Role))
         roles[name] = role
     return roles
-
-
-def parse_contamination(text: str) -> float | str:
-    """Parse a fraction of rows, or "auto".
-
-    >>> parse_contamination("0.05"), parse_contamination("auto")
-    (0.05, 'auto')
-    """
-    try:
-        return text if text == "auto" else float(text)
-    except ValueError:
-        raise SettingError(
-            f"--contamination must be a fraction such as 0.05, or auto; got {text}."
-        ) from None
 
 
 def _read_labels(table: pa.Table, column: str | None, outlier_label: str | None) -> Labels:

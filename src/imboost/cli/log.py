@@ -76,7 +76,6 @@ def log(
 
 
 def _summarise(name: str, entries: list[Entry], history: pa.Table) -> None:
-    """Print what happened in a session."""
     from imboost.session.log import start_of
     from imboost.session.state import SessionState
 
@@ -102,9 +101,4 @@ def _summarise(name: str, entries: list[Entry], history: pa.Table) -> None:
 
 
 def _list(counts: Counter[Any]) -> str:
-    """Write counts.
-
-    >>> _list(Counter({"outlier": 2, "inlier": 1300}))
-    'inlier 1,300, outlier 2'
-    """
     return ", ".join(f"{name} {n:,}" for name, n in counts.most_common()) or "none"

@@ -104,7 +104,7 @@ def _views(session: Session, rows: list[int]) -> list[RowView]:
     with suppress(SettingError):  # detectors that cannot attribute their scores
         if explain := getattr(detector, "explain", None):
             explanations = explain(taken)
-    scores = detector.decision_scores_[positions]
+    scores, ranks = detector.decision_scores_[positions], session.ranks[positions]
     probabilities = detector.decision_.probability(scores)
     views = []
     for at, (row, explanation, texts) in enumerate(zip(rows, explanations, cells, strict=True)):
@@ -112,7 +112,7 @@ def _views(session: Session, rows: list[int]) -> list[RowView]:
         view = RowView(
             row=row,
             score=float(scores[at]),
-            rank=session.score_and_rank(row)[1],
+            rank=int(ranks[at]),
             probability=float(probabilities[at]),
             is_outlier=bool(scores[at] > detector.threshold_),
             answer=session.answers.get(row),

@@ -505,10 +505,6 @@ class Session:
 
         return session_html(self)
 
-    def score_and_rank(self, row: int) -> tuple[float, int]:
-        """Return the score of a row by the present model, and its rank; 1 is the highest."""
-        return self._trained().score_and_rank(self.rows.position(row))
-
     def _update_selection(self) -> None:
         """Pass the labels of finished rounds to the strategy."""
         for training_set in self._journal.rounds()[self._selection.n_updates :]:
