@@ -120,7 +120,7 @@ def test_a_rare_value_is_no_error(kind, column, value):
     [
         (1 / 2.54, "5 values of height are about 2.54 times smaller than the others"),
         (100, "5 values of height are about 100 times larger than the others"),
-        (0.001, "about 1000 times smaller"),
+        (0.001, "about 1,000 times smaller"),
     ],
 )
 def test_numbers_in_another_unit_are_found(factor, message):

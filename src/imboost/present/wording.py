@@ -22,7 +22,7 @@ from imboost.facts import (
     RareCategories,
     RuleKind,
 )
-from imboost.present.formatting import count, percent, rounded, shorten
+from imboost.present.formatting import count, number, percent, rounded, shorten
 
 RARE = 0.01  # smaller shares are written "1 of N reference rows"
 MAX_QUOTED, MAX_SPELLINGS = 3, 5  # values and spellings in a message
@@ -59,7 +59,7 @@ FINDINGS = {
     FactKind.SPELLING: "{name} has other spellings of the same value: {spellings}",
     FactKind.SENTINEL: "{name} is {value} in {rows}, apart from the other {others} (mostly "
     "{range}): it may stand for a missing value",
-    FactKind.UNIT: "{values} of {name} {are} about {factor:g} times {size} than the others "
+    FactKind.UNIT: "{values} of {name} {are} about {factor} times {size} than the others "
     "({range}): units may be mixed ({content})",
 }
 """Findings about rows and cells."""
@@ -224,7 +224,7 @@ def finding(facts: Sequence[Fact]) -> str:
         value=cell(one.value, 1.0),
         others="dates" if isinstance(one.value, np.datetime64) else "values",
         range=f"{low} to {high}",
-        factor=one.factor or 1.0,
+        factor=number(one.factor or 1.0),
         size="larger" if one.position is Position.ABOVE else "smaller",
     )
     return f"{text}."
