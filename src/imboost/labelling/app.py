@@ -31,16 +31,10 @@ STATUSES = {StoreError: 503, SessionError: 409, IMBoostError: 422}
 def make_app(
     project: Project, *, token: str | None = None, hosts: AllowedHosts | None = None
 ) -> ASGIApp:
-    """Return the web application that labels a table.
+    """Return the web application that labels the table of an opened project.
 
-    Parameters
-    ----------
-    project : Project
-        It is opened already.
-    token : str, optional
-        Token to log in with. Default: no login is required.
-    hosts : AllowedHosts, optional
-        Hosts that requests may name. Default: those of the local machine.
+    No login is required without a token. Requests may name the hosts, by default those of the
+    local machine.
     """
 
     @asynccontextmanager

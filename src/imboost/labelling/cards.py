@@ -27,17 +27,10 @@ HIGHEST_SCORES = "hc"  # name of the strategy in the log
 def question_view(
     workspace: Workspace, row: int, *, explain: bool = False, is_asked: bool = False
 ) -> QuestionView:
-    """Return the card of a row.
+    """Return the card of a row; `explain` computes reasons that are not known yet.
 
-    Parameters
-    ----------
-    workspace : Workspace
-    row : int
-    explain : bool
-        Compute reasons now if they are not known yet.
-    is_asked : bool
-        Whether the card asks for an answer. It then leaves out the answers and notes of other
-        people, so that a second opinion is independent.
+    A card that asks for an answer leaves out the answers and notes of other people, so that a
+    second opinion is independent.
     """
     snapshot, session = workspace.snapshot, workspace.session
     explanation = snapshot.explain(row) if explain else snapshot.explanations.get(row)

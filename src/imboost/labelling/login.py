@@ -19,14 +19,9 @@ ASK = "Enter the token that the server was started with."
 
 
 def add_login(app: FastAPI, token: str, cookie: str) -> None:
-    """Let in nobody but people who log in.
+    """Let in nobody but people who log in with the token.
 
-    Parameters
-    ----------
-    app : FastAPI
-    token : str
-    cookie : str
-        Name of the cookie: browsers send cookies to all ports of a host.
+    The cookie needs a name of its own: browsers send cookies to all ports of a host.
     """
 
     async def try_token(given: str, request: Request) -> Response:

@@ -43,16 +43,12 @@ class Project:
     ----------
     path : Path
         The table.
-    url : str
-        Where the session is stored.
-    name : str
-        Name of the session in the store.
+    url, name, audit_share
+        As in `Session.open`.
     detector : TableDetector
         Not changed; its roles, missing values and seed are those of a new session.
     make_workspace : callable
         Returns the workspace of a session.
-    audit_share : float
-        See `Session`.
     """
 
     def __init__(
@@ -106,10 +102,7 @@ class Project:
     def revise_columns(self) -> None:
         """Go back to the columns after a first training that failed; do nothing at other times.
 
-        Raises
-        ------
-        SessionError
-            If the session has questions or answers, which belong to its columns.
+        It is an error if the session has questions or answers, which belong to its columns.
         """
         with self._starting:
             workspace = self.workspace
@@ -170,13 +163,7 @@ class TableSetup:
         self.set_roles(roles or {})
 
     def set_roles(self, roles: Mapping[str, str]) -> None:
-        """Use these roles; those of other columns are inferred.
-
-        Raises
-        ------
-        IMBoostError
-            If a column cannot have its role; the roles then stay as they were.
-        """
+        """Use these roles, and infer those of other columns; nothing changes if this raises."""
         changed = {name: role for name, role in roles.items() if self.inferred.get(name) != role}
         schema, parsed = Schema.fit_parse(self.table, changed, missing_values=self._missing_values)
         self.roles, self.schema = changed, schema

@@ -124,10 +124,10 @@ class Workspace:
         self.error = ""
         self._wake.set()
 
-    def wait_until_stopped(self, timeout: float | None = None) -> None:
+    def wait_until_stopped(self) -> None:
         """Wait for the end of the thread."""
         if self._thread.is_alive():
-            self._thread.join(timeout)
+            self._thread.join()
 
     @property
     def is_ready(self) -> bool:

@@ -12,15 +12,8 @@ UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2
 def number(value: float, decimals: int | None = None, sign: str = "") -> str:
     """Write a number with four significant digits, or with the given decimals.
 
-    Parameters
-    ----------
-    value : float
-    decimals : int, optional
-    sign : {"", "+"}
-        With "+", positive numbers have a sign too.
+    With the sign "+", positive numbers have a sign too.
 
-    Examples
-    --------
     >>> [number(value) for value in (12, 0.123456, -12.5, 123456.7)]
     ['12', '0.1235', '−12.5', '123,457']
     >>> [number(value, 3, "+") for value in (0.5, -0.25, -0.0001)]

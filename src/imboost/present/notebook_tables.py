@@ -16,16 +16,8 @@ def notebook_table(
 ) -> str:
     """Return a table as HTML, or nothing if it has no rows; all text is escaped.
 
-    Parameters
-    ----------
-    heading : sequence of str
-        Names of the columns.
-    rows : sequence of sequences of str
-    bold : int, optional
-        Column in bold type.
+    The column with the number `bold` is in bold type.
 
-    Examples
-    --------
     >>> "<script>" in notebook_table(["name"], [["<script>"]])
     False
     """

@@ -22,18 +22,10 @@ HELPERS = (count, duration, number, percent, shorten, signed)
 
 
 def render(template: str, context: Mapping[str, Any], package: str = "imboost.present") -> str:
-    """Render a template, such as "report.html.j2".
+    """Render a template of a package's folder `templates`, which may extend those of this package.
 
-    Parameters
-    ----------
-    template : str
-        Text is escaped if the name ends with ".html.j2".
-    context : mapping
-        A name that a template needs and that is missing is an error. `version`, `date` and the
-        functions of `imboost.present.formatting` are known.
-    package : str
-        Package with a folder `templates` that holds the template; it may extend those of this
-        package.
+    Text is escaped if its name ends with ".html.j2". A name that it needs and that is missing is
+    an error; `version`, `date` and the functions of `imboost.present.formatting` are known.
     """
     today = datetime.now(UTC).strftime("%Y-%m-%d")
     return environment(package).get_template(template).render({"date": today, **context})

@@ -38,20 +38,11 @@ WIDEST_TAIL = 30.0
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """The distribution of numbers; a value beyond the range is marked with an arrow in the margin.
+    """The distribution of numbers; a value beyond its range is marked with an arrow."""
 
-    Parameters
-    ----------
-    low, high : float
-        Range that is drawn to scale.
-    margin : float
-        Room at both ends.
-    bars : Markup
-    """
-
-    low: float
+    low: float  # begin of the range that is drawn to scale
     high: float
-    margin: float
+    margin: float  # room at both ends
     bars: Markup
 
     @classmethod

@@ -31,13 +31,7 @@ UNREADABLE = "(not shown)"  # a cell that holds a list or another structure
 
 
 class ReportSample:
-    """What a report needs of the rows of a table that is read in batches.
-
-    Attributes
-    ----------
-    top, random : TopRows
-        The rows with the highest scores, and random ones.
-    """
+    """The rows of a report on a table that is read in batches: the highest scores, random ones."""
 
     def __init__(self, n_top: int = N_TOP) -> None:
         self.top, self.random = TopRows(n_top), TopRows(N_SAMPLED)
@@ -69,21 +63,10 @@ def render_report(
     findings: Sequence[Fact] = (),
     table_findings: Sequence[Mapping[str, Any]] | None = None,
 ) -> str:
-    """Return the page about the scores of a table.
+    """Return the page about the scores of a table with a name and a number of predicted outliers.
 
-    Parameters
-    ----------
-    detector : TableDetector
-        It computed the scores.
-    name : str
-        Name of the table.
-    sample : ReportSample
-    n_outliers : int
-        Number of predicted outliers.
-    findings : sequence of Fact
-        Differences from the training table.
-    table_findings : sequence of dict, optional
-        What is wrong with the table, see `imboost.findings.output.page_findings`.
+    `findings` are differences from the training table; `table_findings` say what is wrong with
+    the table itself, see `imboost.findings.output.page_findings`.
     """
     top, random, scores = sample.top.selected(), sample.random.selected(), sample.scores
     context = {

@@ -27,26 +27,13 @@ _Key = tuple[GroupedBy, object]  # what the rows of a group have in common
 
 @dataclass(frozen=True, kw_only=True)
 class CellView:
-    """A cell of a row.
-
-    Parameters
-    ----------
-    column : str
-    text : str or None
-        None if the cell is missing.
-    number : float or None
-        What to sort the cell by, if it is a number or a datetime.
-    reason : Fact or None
-        What is unusual about the cell.
-    picture : Markup
-        The distribution of the column, with the cell and the expected value.
-    """
+    """A cell of a row."""
 
     column: str
-    text: str | None
-    number: float | None = None
-    reason: Fact | None = None
-    picture: Markup = field(default_factory=Markup)
+    text: str | None  # None if the cell is missing
+    number: float | None = None  # to sort by, if the cell is a number or a datetime
+    reason: Fact | None = None  # what is unusual about it
+    picture: Markup = field(default_factory=Markup)  # of the column, the cell and its expectation
 
     @property
     def is_row(self) -> bool:

@@ -69,15 +69,8 @@ def make_app(
 ) -> ASGIApp:
     """Return the web application that serves a trained detector.
 
-    Parameters
-    ----------
-    detector : TableDetector
-    limits : Limits, optional
-        Limits of one request.
-    token : str, optional
-        Bearer token that clients must send. Default: no token is required.
-    hosts : AllowedHosts, optional
-        Hosts that requests may name. Default: those of the local machine.
+    Clients must send the token, if there is one, as a bearer token. Requests may name the hosts,
+    by default those of the local machine.
     """
     limits = limits or Limits()
     workers = Workers(limits)
