@@ -13,7 +13,6 @@ from imboost_bench.paper import OTHER_DATA_NOTE
 from imboost_bench.report.contents import PAPER_TABLES, ablation_table, report_tables
 from imboost_bench.report.data_sets import data_set_table
 from imboost_bench.report.figures import draw_figures
-from imboost_bench.report.findings import find_sentences, format_p
 from imboost_bench.run.ablation import ABLATIONS
 from imboost_bench.run.protocol import RoundResult
 from imboost_bench.run.results import ResultFile
@@ -53,14 +52,12 @@ def write_report(folder: Path, against: str | None = None, data: Path | None = N
     tables |= {name: ablation_table(own) for name, own in ablations.items()}
     context = {
         "results": results,
-        "findings": find_sentences(results),
         "facts": _facts(results),
         "tables": tables,
         "ablations": ablations,
         "paper_tables": PAPER_TABLES,
         "paper_protocol": PAPER_PROTOCOL,
         "other_data_note": OTHER_DATA_NOTE,
-        "format_p": format_p,
     }
     here = "imboost_bench.report"
     page, markdown, sheets = (folder / name for name in ("report.html", "report.md", "tables"))
