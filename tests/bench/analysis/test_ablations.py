@@ -19,7 +19,7 @@ ZERO = [
 
 
 def values_of(lines):
-    [table] = ResultSet(lines).ablations
+    [table] = ResultSet(lines).ablations.values()
     return table.values
 
 
@@ -65,7 +65,7 @@ def test_values_that_share_no_run_have_an_empty_table():
 
 
 def test_an_ablation_without_runs_has_no_table():
-    assert ResultSet(PLAIN).ablations == []
+    assert ResultSet(PLAIN).ablations == {}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from imboost_bench.analysis.comparison import (
     mean_intervals,
     nemenyi_difference,
-    outcome,
+    outcomes,
     paired_intervals,
     rank_methods,
 )
@@ -80,8 +80,7 @@ def test_one_value_has_no_interval():
     ],
 )
 def test_methods_differ_if_the_interval_excludes_zero(sample, expected):
-    [interval] = mean_intervals(pd.DataFrame({"sample": sample})).itertuples()
-    assert outcome(interval) == expected
+    assert outcomes(mean_intervals(pd.DataFrame({"sample": sample}))).tolist() == [expected]
 
 
 def test_pairs_are_runs_of_the_same_data_set_and_seed_and_data_sets_are_the_units():

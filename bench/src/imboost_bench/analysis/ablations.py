@@ -45,14 +45,18 @@ def changed_value(key: MethodKey) -> tuple[Ablation, float] | None:
     return None
 
 
-def ablation_tables(runs: DataFrame, keys: dict[str, MethodKey]) -> list[AblationTable]:
-    """Return a table for every ablation with successful runs; the default is plain IMBoost."""
+def ablation_tables(runs: DataFrame, keys: dict[str, MethodKey]) -> dict[str, AblationTable]:
+    """Return a table for every ablation with successful runs, by a name such as "c8_lambda1".
+
+    The default is plain IMBoost.
+    """
     changed = {name: changed_value(key) for name, key in keys.items()}
-    tables = []
-    for ablation in ABLATIONS.values():
+    tables = {}
+    for short, ablation in ABLATIONS.items():
         values = {name: own[1] for name, own in changed.items() if own and own[0] is ablation}
         if values:
-            tables.append(_ablation_table(ablation, values, runs))
+            name = f"{ablation.table.replace('C.', 'c')}_{short}"
+            tables[name] = _ablation_table(ablation, values, runs)
     return tables
 
 

@@ -7,7 +7,7 @@ because they are not independent.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scipy import stats
 
@@ -39,13 +39,11 @@ def paired_intervals(runs: DataFrame, reference: str, metric: str) -> DataFrame:
     return mean_intervals(differences.groupby("group").mean())
 
 
-def outcome(interval: Any) -> str:
-    """Return whether a row of `paired_intervals` is better or worse than the reference."""
-    if math.isnan(interval.low):
-        return "too few data sets"
-    if interval.low <= 0 <= interval.high:
-        return "not distinguishable"
-    return "better" if interval.mean > 0 else "worse"
+def outcomes(gains: DataFrame) -> Series:
+    """Return whether rows of `paired_intervals` are better or worse than the reference."""
+    words = gains["mean"].gt(0).map({True: "better", False: "worse"}).astype(object)
+    words = words.mask((gains["low"] <= 0) & (gains["high"] >= 0), "not distinguishable")
+    return words.mask(gains["low"].isna(), "too few data sets")
 
 
 def nemenyi_difference(n_methods: int, n_data_sets: int) -> float:

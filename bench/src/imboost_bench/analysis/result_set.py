@@ -19,7 +19,7 @@ from imboost_bench.analysis.ablations import (
 from imboost_bench.analysis.aggregate import METRICS, mean_over_seeds, reading_order
 from imboost_bench.analysis.comparison import (
     Ranking,
-    outcome,
+    outcomes,
     paired_intervals,
     rank_methods,
     time_ratios,
@@ -258,8 +258,7 @@ class ResultSet:
     @cached_property
     def outcomes(self) -> Series:
         """Whether each of `gains` is significant, as a word."""
-        words = {gain.Index: outcome(gain) for gain in self.gains.itertuples()}
-        return pd.Series(words, dtype=object)
+        return outcomes(self.gains)
 
     @cached_property
     def queries(self) -> list[str]:
@@ -289,8 +288,8 @@ class ResultSet:
         return [name for name in self.methods if name in {*best.values(), self.reference}]
 
     @cached_property
-    def ablations(self) -> list[AblationTable]:
-        """IMBoost with one setting changed."""
+    def ablations(self) -> dict[str, AblationTable]:
+        """IMBoost with one setting changed, see `ablation_tables`."""
         return ablation_tables(self.runs, self.keys)
 
     @cached_property

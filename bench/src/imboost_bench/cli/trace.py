@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from imboost.cli.options import Seed
 from imboost.cli.progress import progress_bar
 from imboost_bench.cli import options
-
-if TYPE_CHECKING:
-    from imboost_bench.trace.claims import Finding
-    from imboost_bench.trace.recording import Trace
+from imboost_bench.cli.tables import print_table
 
 
 def trace(
@@ -33,10 +28,13 @@ def trace(
     One run has constant weights, as in the paper's experiments, and one decaying weights, as in
     proposition 2.
     """
+    import pandas as pd
+
     from imboost.detectors import IMBoost
     from imboost.detectors.base import resolve_device
     from imboost_bench.baselines import make_strategy
     from imboost_bench.datasets.adbench import load_dataset
+    from imboost_bench.report.tables import Table
     from imboost_bench.run.protocol import RunSpec
     from imboost_bench.run.runner import limit_to_one_core
     from imboost_bench.trace.claims import check_claims
@@ -47,36 +45,25 @@ def trace(
     resolve_device(device)
     table = load_dataset(data, dataset)
     out.mkdir(parents=True, exist_ok=True)
+    spec = RunSpec("imboost", query, dataset, seed, rounds)
     total = len(VARIANTS) * count_updates(IMBoost(), rounds)
     with progress_bar() as progress, limit_to_one_core():
         task = progress.add_task("updates", total=total)
         traces = {
             name: trace(
-                RunSpec("imboost", query, dataset, seed, rounds, settings=settings),
-                table,
-                device,
-                lambda: progress.advance(task),
+                replace(spec, settings=settings), table, device, lambda: progress.advance(task)
             )
             for name, settings in VARIANTS.items()
         }
     findings = {name: check_claims(own) for name, own in traces.items()}
-    _print(traces, findings)
+    first, *_ = findings.values()
+    rows = {
+        "claim": [f"{finding.source}: {finding.claim}" for finding in first],
+        "losses": [finding.losses or "any" for finding in first],
+        **{name: [str(finding.outcome) for finding in own] for name, own in findings.items()},
+    }
+    title = f"{spec}; losses with K = {IMBoost().n_score_samples}"
+    print_table(Table(pd.DataFrame(rows)), title)
+    typer.echo("The page has the figures of every claim.")
     for path in write_traces(traces, findings, out):
         typer.echo(f"wrote {path}")
-
-
-def _print(traces: Mapping[str, Trace], findings: Mapping[str, Sequence[Finding]]) -> None:
-    console, first = Console(), next(iter(traces.values()))
-    title = f"{first.spec}; losses with K = {first.detector.n_score_samples}"
-    table = Table(title=title, title_justify="left")
-    table.add_column("claim")
-    table.add_column("losses", max_width=9)
-    for name in traces:
-        table.add_column(name, max_width=16)
-    claim = ""
-    for row in zip(*findings.values(), strict=True):
-        previous, claim = claim, f"{row[0].source}: {row[0].claim}"
-        outcomes = (str(finding.outcome) for finding in row)
-        table.add_row("" if claim == previous else claim, row[0].losses or "any", *outcomes)
-    console.print(table, highlight=False)
-    console.print("The page has the figures of every claim.", highlight=False)

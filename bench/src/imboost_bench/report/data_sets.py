@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from imboost.present.formatting import percent
 from imboost_bench.analysis.aggregate import reading_order
+from imboost_bench.analysis.method_key import rows_unlike_paper
 from imboost_bench.datasets.adbench import find_datasets, read_size
-from imboost_bench.paper import OTHER_DATA, OUTLIER_SHARES, PARTS, paper_datasets
+from imboost_bench.paper import paper_datasets
 from imboost_bench.report.tables import Table
+from imboost_bench.run.sampling import ALL_OUTLIERS
 
 _SIZES = ["rows", "columns", "outliers"]
 
@@ -42,12 +43,6 @@ def difference(group: str, size: Mapping[str, float]) -> str:
     if group.lower() not in paper_datasets().index:
         return "not in the paper"
     paper = paper_datasets().loc[group.lower()]
-    numbers = [f"{paper[of]:,.0f} {of} in the paper" for of in _SIZES if size[of] != paper[of]]
-    if group in OTHER_DATA:
-        return "; ".join(["another data set", *numbers])
-    reasons, n_parts, limit = [], PARTS.get(group, 1), OUTLIER_SHARES.get(group, 1.0)
-    if size["parts"] < n_parts:
-        reasons.append(f"{size['parts']:.0f} of {n_parts} parts")
-    if limit < size["share"]:
-        reasons.append(f"at most {percent(limit)} outliers in the paper's runs")
-    return "; ".join(reasons + numbers)
+    reasons = [rows_unlike_paper(group, ALL_OUTLIERS, int(size["parts"]))]
+    reasons += [f"{paper[of]:,.0f} {of} in the paper" for of in _SIZES if size[of] != paper[of]]
+    return "; ".join(filter(None, reasons))

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from imboost_bench.analysis.comparison import outcome
 from imboost_bench.analysis.method_key import FAMILY_ORDER
 from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.paper import paper_rounds
@@ -64,7 +63,7 @@ def gain_marks(results: ResultSet) -> pd.DataFrame:
     gains = results.gains
     if gains["low"].isna().all():
         return pd.DataFrame()
-    differs = [outcome(gain) in ("better", "worse") for gain in gains.itertuples()]
+    differs = results.outcomes.isin(["better", "worse"])
     gains = gains.rename(columns={"mean": "value"})[["value", "low", "high"]]
     return _marks(results, gains.index, **gains, is_filled=differs)
 
@@ -127,7 +126,7 @@ def _data_set_figure(results: ResultSet) -> str:
 def _setting_figure(results: ResultSet) -> str:
     """Draw the test AUC over the values of settings (the paper's figure 5)."""
     panels, papers = {}, {}
-    for table in results.ablations:
+    for table in results.ablations.values():
         ablation = table.ablation
         values = table.values.set_axis([f"{value:g}" for value in table.values.index])
         setting = ablation.setting.rpartition("__")[2]

@@ -13,7 +13,6 @@ from imboost_bench.paper import OTHER_DATA_NOTE
 from imboost_bench.report.contents import PAPER_TABLES, ablation_table, report_tables
 from imboost_bench.report.data_sets import data_set_table
 from imboost_bench.report.figures import draw_figures
-from imboost_bench.run.ablation import ABLATIONS
 from imboost_bench.run.protocol import RoundResult
 from imboost_bench.run.results import ResultFile
 
@@ -44,17 +43,12 @@ def write_report(folder: Path, against: str | None = None, data: Path | None = N
     tables = report_tables(results)
     if data is not None:
         tables["c1_data_sets"] = data_set_table(data)
-    names = {ablation.table: name for name, ablation in ABLATIONS.items()}
-    ablations = {
-        f"{own.ablation.table.replace('C.', 'c')}_{names[own.ablation.table]}": own
-        for own in results.ablations
-    }
-    tables |= {name: ablation_table(own) for name, own in ablations.items()}
+    tables |= {name: ablation_table(own) for name, own in results.ablations.items()}
     context = {
         "results": results,
         "facts": _facts(results),
         "tables": tables,
-        "ablations": ablations,
+        "ablations": results.ablations,
         "paper_tables": PAPER_TABLES,
         "paper_protocol": PAPER_PROTOCOL,
         "other_data_note": OTHER_DATA_NOTE,
