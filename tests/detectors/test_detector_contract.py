@@ -122,10 +122,10 @@ def test_altbi_averages_the_losses_of_its_last_epochs(planted):
 
 
 def test_odim_keeps_each_members_best_moment_and_stops_when_all_wait(planted, monkeypatch):
-    distances = iter([[1, 5], [2, 4], [0, 9], [0, 0], [7, 0], [0, 0], [0, 0], [0, 0], [0, 0]])
+    # In turn of the first and the second member.
+    distances = iter([1, 5, 2, 4, 0, 9, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     monkeypatch.setattr(
-        "imboost.detectors.deep.odim._separations",
-        lambda losses, rng: np.array(next(distances), float),
+        "imboost.detectors.deep.odim._separation", lambda losses, rng: float(next(distances))
     )
     kept = []
     detector = ODIM(n_members=2, check_every=5, patience=10, max_updates=500, random_state=0)
@@ -133,7 +133,7 @@ def test_odim_keeps_each_members_best_moment_and_stops_when_all_wait(planted, mo
     detector.fit(planted.X)
     # The first member waits from update 10; its 7 at update 25 comes too late.
     assert kept == ["kept updates [10, 15]"]
-    assert len(list(distances)) == 3
+    assert len(list(distances)) == 6
 
 
 def test_refine_refuses_the_rows_in_another_order(quick_detector, planted):

@@ -171,19 +171,3 @@ def test_scaled_values_ignore_gaps_and_compress_large_ones():
 def test_constant_and_empty_columns_are_finite():
     values = torch.tensor([[[3.0, torch.nan], [3.0, torch.nan], [5.0, 1.0]]])
     assert cell_features(values, 2).isfinite().all()
-
-
-def test_compiled_layers_have_the_same_weights_and_predictions(network, table, monkeypatch):
-    expected, names = network(*table), list(network.state_dict())
-    compiled = []
-
-    def without_code_generation(function, **options):
-        compiled.append(options)
-        return function
-
-    monkeypatch.setattr(torch, "compile", without_code_generation)
-    network.compile_layers()
-    assert len(compiled) == 2 * len(network.layers) + len(network.row_layers)
-    assert all(options["dynamic"] for options in compiled)
-    assert list(network.state_dict()) == names
-    torch.testing.assert_close(network(*table), expected)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imboost.stats.scaling import MinMaxScaling
-from imboost.training.batches import Schedule, draw_batch
+from imboost.training.loop import Schedule, draw_batch
 from imboost.training.scaled_rows import ScaledRows
 
 CPU = torch.device("cpu")

@@ -9,9 +9,8 @@ import torch
 from imboost.models import MLPVAE
 from imboost.stats.scaling import MinMaxScaling
 from imboost.tables.layout import Feature, Kind, Layout
-from imboost.training.cell_losses import cell_losses, conditional_means
 from imboost.training.scaled_rows import ScaledRows
-from imboost.training.scoring import mean_losses
+from imboost.training.scoring import cell_losses, conditional_means, mean_losses
 
 LAYOUT = Layout(
     (

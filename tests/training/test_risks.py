@@ -8,8 +8,7 @@ from imboost.detectors import IMBoost
 from imboost.labels import INLIER, OUTLIER, unlabelled
 from imboost.models import MLPVAE
 from imboost.stats.scaling import MinMaxScaling
-from imboost.training.batches import Schedule
-from imboost.training.loop import make_optimiser, train
+from imboost.training.loop import Schedule, make_optimiser, train
 from imboost.training.polarization import (
     adaptive_threshold,
     labelled_losses,

@@ -10,8 +10,7 @@ from imboost.detectors import make_detector
 from imboost.labels import INLIER, OUTLIER, unlabelled
 from imboost.models import MLPVAE
 from imboost.stats.scaling import MinMaxScaling
-from imboost.training.batches import Schedule
-from imboost.training.loop import make_optimiser, train
+from imboost.training.loop import Schedule, make_optimiser, train
 from imboost.training.polarization import polarization_steps
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import warmup_steps

@@ -251,13 +251,7 @@ class BaseDetector(Detector):
 
 
 def resolve_device(device: str) -> torch.device:
-    """Return the device called `device`; "auto" is the GPU where there is one.
-
-    Raises
-    ------
-    SettingError
-        If torch does not know the name, or the machine has no such device.
-    """
+    """Return the device called `device`; "auto" is the GPU where there is one."""
     import torch  # seconds, which detectors without a network do not need
 
     if device == "auto":

@@ -168,17 +168,20 @@ class TeacherAgreement:
     def check(self) -> None:
         """Raise a DistillationError below the floor."""
         if self.rank_correlation < MIN_RANK_CORRELATION:
-            raise DistillationError(
-                f"The distilled model ranks {self.n_rows:,} rows too differently from the model: "
-                f"rank correlation {self.rank_correlation:.2f}, at least "
-                f"{MIN_RANK_CORRELATION:g} is required. Use the model itself, or give more rows."
+            problem = (
+                f"ranks {self.n_rows:,} rows too differently from the model: rank correlation "
+                f"{self.rank_correlation:.2f}, at least {MIN_RANK_CORRELATION:g} is"
             )
-        if self.top_kept < MIN_TOP_KEPT:
-            raise DistillationError(
-                f"The distilled model keeps {self.top_kept:.0%} of the highest {self.n_top:,} of "
-                f"{self.n_rows:,} scores, at least {MIN_TOP_KEPT:.0%} are required. Use the model "
-                "itself, or give more rows."
+        elif self.top_kept < MIN_TOP_KEPT:
+            problem = (
+                f"keeps {self.top_kept:.0%} of the highest {self.n_top:,} of {self.n_rows:,} "
+                f"scores, at least {MIN_TOP_KEPT:.0%} are"
             )
+        else:
+            return
+        raise DistillationError(
+            f"The distilled model {problem} required. Use the model itself, or give more rows."
+        )
 
     def __str__(self) -> str:
         """Return the figures as one line."""
@@ -199,18 +202,9 @@ def distill(
 ) -> Distilled:
     """Return a student of a trained detector whose scores are probabilities.
 
-    Parameters
-    ----------
-    teacher : BaseDetector
-    cells : dict of str to array
-        Columns of a table, best those of the training table.
-    encode : callable
-        Returns the rows that `teacher.decision_function` takes.
-    y : array of shape (n_rows,), optional
-        Labels, for the comparison with the teacher. Default: the teacher's, if the table is its
-        training table.
-    check : bool
-        Whether to raise a DistillationError if student and teacher disagree too much.
+    `encode` turns the cells of a table, best the training table, into the rows that the teacher
+    takes. The labels serve the comparison with the teacher; by default they are the teacher's if
+    the table is its training table. With `check`, too large a difference is an error.
     """
     X = teacher._check_table(encode(cells))
     if len(X) < MIN_ROWS:
@@ -292,25 +286,13 @@ def draw_rows(
     n_rows: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return the matrix of new rows.
+    """Return the matrix of new rows; rows with high scores are drawn more often.
 
     A quarter each are rows with cells of another row, rows with a few random cells, rows with
     noise, and interpolations between two rows. The cells of the first two are drawn before they
     are encoded, so that they may break rules. The others differ from a row of the table in their
     numbers alone and keep its flags of broken rules: numbers that satisfy a sum exactly no longer
     do so after the smallest change.
-
-    Parameters
-    ----------
-    cells : dict of str to array
-        The table.
-    encode : callable
-    layout : Layout
-        Of the encoded matrix.
-    scores : array of shape (n_known,)
-        Rows with high scores are drawn more often.
-    n_rows : int
-    rng : Generator
     """
     ranks = scores.argsort().argsort() / max(len(scores) - 1, 1)
     weights = 1.0 + HIGH_SCORE_WEIGHT * ranks**4

@@ -54,8 +54,7 @@ class ShallowDetector(BaseDetector):
         return impute(self._scaling.transform(X), self._medians)
 
     @abstractmethod
-    def _fit_unsupervised(self, table: Floats) -> None:
-        """Fit everything that does not depend on labels."""
+    def _fit_unsupervised(self, table: Floats) -> None: ...
 
     @abstractmethod
     def _fit_labels(self, table: Floats, labels: Labels) -> None:
@@ -75,24 +74,19 @@ class ScoreFeatureClassifier(ShallowDetector):
     unsaved_attributes = ("_training_scores",)
 
     @abstractmethod
-    def _fit_scores(self, table: Floats) -> None:
-        """Fit the unsupervised detectors."""
+    def _fit_scores(self, table: Floats) -> None: ...
 
     @abstractmethod
     def _unsupervised_scores(self, table: Floats) -> Floats:
-        """Return the scores of the unsupervised detectors, of shape (n_rows, n_scores)."""
+        """Return the scores of the unsupervised detectors: (rows, scores)."""
 
     @abstractmethod
     def _fit_classifier(self, features: Floats, labels: Labels) -> Any:
         """Fit a classifier to labelled rows."""
 
     @abstractmethod
-    def _classify(self, features: Floats) -> Floats:
-        """Return the probabilities of being an outlier that `_classifier` predicts."""
-
-    def _combine(self, probability: Floats, mean_rank: Floats) -> Floats:
-        """Return the score, given the classifier's probability and the mean unsupervised rank."""
-        return probability
+    def _classify(self, features: Floats, mean_rank: Floats) -> Floats:
+        """Return scores by `_classifier`; the mean rank of unsupervised scores may break ties."""
 
     def _fit_unsupervised(self, table: Floats) -> None:
         self._fit_scores(table)
@@ -117,7 +111,7 @@ class ScoreFeatureClassifier(ShallowDetector):
         mean_rank = np.asarray(self._ranks.transform(scores).mean(axis=1))
         if self._classifier is None:
             return mean_rank
-        return self._combine(self._classify(np.hstack([table, scores])), mean_rank)
+        return self._classify(np.hstack([table, scores]), mean_rank)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -177,12 +171,9 @@ class Trees(ScoreFeatureClassifier):
         forest = ExtraTreesClassifier(self.n_trees, random_state=self._seed)
         return Forest.from_trees(forest.fit(features, labels).estimators_)
 
-    def _classify(self, features: Floats) -> Floats:
-        return np.asarray(self._classifier.predict(features))
-
-    def _combine(self, probability: Floats, mean_rank: Floats) -> Floats:
+    def _classify(self, features: Floats, mean_rank: Floats) -> Floats:
         # The rank only breaks ties: the vote of one tree weighs more.
-        return np.asarray(probability + mean_rank / self.n_trees)
+        return np.asarray(self._classifier.predict(features) + mean_rank / self.n_trees)
 
     def _unsupervised_scores(self, table: Floats) -> Floats:
         """Return isolation-forest score and neighbour distances: (rows, 1 + distances)."""
@@ -196,13 +187,7 @@ class NeighborDistances:
     """Distances of rows to their nearest neighbours among reference rows.
 
     One copy of a row among the reference rows does not count, so that a training row is not its
-    own neighbour.
-
-    Parameters
-    ----------
-    reference : array of shape (n_reference, n_features)
-    n_neighbors : int
-        Fewer are found where there are fewer reference rows.
+    own neighbour. Fewer neighbours are found where there are fewer reference rows.
     """
 
     reference: Floats
@@ -214,13 +199,12 @@ class NeighborDistances:
         search = NearestNeighbors(algorithm=algorithm).fit(self.reference)
         n_found = min(self.n_neighbors + 1, len(self.reference))
         n_chunk = max(1, MAX_CHUNK_VALUES // (n_found * X.shape[1]))
-        chunks = (X[start : start + n_chunk] for start in range(0, len(X), n_chunk))
-        return np.concatenate(
-            [
-                self._measure(rows, search.kneighbors(rows, n_found, return_distance=False))
-                for rows in chunks
-            ]
-        )
+        parts = []
+        for start in range(0, len(X), n_chunk):
+            rows = X[start : start + n_chunk]
+            found = search.kneighbors(rows, n_found, return_distance=False)
+            parts.append(self._measure(rows, found))
+        return np.concatenate(parts)
 
     def _measure(self, rows: Floats, found: Indices) -> Floats:
         """Compute the distances again, leaving out one copy of each row.

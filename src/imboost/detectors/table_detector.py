@@ -156,8 +156,8 @@ class TableDetector(Detector):
         self.rules_ = Rules.fit(fitted_schema, parsed) if detector.uses_rules else None
         scaling = self._choose_scaling(fitted_schema)
         self.encoder_ = TableEncoder.fit(fitted_schema, parsed, scaling)
-        self.schema_, self._parsed = fitted_schema, parsed
-        self._source, self._matrix = _if_immutable(X), self.encode_parsed(parsed)
+        self.schema_ = fitted_schema
+        self._keep_rows(X, parsed)
         self.detector_ = detector.fit(
             self._matrix, y, layout=self._layout, is_audit=is_audit, weights=weights
         )
@@ -188,11 +188,15 @@ class TableDetector(Detector):
         """Continue training with more labels of the rows given to `fit`."""
         check_is_fitted(self)
         if not hasattr(self, "_parsed") or X is not self._source:
-            self._parsed = self.schema_.parse(self._read(X))
-            self._source, self._matrix = _if_immutable(X), self.encode_parsed(self._parsed)
+            self._keep_rows(X, self.schema_.parse(self._read(X)))
         self.detector_.refine(self._matrix, y, is_audit=is_audit, weights=weights)
         self._fit_reference_values()
         return self
+
+    def _keep_rows(self, X: Any, parsed: ParsedColumns) -> None:
+        self._parsed, self._matrix = parsed, self.encode_parsed(parsed)
+        # An Arrow table cannot change, so that it need not be encoded again.
+        self._source = X if isinstance(X, pa.Table) else None
 
     def copy(self) -> Self:
         """Return a copy, fitted if this is, whose further training leaves this unchanged."""
@@ -205,12 +209,10 @@ class TableDetector(Detector):
         """Return the matrix that `detector_` takes."""
         check_is_fitted(self)
         table = self._read(X)
-        starts = range(0, max(table.num_rows, 1), CHUNK_ROWS)
-        n_jobs: int = getattr(self.detector_, "n_jobs", -1)
         parts = map_in_threads(
             lambda start: self.encode_parsed(self.schema_.parse(table.slice(start, CHUNK_ROWS))),
-            starts,
-            n_jobs,
+            range(0, max(table.num_rows, 1), CHUNK_ROWS),
+            getattr(self.detector_, "n_jobs", -1),
         )
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -218,14 +220,8 @@ class TableDetector(Detector):
         """Return the rows as an Arrow table; for an array, as scikit-learn checks it."""
         is_array = isinstance(X, np.ndarray) or issparse(X)
         if is_array:
-            X = validate_data(
-                self,
-                X,
-                reset=reset,
-                dtype=None,
-                ensure_all_finite=False,
-                ensure_min_samples=2 if reset else 0,
-            )
+            least = {"ensure_min_samples": 2 if reset else 0}
+            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, **least)
         table = to_arrow(X)
         if reset and not is_array:
             self.feature_names_in_ = np.array(table.column_names, dtype=object)
@@ -320,15 +316,14 @@ class TableDetector(Detector):
         firsts: dict[str, slice] = {}  # the first matrix columns of every input column
         for feature in self._layout.features:
             firsts.setdefault(feature.source, feature.columns)
-        for at, (name, first) in enumerate(firsts.items()):
-            parts = zip(
-                self._facts(name, table, parsed, found.expected[:, first]),
-                found.contributions[:, at].tolist(),
-                strict=True,
-            )
-            tolerance = float(found.tolerances[at])
+        shares = zip(found.contributions.T.tolist(), found.tolerances.tolist(), strict=True)
+        for (name, first), (parts, tolerance) in zip(firsts.items(), shares, strict=True):
+            facts = self._facts(name, table, parsed, found.expected[:, first])
             columns.append(
-                [replace(fact, contribution=part, tolerance=tolerance) for fact, part in parts]
+                [
+                    replace(fact, contribution=part, tolerance=tolerance)
+                    for fact, part in zip(facts, parts, strict=True)
+                ]
             )
         return [
             Explanation(
@@ -347,10 +342,9 @@ class TableDetector(Detector):
         """Yield what is known about the cells of a column, or about whole rows."""
         rules = self.rules_ or Rules((), None, ())
         if name == WHOLE_ROW:
-            for row, is_repeated in enumerate(rules.repeats(parsed).tolist()):
-                yield Fact(
-                    kind=FactKind.NEAR_DUPLICATE if is_repeated else FactKind.VALUE, row=row
-                )
+            for row, is_repeated in enumerate(rules.repeats(parsed)):
+                kind = FactKind.NEAR_DUPLICATE if is_repeated else FactKind.VALUE
+                yield Fact(kind=kind, row=row)
             return
         broken = rules.violations(parsed, name)
         encoder = self.encoder_.encoders[name]
@@ -432,11 +426,6 @@ class TableDetector(Detector):
         own = {"contamination": self.contamination, "random_state": self.random_state}
         detector.set_params(**{key: value for key, value in own.items() if value is not None})
         return detector
-
-
-def _if_immutable(source: Any) -> pa.Table | None:
-    """Return a table that cannot change, so that it need not be encoded again."""
-    return source if isinstance(source, pa.Table) else None
 
 
 def _take_check_cells(table: pa.Table, schema: Schema) -> dict[str, list[str | None]]:

@@ -17,14 +17,8 @@ def iwae(log_w: Tensor, dim: int = -2) -> Tensor:
 
     .. math:: \log \frac{1}{K} \sum_k w_k
 
-    In expectation it rises with the number of samples K and never passes the log-evidence.
-
-    Parameters
-    ----------
-    log_w : Tensor
-        Importance log-weights with the K samples along `dim`.
-    dim : int
-        The sample dimension; rows are the last dimension.
+    In expectation it rises with the number of samples K and never passes the log-evidence. The
+    samples are along `dim`.
     """
     return torch.logsumexp(log_w, dim) - math.log(log_w.shape[dim])
 
@@ -34,11 +28,6 @@ def cubo(log_w: Tensor, power: float = 2.0, dim: int = -2) -> Tensor:
 
     .. math:: \frac{1}{v} \log \frac{1}{K} \sum_k w_k^v
 
-    Parameters
-    ----------
-    log_w, dim
-        As in `iwae`.
-    power : float
-        The exponent v > 1.
+    The exponent v > 1 is `power`.
     """
     return iwae(power * log_w, dim) / power

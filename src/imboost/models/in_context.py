@@ -12,7 +12,8 @@ References
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -38,12 +39,9 @@ class InContextNetwork(nn.Module):
     Cell layers attend over the tokens of a row and over the rows of a column. Each row then is a
     single, wider token, and row layers attend over the context rows.
 
-    Parameters
-    ----------
-    width, n_layers, n_heads : int
-        Length of a cell's token, number of cell layers, and their attention heads.
-    row_width, n_row_layers, n_row_heads : int
-        The same of the row layers. `row_width` is a multiple of `width`.
+    `width`, `n_layers` and `n_heads` are the length of a cell's token, the number of cell layers
+    and their attention heads, and `row_width`, a multiple of `width`, `n_row_layers` and
+    `n_row_heads` the same of the row layers.
     """
 
     def __init__(
@@ -65,7 +63,12 @@ class InContextNetwork(nn.Module):
         self.score_embedding = nn.Parameter(torch.zeros(len(SCORES), width))
         self.cls_tokens = nn.Parameter(torch.randn(self.n_cls_tokens, width))
         self.label = nn.Embedding(QUERY + 2, width)  # from -1 to QUERY
-        self.layers = nn.ModuleList(CellLayer(width, n_heads) for _ in range(n_layers))
+        self.layers = nn.ModuleList(
+            nn.ModuleDict(
+                {"columns": ColumnAttention(width, n_heads), "rows": RowLayer(width, n_heads)}
+            )
+            for _ in range(n_layers)
+        )
         self.row_norm = nn.LayerNorm(row_width)
         self.row_label = nn.Embedding(QUERY + 2, row_width)
         self.row_layers = nn.ModuleList(
@@ -77,16 +80,11 @@ class InContextNetwork(nn.Module):
         )
 
     def forward(self, values: Tensor, scores: Tensor, labels: Tensor) -> Tensor:
-        """Return log-odds (tables, rows).
+        """Return log-odds (tables, rows) of all rows, the first of which are the context.
 
-        Parameters
-        ----------
-        values : tensor (tables, rows, columns)
-            Columns in any unit, finite or nan where missing. The context rows come first.
-        scores : tensor (tables, rows, scores)
-            Unsupervised scores, in the order of `SCORES`.
-        labels : tensor (tables, context rows)
-            0, 1 or -1.
+        `values` (tables, rows, columns) are columns in any unit, finite or nan where missing,
+        `scores` (tables, rows, scores) the unsupervised scores in the order of `SCORES`, and
+        `labels` (tables, context rows) 0, 1 or -1.
         """
         n_context, n_rows = labels.shape[1], values.shape[1]
         scaling, score_scaling = (
@@ -106,22 +104,6 @@ class InContextNetwork(nn.Module):
         labels = torch.full(values.shape[:2], QUERY, device=values.device)
         return self._run(context.scalings, values, scores, labels, cache=context.cache)[0]
 
-    def compile_layers(self) -> None:
-        """Compile the layers for tables of any shape, which makes training on a GPU faster."""
-        for layer in self._cell_layers:
-            layer.columns.compile(dynamic=True)
-            layer.rows.compile(dynamic=True)
-        for row_layer in self._row_layers:
-            row_layer.compile(dynamic=True)
-
-    @property
-    def _cell_layers(self) -> list[CellLayer]:
-        return [layer for layer in self.layers if isinstance(layer, CellLayer)]
-
-    @property
-    def _row_layers(self) -> list[RowLayer]:
-        return [layer for layer in self.row_layers if isinstance(layer, RowLayer)]
-
     def _run(
         self,
         scalings: tuple[CellScaling, CellScaling],
@@ -138,7 +120,7 @@ class InContextNetwork(nn.Module):
         """
         used: list[KeysAndValues] = []
 
-        def attend(layer: RowLayer, tokens: Tensor) -> Tensor:
+        def attend(layer: Any, tokens: Tensor) -> Tensor:
             own = cache[len(used)] if cache else layer.keys_and_values(tokens[:, :n_context])
             used.append(own)
             attended: Tensor = layer(tokens, *own)
@@ -146,12 +128,12 @@ class InContextNetwork(nn.Module):
 
         scaling, score_scaling = scalings
         tokens = self._embed(scaling.transform(values), score_scaling.transform(scores), labels)
-        for layer in self._cell_layers:
-            tokens = attend(layer.rows, layer.columns(tokens))
+        for layer in cast("Iterable[nn.ModuleDict]", self.layers):
+            tokens = attend(layer["rows"], layer["columns"](tokens))
         joined = tokens[:, :, : self.n_cls_tokens].flatten(2)  # (tables, rows, row width)
         tokens = self.row_norm(joined) + self.row_label(labels - UNLABELLED)
         tokens = tokens.unsqueeze(2)
-        for row_layer in self._row_layers:
+        for row_layer in self.row_layers:
             tokens = attend(row_layer, tokens)
         log_odds: Tensor = self.head(self.norm(tokens))
         return log_odds[:, :, 0, 0], used
@@ -162,18 +144,6 @@ class InContextNetwork(nn.Module):
         # Every cell carries the label of its row, so that the first layer can compare them.
         parts = [self.cls_tokens, self.cell(scores) + self.score_embedding, self.cell(cells)]
         return torch.cat([part + label for part in parts], 2)
-
-
-class CellLayer(nn.Module):
-    """Attention over the tokens of a row, then over the rows of a column."""
-
-    columns: ColumnAttention
-    rows: RowLayer
-
-    def __init__(self, width: int, n_heads: int) -> None:
-        super().__init__()
-        self.columns = ColumnAttention(width, n_heads)
-        self.rows = RowLayer(width, n_heads)
 
 
 class ColumnAttention(nn.Module):
@@ -215,7 +185,7 @@ class RowLayer(nn.Module):
         _zero_init(self.output)
         _zero_init(self.last)
 
-    def keys_and_values(self, context: Tensor) -> tuple[Tensor, Tensor]:
+    def keys_and_values(self, context: Tensor) -> KeysAndValues:
         """Return what rows attend to, each (tables, tokens, heads, context rows, width)."""
         mapped = self.key_value(self.norm(context))
         key, value = _heads(mapped.transpose(1, 2), 2, self.n_heads)
@@ -255,24 +225,14 @@ def _join(heads: Tensor) -> Tensor:
 class CellScaling(NamedTuple):
     """Scales cells by the context rows of their column, so that units do not matter.
 
-    Parameters
-    ----------
-    mean, deviation : tensor (tables, 1, columns)
-    ordered : tensor (tables, columns, context rows)
-        The values of each column in ascending order, missing ones as infinity.
-    n_known : tensor (tables, 1, columns)
-        Context rows with a value.
-
-    Examples
-    --------
     >>> values = torch.tensor([[[1.0], [3.0], [torch.nan]]])
     >>> CellScaling.fit(values[:, :2]).transform(values)[0, 2, 0, [0, 1, -1]].tolist()
     [0.0, 0.0, 1.0]
     """
 
-    mean: Tensor
+    mean: Tensor  # (tables, 1, columns), as those without a comment
     deviation: Tensor
-    ordered: Tensor
+    ordered: Tensor  # (tables, columns, context rows), ascending; missing values are infinite
     n_known: Tensor
 
     @classmethod
@@ -294,12 +254,8 @@ class CellScaling(NamedTuple):
         """Return features of each cell: scaled value, rank, periodic features, missing or not.
 
         Large values are compressed by a logarithm. The rank is mapped to a normal quantile, and
-        to sines and cosines, with which a network learns sharp limits more quickly [1]_.
-
-        References
-        ----------
-        .. [1] Gorishniy et al., "On embeddings for numerical features in tabular deep learning",
-           NeurIPS 2022.
+        to sines and cosines, with which a network learns sharp limits more quickly (Gorishniy et
+        al., "On embeddings for numerical features in tabular deep learning", NeurIPS 2022).
         """
         missing = values.isnan()
         scaled = (values.masked_fill(missing, 0.0) - self.mean) / self.deviation
@@ -310,29 +266,14 @@ class CellScaling(NamedTuple):
         rank = ((below + not_above).mT / 2 + 0.5) / (self.n_known + 1)
         rank = rank.clamp(MIN_RANK, 1 - MIN_RANK)
         angle = torch.pi * rank[..., None] * torch.tensor(FREQUENCIES, device=rank.device)
-        features = torch.cat(
-            [
-                torch.stack([scaled, torch.special.ndtri(rank)], -1),
-                angle.sin(),
-                angle.cos(),
-                missing[..., None],
-            ],
-            -1,
-        )
+        numbers = torch.stack([scaled, torch.special.ndtri(rank)], -1)
+        features = torch.cat([numbers, angle.sin(), angle.cos(), missing[..., None]], -1)
         features[..., :-1].masked_fill_(missing[..., None], 0.0)
         return features
 
 
 class Context(NamedTuple):
-    """Context rows as the network has encoded them.
+    """Context rows as the network has encoded them."""
 
-    Parameters
-    ----------
-    scalings : pair of CellScaling
-        Of the columns and of the unsupervised scores.
-    cache : list of (tensor, tensor)
-        Keys and values that other rows attend to, one pair per layer.
-    """
-
-    scalings: tuple[CellScaling, CellScaling]
-    cache: list[KeysAndValues]
+    scalings: tuple[CellScaling, CellScaling]  # of the columns and of the unsupervised scores
+    cache: list[KeysAndValues]  # what other rows attend to, one pair per layer

@@ -24,12 +24,7 @@ def gaussian_log_density(
 
     .. math:: -\frac{(x - \mu)^2}{2 \sigma^2} - c \log \sigma^2 - \frac{1}{2} \log 2 \pi
 
-    Parameters
-    ----------
-    x, mean, logvar : Tensor
-        Values and the parameters of their Gaussians, of shapes that broadcast.
-    logvar_weight : float
-        The factor c. One half gives the density; 1 reproduces the paper's figures.
+    The factor c is `logvar_weight`: one half gives the density, 1 reproduces the paper's figures.
     """
     squared = (x - mean).square() * (-logvar).exp()
     # One multiply-add: this is the largest tensor of the whole computation.
@@ -40,15 +35,7 @@ def with_floor(log_density: Tensor, squared_distance: Tensor, n_features: int) -
     """Return the log-density of a mixture with a broad Gaussian of standard deviation 1.
 
     It bounds the loss of a row near the training range from above, so that maximising the loss of
-    outliers stays stable.
-
-    Parameters
-    ----------
-    log_density : Tensor
-        Log-densities of rows scaled to the unit interval, or a bound of them.
-    squared_distance : Tensor
-        Squared distances of the rows from the mean of the Gaussian.
-    n_features : int
+    outliers stays stable. The squared distances are those of the rows from the Gaussian's mean.
     """
     floor = -0.5 * (squared_distance + n_features * LOG_TWO_PI)
     return torch.logaddexp(log_density + math.log1p(-FLOOR_WEIGHT), floor + math.log(FLOOR_WEIGHT))
@@ -92,9 +79,9 @@ class CellDensity:
         return slice(start, start + self._n_indicators)
 
     def __call__(self, x: Tensor, output: Tensor, logvar: Tensor) -> Tensor:
-        """Return log-densities (members, features, samples, rows) of rows (features, 1, rows).
+        """Return log-densities of rows (features, 1, rows), in the shape of the decoder's output.
 
-        `output` and `logvar` are the decoder's output and have the shape of the result.
+        The shape is (members, features, samples, rows).
         """
         n = self._n_numeric
         cells = self._numbers(x[:n], output[:, :n], logvar[:, :n])

@@ -83,15 +83,9 @@ class MLPVAE(Backbone):
         """Return the summands of `log_weights`, and the decoder's output.
 
         `x` (features, rows) are the rows whose density is computed; `seen` is the encoder's input,
-        the same rows with nan in cells hidden from the encoder.
-
-        Returns
-        -------
-        cells : Tensor of shape (members, features, samples, rows)
-            The log-density of every cell, ``log p(x_j | z)``.
-        code : Tensor of shape (members, samples, rows)
-            ``log p(z) - log q(z | x)``, the term of the latent code.
-        output : Tensor of shape (members, features, samples, rows)
+        the same rows with nan in cells hidden from the encoder. The summands are the log-density
+        of every cell ``log p(x_j | z)`` (members, features, samples, rows) and the term of the
+        latent code ``log p(z) - log q(z | x)`` (members, samples, rows).
         """
         mean, logvar = self.encode(seen, batch_statistics=batch_statistics)
         spread = (0.5 * logvar).exp()

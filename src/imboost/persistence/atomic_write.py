@@ -41,9 +41,9 @@ def atomic_write(path: Path) -> Iterator[Path]:
         with FileLock(workspace / LOCK), _exit_on_sigterm():
             draft = workspace / path.name
             yield draft
-            _sync(draft)
+            _sync(*draft.rglob("*"), draft)
             _replace(path, draft, workspace / REPLACED)
-            _sync_entry(path.parent)
+            _sync(path.parent)
     finally:
         shutil.rmtree(workspace, ignore_errors=True)
 
@@ -73,22 +73,16 @@ def _remove_stale_drafts(path: Path, prefix: str) -> None:
             continue
 
 
-def _sync(path: Path) -> None:
-    """Write a file, or a folder and all its files, from the system's cache to the disk."""
-    if path.is_dir():
-        for entry in path.iterdir():
-            _sync(entry)
-    _sync_entry(path)
-
-
-def _sync_entry(path: Path) -> None:
-    if os.name == "nt" and path.is_dir():  # Windows cannot open folders
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _sync(*paths: Path) -> None:
+    """Write files, and the entries of folders, from the system's cache to the disk."""
+    for path in paths:
+        if os.name == "nt" and path.is_dir():  # Windows cannot open folders
+            continue
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 @contextmanager

@@ -60,14 +60,12 @@ class Encoder:
         torch = sys.modules.get("torch")  # not imported: there are no tensors
         kind = type(value)
         if self._classes.get(kind.__name__) == kind.__module__:
-            state = {
-                name: self.encode(part, f"{path}.{name}")
-                for name, part in _state_of(value).items()
-            }
-            return {"class": kind.__name__, "state": state}
-        if value is None or type(value) in (bool, int, str):
+            state = _state_of(value).items()
+            coded = {name: self.encode(part, f"{path}.{name}") for name, part in state}
+            return {"class": kind.__name__, "state": coded}
+        if value is None or kind in (bool, int, str):
             return value
-        if type(value) is float:
+        if kind is float:
             return value if math.isfinite(value) else {"float": str(value)}
         if isinstance(value, np.generic) and value.dtype.name in NUMBER_TYPES:
             return {"scalar": [value.dtype.name, self.encode(value.item(), path)]}
@@ -81,16 +79,16 @@ class Encoder:
             return {"device": "cpu"}
         if isinstance(value, np.random.RandomState):
             return {"random_state": self.encode(value.get_state(legacy=False), path)}
-        if type(value) in (list, tuple):
+        if kind in (list, tuple):
             parts = [self.encode(part, f"{path}.{at}") for at, part in enumerate(value)]
-            return parts if type(value) is list else {"tuple": parts}
+            return parts if kind is list else {"tuple": parts}
         if isinstance(value, Mapping):
             pairs = [
                 [self.encode(key, f"{path}.{at}.key"), self.encode(part, f"{path}.{at}")]
                 for at, (key, part) in enumerate(value.items())
             ]
             return {"dict": pairs}
-        raise CannotEncodeError(f"{path} is of type {type(value).__name__}")
+        raise CannotEncodeError(f"{path} is of type {kind.__name__}")
 
     def _array(self, array: NDArray[Any], path: str) -> Any:
         if array.dtype.kind in "OU":
@@ -125,7 +123,7 @@ class Decoder:
     def __init__(self, classes: Mapping[str, str], arrays: Arrays) -> None:
         self._classes = classes
         self._arrays = arrays
-        self._decoded: dict[tuple[str, str], NDArray[Any]] = {}
+        self._decoded: dict[tuple[str, str], NDArray[Any]] = {}  # arrays may be shared
 
     def decode(self, coded: Any) -> Any:
         """Return the value that was encoded."""
@@ -162,7 +160,11 @@ class Decoder:
                 source.set_state(state)
                 return source
             case {"class": name, "state": state}:
-                return self._object(name, state)
+                if name not in self._classes:
+                    raise ValueError(f"it names the class '{name}', which models do not contain")
+                cls: Any = getattr(import_module(self._classes[name]), name)
+                parts = {field: self.decode(part) for field, part in state.items()}
+                return cls.from_state(parts) if hasattr(cls, "from_state") else cls(**parts)
             case dict():
                 raise ValueError(f"it holds a value of unknown kind, {str(coded)!r:.40}")
         return coded
@@ -172,13 +174,6 @@ class Decoder:
             array = np.array(self._arrays[name], order="C")
             self._decoded[name, order] = array.T if order == "F" else array
         return self._decoded[name, order]
-
-    def _object(self, name: str, state: dict[str, Any]) -> Any:
-        if name not in self._classes:
-            raise ValueError(f"it names the class '{name}', which models do not contain")
-        cls: Any = getattr(import_module(self._classes[name]), name)
-        parts = {field: self.decode(part) for field, part in state.items()}
-        return cls.from_state(parts) if hasattr(cls, "from_state") else cls(**parts)
 
 
 def _state_of(value: Any) -> dict[str, Any]:

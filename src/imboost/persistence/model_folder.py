@@ -30,10 +30,7 @@ def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
 def read_files(folder: Path) -> dict[str, bytes]:
     """Return the content of every file of a model folder, by name.
 
-    Raises
-    ------
-    PersistenceError
-        If a file is missing, changed, or not in the list of checksums.
+    A file that is missing, changed, or not in the list of checksums is a PersistenceError.
     """
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.is_symlink() or not path.is_file():  # a pipe would wait, a link lead elsewhere
@@ -51,13 +48,13 @@ def read_files(folder: Path) -> dict[str, bytes]:
         raise PersistenceError(f"{CHECKSUMS} in {folder} is damaged. {COPY_AGAIN}")
     checksums = {name: checksum for checksum, name in re.findall(_LINE, text)}
     present = {path.name for path in folder.iterdir()} - {CHECKSUMS}
-    for name in sorted(present - checksums.keys()):
+    if others := sorted(present - checksums.keys()):
         raise PersistenceError(
-            f"{folder} contains '{name}', which is not in {CHECKSUMS}. Remove it, or do not "
+            f"{folder} contains '{others[0]}', which is not in {CHECKSUMS}. Remove it, or do not "
             "trust the folder."
         )
-    for name in sorted(checksums.keys() - present):
-        raise PersistenceError(f"{folder} lacks '{name}'. {COPY_AGAIN}")
+    if absent := sorted(checksums.keys() - present):
+        raise PersistenceError(f"{folder} lacks '{absent[0]}'. {COPY_AGAIN}")
     contents = {name: (folder / name).read_bytes() for name in checksums}
     for name, content in contents.items():
         if sha256(content).hexdigest() != checksums[name]:

@@ -15,7 +15,7 @@ import safetensors.numpy
 from sklearn.utils.validation import check_is_fitted
 
 from imboost.arrays import Floats
-from imboost.detectors import BaseDetector
+from imboost.detectors import BaseDetector, Detector
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import PersistenceError, SettingError
 from imboost.labels import UNLABELLED
@@ -40,8 +40,6 @@ on another processor may send a single row to the other side of a tree's split."
 
 VERSIONS = ("imboost", "scikit-learn", "torch")  # packages on which a loaded model depends
 FIT_AGAIN = "It was saved before the format changed: train it again with 'imboost fit'."
-
-Detector = TableDetector | BaseDetector
 
 
 def save(detector: Detector, folder: Path | str) -> None:
@@ -120,7 +118,7 @@ def check_savable(detector: BaseDetector) -> None:
         )
 
 
-def load(folder: Path | str) -> Detector:
+def load(folder: Path | str) -> TableDetector | BaseDetector:
     """Load a detector, on the CPU.
 
     It scores and explains as the saved one does. It lacks the state that training needs, so it
@@ -147,7 +145,7 @@ def load(folder: Path | str) -> Detector:
     structure = _read_structure(folder, contents)
     try:
         decoder = Decoder(CLASSES, safetensors.numpy.load(contents[ARRAYS]))
-        detector: Detector = decoder.decode(structure["detector"])
+        detector: TableDetector | BaseDetector = decoder.decode(structure["detector"])
         if not isinstance(detector, Detector):
             raise TypeError(f"it holds a {type(detector).__name__}, which is not a detector")
         expected = decoder.decode(structure["check"])
@@ -169,7 +167,7 @@ def load(folder: Path | str) -> Detector:
     return detector
 
 
-def _matrix_detector(detector: Detector) -> BaseDetector:
+def _matrix_detector(detector: Detector) -> Any:
     return detector.detector_ if isinstance(detector, TableDetector) else detector
 
 

@@ -7,9 +7,11 @@ between updates.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,7 +19,6 @@ import torch
 from torch import Tensor, nn
 
 from imboost.arrays import Indices
-from imboost.training.batches import Schedule, draw_batch
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.update_graphs import Updates
 
@@ -30,16 +31,10 @@ Inputs = tuple[Tensor, ...]
 class Objective(NamedTuple, Generic[Model]):
     """The risk of an update, and the inputs that it needs besides the batch.
 
-    On a GPU the computation of the risk is captured once and replayed, so it must not draw numbers
-    or depend on values of tensors.
-
-    Parameters
-    ----------
-    draw : callable
-        Draws the inputs on the CPU, given the model, the rows of the batch and a noise source.
-    risk : callable
-        Computes the risk (members,), given the model, the batch (features, rows) and the inputs
-        on its device.
+    `draw` draws the inputs on the CPU, given the model, the rows of the batch and a noise source.
+    `risk` computes the risk (members,), given the model, the batch (features, rows) and the inputs
+    on its device. On a GPU it is captured once and replayed, so it must not draw numbers or depend
+    on values of tensors.
     """
 
     draw: Callable[[Model, Indices, torch.Generator], Inputs]
@@ -126,6 +121,49 @@ def one_thread() -> Iterator[None]:
 _lock = threading.Lock()
 _limited: dict[int, int] = {}
 """The threads inside of `one_thread`, and the number of torch's threads outside."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The paper's schedule: epochs of a few updates each, with growing batches.
+
+    The parameters are those of `IMBoost`.
+    """
+
+    batch_size: int = 128
+    batch_growth: float = 1.03
+    max_batch_size: int = 20_000
+    plain_epochs: int = 10
+    trimmed_epochs: int = 40
+    updates_per_epoch: int = 5
+
+    @property
+    def warmup_epochs(self) -> int:
+        """Epochs before the first query."""
+        return self.plain_epochs + self.trimmed_epochs
+
+    def batch_size_at(self, epoch: int, n_rows: int) -> int:
+        """Return the batch size in `epoch`, counted from 0, for a pool of `n_rows`.
+
+        >>> [Schedule().batch_size_at(epoch, 10_000) for epoch in (0, 10, 50, 99)]
+        [128, 128, 417, 1777]
+        """
+        n_grown = max(epoch - self.plain_epochs, 0)
+        try:
+            grown = self.batch_size * float(self.batch_growth) ** n_grown
+        except OverflowError:
+            grown = math.inf
+        return min(int(min(grown, self.max_batch_size)), n_rows)
+
+
+def draw_batch(pool: int | Indices, size: int, rng: np.random.Generator) -> Indices:
+    """Draw `size` rows without replacement from `pool`, a number of rows or their indices."""
+    return rng.choice(pool, size, replace=False, shuffle=False)
+
+
+def draw_at_most(index: Indices, size: int, rng: np.random.Generator) -> Indices:
+    """Return `index`, or a random subset of `size` if it is longer."""
+    return index if len(index) <= size else draw_batch(index, size, rng)
 
 
 def epoch_steps(

@@ -13,8 +13,7 @@ from imboost.arrays import Indices
 from imboost.labels import INLIER, OUTLIER, UNLABELLED, Labels
 from imboost.models.backbone import Backbone
 from imboost.models.bounds import cubo, iwae
-from imboost.training.batches import Schedule, draw_at_most
-from imboost.training.loop import Objective, Step, epoch_steps
+from imboost.training.loop import Objective, Schedule, Step, draw_at_most, epoch_steps
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import Trim, iwae_losses, loss_quantile, trimmed_risk
 
@@ -96,26 +95,19 @@ def polarization_steps(
             inlier_losses, outlier_losses = labelled_losses(
                 model, labelled_x, n_inliers, labelled_noise
             )
-            if not x.shape[-1]:  # all rows are labelled
-                if hinge_margin is not None and len(inliers):
-                    _, high = loss_bounds(inlier_losses, trim_quantile, hinge_margin)
-                    outlier_losses = torch.minimum(outlier_losses, high)
-                nothing = torch.zeros(model.n_members, device=x.device)
-                return polarized_risk(
-                    nothing, _risk(inlier_losses), _risk(outlier_losses), *weights
-                )
-            losses = iwae_losses(model, x, noise)
-            if hinge_margin is not None:
+            has_pool = x.shape[-1] > 0  # otherwise all rows are labelled
+            losses = iwae_losses(model, x, noise) if has_pool else inlier_losses
+            if hinge_margin is not None and losses.shape[-1]:
                 low, high = loss_bounds(losses, trim_quantile, hinge_margin)
-                inlier_losses = torch.maximum(inlier_losses, low)
+                inlier_losses = torch.maximum(inlier_losses, low) if has_pool else losses
                 outlier_losses = torch.minimum(outlier_losses, high)
-            inlier_risk = _risk(inlier_losses)
-            threshold = loss_quantile(losses, trim_quantile)
-            if len(inliers):
-                threshold = adaptive_threshold(threshold, inlier_risk.detach(), threshold_mix)
-            return polarized_risk(
-                trim(losses, threshold), inlier_risk, _risk(outlier_losses), *weights
-            )
+            inlier_risk, risk = _risk(inlier_losses), torch.zeros(model.n_members, device=x.device)
+            if has_pool:
+                threshold = loss_quantile(losses, trim_quantile)
+                if len(inliers):
+                    threshold = adaptive_threshold(threshold, inlier_risk.detach(), threshold_mix)
+                risk = trim(losses, threshold)
+            return polarized_risk(risk, inlier_risk, _risk(outlier_losses), *weights)
 
         return Objective(draw, risk)
 

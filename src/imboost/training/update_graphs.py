@@ -29,13 +29,8 @@ _capturing = threading.Lock()  # one capture at a time: torch shares state betwe
 class Updates:
     """The updates of one call of `train`; on a GPU, those that repeat are captured and replayed.
 
-    Parameters
-    ----------
-    draw : callable
-        Draws the inputs of a step on the CPU.
-    update : callable
-        Makes an update, given the objective and its inputs on the device.
-    device : torch.device
+    `draw` draws the inputs of a step on the CPU, and `update` makes an update, given the objective
+    and its inputs on the device.
     """
 
     def __init__(

@@ -13,8 +13,7 @@ from torch import Tensor
 from imboost.arrays import Indices
 from imboost.models.backbone import Backbone
 from imboost.models.bounds import iwae
-from imboost.training.batches import Schedule
-from imboost.training.loop import Objective, Step, epoch_steps
+from imboost.training.loop import Objective, Schedule, Step, epoch_steps
 
 Trim = Callable[[Tensor, Tensor], Tensor]
 """Computes a risk (members,) from losses (members, rows) and a threshold (members,)."""

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 
 from imboost.errors import PersistenceError, SettingError
 from imboost.labels import UNLABELLED
-from imboost.models.in_context import SCORES
+from imboost.models.in_context import SCORES, InContextNetwork
 from imboost_bench.pretraining import (
     PretrainingSettings,
     Task,
@@ -355,3 +355,24 @@ def test_files_that_are_no_weights_end_with_one_line(tmp_path, capsys, monkeypat
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "second").exists()
+
+
+def test_compiled_layers_have_the_same_weights_and_predictions(monkeypatch):
+    network = InContextNetwork(16, 2, 2, row_width=48, n_row_layers=2, n_row_heads=4)
+    generator = torch.Generator().manual_seed(1)
+    values = torch.randn(2, 17, 4, generator=generator)
+    scores = torch.randn(2, 17, len(SCORES), generator=generator)
+    table = values, scores, torch.randint(-1, 2, (2, 12), generator=generator)
+    expected, names = network(*table), list(network.state_dict())
+    compiled = []
+
+    def without_code_generation(function, **options):
+        compiled.append(options)
+        return function
+
+    monkeypatch.setattr(torch, "compile", without_code_generation)
+    training.compile_layers(network)
+    assert len(compiled) == 2 * len(network.layers) + len(network.row_layers)
+    assert all(options["dynamic"] for options in compiled)
+    assert list(network.state_dict()) == names
+    torch.testing.assert_close(network(*table), expected)

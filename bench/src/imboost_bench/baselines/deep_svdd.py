@@ -16,8 +16,7 @@ from imboost.arrays import Indices
 from imboost.detectors.base import COUNT_OR_ZERO, FRACTION, NOT_NEGATIVE
 from imboost.errors import UnknownNameError
 from imboost.labels import INLIER, OUTLIER, Labels
-from imboost.training.batches import draw_at_most
-from imboost.training.loop import Inputs, Objective
+from imboost.training.loop import Inputs, Objective, draw_at_most
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import loss_quantile
 from imboost.validation import check_number

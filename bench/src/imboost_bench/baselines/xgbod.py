@@ -71,7 +71,7 @@ class XGBOD(ScoreFeatureClassifier):
         )
         return classifier.fit(features, labels)
 
-    def _classify(self, features: Floats) -> Floats:
+    def _classify(self, features: Floats, mean_rank: Floats) -> Floats:
         return np.asarray(self._classifier.predict_proba(features)[:, 1], dtype=np.float64)
 
     def _unsupervised_scores(self, table: Floats) -> Floats:

@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from imboost.errors import SettingError
-from imboost.models.in_context import InContextNetwork
+from imboost.models.in_context import ColumnAttention, InContextNetwork, RowLayer
 from imboost.validation import check_number
 from imboost_bench.pretraining.checkpoint import TrainingState, Validation
 from imboost_bench.pretraining.outliers import MIN_SHARE
@@ -67,7 +67,7 @@ def pretrain(
         for number in range(N_VALIDATION)
     ]
     if device.type == "cuda":
-        state.network.compile_layers()
+        compile_layers(state.network)
     start = time.monotonic()
     seconds_before = state.validations[-1].seconds if state.validations else 0.0
     losses: list[Tensor] = []
@@ -90,6 +90,13 @@ def pretrain(
             _store(state, found, folder)
             report(found)
     return state
+
+
+def compile_layers(network: InContextNetwork) -> None:
+    """Compile the layers for tables of any shape, which makes training on a GPU faster."""
+    for layer in network.modules():
+        if isinstance(layer, ColumnAttention | RowLayer):
+            layer.compile(dynamic=True)
 
 
 def training_tasks(

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from imboost.models.mlp_vae import Widths
-from imboost.training.batches import Schedule
+from imboost.training.loop import Schedule
 
 ROUND_EPOCHS = 10  # epochs of polarization per round, the default of IMBoost
 

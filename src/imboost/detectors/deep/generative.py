@@ -32,11 +32,9 @@ from imboost.labels import Labels
 from imboost.models import BACKBONES, MLPVAE, Backbone
 from imboost.stats.scaling import MinMaxScaling
 from imboost.tables.layout import Layout
-from imboost.training.batches import Schedule
-from imboost.training.cell_losses import cell_losses, conditional_means
-from imboost.training.loop import Step, make_optimiser
+from imboost.training.loop import Schedule, Step, make_optimiser
 from imboost.training.scaled_rows import ScaledRows
-from imboost.training.scoring import mean_losses
+from imboost.training.scoring import cell_losses, conditional_means, mean_losses
 from imboost.training.warmup import trimmed_risk, warmup_steps
 
 DECODER_BATCH_NORMS = ("joint", "per-sample")

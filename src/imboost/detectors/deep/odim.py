@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from imboost.arrays import Floats, Mask
+from imboost.arrays import Floats
 from imboost.detectors.base import COUNT
 from imboost.detectors.deep.generative import GenerativeDetector
 from imboost.labels import Labels
 from imboost.stats.mixture import fit_two_gaussians
-from imboost.training.batches import Schedule
-from imboost.training.loop import train
+from imboost.training.loop import Schedule, train
 from imboost.training.scoring import member_losses
 from imboost.training.warmup import plain_steps
 
@@ -92,23 +90,20 @@ class ODIM(GenerativeDetector):
         for step in train(self._model, self._optimiser, rows, steps, generator):
             if not step.ends_epoch:
                 continue
-            losses = list(member_losses(self._model, checked_rows, self._noise))
-            distance = _separations(torch.cat(losses, dim=1), rng)
+            losses = torch.cat(list(member_losses(self._model, checked_rows, self._noise)), dim=1)
+            members = losses.double().cpu().numpy()  # (members, rows)
+            distance = np.array([_separation(member, rng) for member in members])
             waiting = (step.epoch - best_check) * check_every <= self.patience
             better = waiting & (distance > best_distance)
             best_distance[better] = distance[better]
             best_check[better] = step.epoch
-            _copy_members(self._snapshot(), best_state, better)
+            for name, values in self._model.state_dict().items():
+                index = torch.from_numpy(better).to(values.device)
+                best_state[name][index] = values[index]
             if not waiting.any():
                 break
         self._report(f"kept updates {sorted(((best_check + 1) * check_every).tolist())}")
         self._freeze([best_state])
-
-
-def _separations(losses: Tensor, rng: np.random.Generator) -> Floats:
-    """Return the separation of the losses of each member, given (members, rows)."""
-    values = losses.double().cpu().numpy()
-    return np.array([_separation(member, rng) for member in values])
 
 
 def _separation(losses: Floats, rng: np.random.Generator) -> float:
@@ -120,11 +115,3 @@ def _separation(losses: Floats, rng: np.random.Generator) -> float:
     if mixture is None:
         return 0.0
     return float(np.diff(mixture.means)[0] ** 2 + np.diff(mixture.variances)[0] ** 2)
-
-
-def _copy_members(source: dict[str, Tensor], target: dict[str, Tensor], members: Mask) -> None:
-    """Copy some members of a state into another."""
-    chosen = torch.from_numpy(members)
-    for name, values in source.items():
-        index = chosen.to(values.device)
-        target[name][index] = values[index]
