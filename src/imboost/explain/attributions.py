@@ -98,13 +98,13 @@ class Explanation:
 
         rows = [
             (
-                one.column,
-                "" if one.is_about_row else one.text or "(missing)",
-                wording.cell(one.expected),
-                wording.position(one),
-                number(one.contribution, sign="+"),
+                reason.column,
+                "" if reason.is_about_row else reason.text or "(missing)",
+                wording.cell(reason.expected),
+                wording.position(reason),
+                number(reason.contribution, sign="+"),
             )
-            for one in self.main_reasons
+            for reason in self.main_reasons
         ]
         heading = ("column", "value", "expected", "position", "contribution")
         parts = (

@@ -23,7 +23,7 @@ from imboost.findings.finding import CheckedTable, Finding, Found
 from imboost.findings.sentinels import find_sentinels
 from imboost.findings.units import find_mixed_units
 from imboost.relations import discover, with_text_columns
-from imboost.relations.spelling import find_variants
+from imboost.relations.texts import find_variants
 from imboost.tables.cells import is_text, value_counts
 from imboost.tables.frames import to_arrow
 from imboost.tables.roles import Role

@@ -45,7 +45,7 @@ def find_duplicates(checked: CheckedTable) -> Iterator[Found]:
 def find_near_duplicates(checked: CheckedTable) -> Iterator[Found]:
     """Find rows that repeat an earlier row in all but one or two columns, or all but the ids."""
     codes = {name: codes_of(text) for name, text in checked.texts.items()}
-    codes = {name: own for name, own in codes.items() if (own != own[:1]).any()}
+    codes = {name: values for name, values in codes.items() if (values != values[:1]).any()}
     identifiers = [name for name in checked.names(Role.IDENTIFIER) if name in codes]
     found: dict[int, tuple[Fact, float]] = {}
     for left_out in ([], identifiers) if identifiers else ([],):
@@ -93,7 +93,7 @@ def _near_duplicates(
         is_free[rows[is_near]] = False
         for row, other in zip(rows[is_near].tolist(), first[is_near].tolist(), strict=True):
             differ = [name for name in identifiers if codes[name][row] != codes[name][other]]
-            differing = (*(names[one] for one in at), *differ)
+            differing = (*(names[index] for index in at), *differ)
             kind = FactKind.NEAR_DUPLICATE
             fact = Fact(kind=kind, columns=differing, row=row, other_row=other)
             yield row, fact, float(rest[row])

@@ -44,9 +44,9 @@ def format_findings(
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["finding", "kind", "columns", "message", "row", "name", "value"])
-    for number, one in enumerate(found, start=1):
-        start = [number, one["kind"], ", ".join(one["columns"]), one["message"]]
-        lines = [list(row.values()) for row in one["rows"]]
+    for number, finding in enumerate(found, start=1):
+        start = [number, finding["kind"], ", ".join(finding["columns"]), finding["message"]]
+        lines = [list(row.values()) for row in finding["rows"]]
         writer.writerows([*start, *line] for line in lines or [["", "", ""]])
     return out.getvalue()
 
@@ -56,7 +56,8 @@ def page_findings(
 ) -> list[dict[str, Any]]:
     """Return what a page shows of each finding."""
     found = _as_dicts(findings, table, identifier, MAX_PAGE_ROWS)
-    return [{**shown, "n_rows": len(one.rows)} for shown, one in zip(found, findings, strict=True)]
+    pairs = zip(found, findings, strict=True)
+    return [{**shown, "n_rows": len(finding.rows)} for shown, finding in pairs]
 
 
 def _as_dicts(
@@ -66,20 +67,22 @@ def _as_dicts(
     max_rows: int | None = None,
 ) -> list[dict[str, Any]]:
     """Return findings with their sentences, and the names of their first rows."""
-    shown = [[fact for fact in one.facts[:max_rows] if fact.row is not None] for one in findings]
+    shown = [
+        [fact for fact in found.facts[:max_rows] if fact.row is not None] for found in findings
+    ]
     facts = [fact for some in shown for fact in some]
     rows = {row for fact in facts for row in (fact.row, fact.other_row) if row is not None}
     names = name_rows(table, identifier, sorted(rows))
     return [
         {
-            "kind": one.kind,
-            "columns": list(one.columns),
-            "message": wording.finding(one.facts),
+            "kind": found.kind,
+            "columns": list(found.columns),
+            "message": wording.finding(found.facts),
             "rows": [
                 {"row": row, "name": names[row], "value": wording.in_row(fact, names)}
                 for fact in some
                 if (row := fact.row) is not None
             ],
         }
-        for one, some in zip(findings, shown, strict=True)
+        for found, some in zip(findings, shown, strict=True)
     ]

@@ -92,7 +92,7 @@ def _factor(cluster: Floats, bulk: Floats, gap: float) -> float | None:
     center = float(np.median(bulk))
     spread = MAD_TO_STD * float(np.median(np.abs(bulk - center)))
     distance = abs(float(np.median(cluster)) - center)
-    for factor in sorted(FACTORS, key=lambda one: abs(distance - np.log10(one))):
+    for factor in sorted(FACTORS, key=lambda size: abs(distance - np.log10(size))):
         size = float(np.log10(factor))
         error = 2 * spread / np.sqrt(len(cluster)) + 0.01 * size
         is_near = abs(distance - size) <= min(error, MAX_ERROR * size)

@@ -100,7 +100,7 @@ def find_dependencies(
             name
             for name in names
             if name not in pair
-            and not any((one, name) in found or frozenset((one, name)) in related for one in pair)
+            and not any((by, name) in found or frozenset((by, name)) in related for by in pair)
         ]
         pairs += _decided(evidence, pair, targets, codes)
     return [*single, *pairs]

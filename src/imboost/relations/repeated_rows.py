@@ -45,9 +45,9 @@ class RepeatedRows:
         exact = repeated(total[bits.sum(axis=0) >= needed])
         exact = exact if np.isin(total, exact).sum() <= limit else exact[:0]
         near: list[Hashes] = []
-        for part, own in zip(parts, bits, strict=True):
+        for part, part_bits in zip(parts, bits, strict=True):
             rest = total - part
-            hashes = repeated(rest[bits.sum(axis=0) - own >= needed])
+            hashes = repeated(rest[bits.sum(axis=0) - part_bits >= needed])
             is_rare = len(columns) >= MIN_COLUMNS and np.isin(rest, hashes).sum() <= limit
             near.append(hashes if is_rare else hashes[:0])
         if not len(exact) and not any(len(hashes) for hashes in near):

@@ -11,7 +11,6 @@ import numpy as np
 
 from imboost.arrays import Floats, Mask
 from imboost.facts import WHOLE_ROW, BrokenRule
-from imboost.relations.code_format import find_formats
 from imboost.relations.dependency import find_dependencies
 from imboost.relations.evidence import MIN_ROWS, Evidence
 from imboost.relations.linear import find_sums
@@ -19,7 +18,7 @@ from imboost.relations.order import find_orders
 from imboost.relations.product import find_products
 from imboost.relations.relation import Parsed, Relation, n_rows
 from imboost.relations.repeated_rows import RepeatedRows
-from imboost.relations.spelling import find_spelling_relations
+from imboost.relations.texts import find_formats, find_spelling_relations
 from imboost.tables.layout import Feature, Kind
 from imboost.tables.roles import Role
 from imboost.tables.schema import Schema
@@ -102,8 +101,8 @@ class Rules:
         broken: dict[int, BrokenRule] = {}
         for relation in self.relations:
             if column in relation.columns:
-                found = relation.violations(parsed)
-                broken = {row: one for row, one in found.items() if one.column == column} | broken
+                violations = relation.violations(parsed).items()
+                broken = {row: rule for row, rule in violations if rule.column == column} | broken
         return broken
 
 

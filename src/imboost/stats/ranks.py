@@ -53,7 +53,7 @@ class RankTransform:
         low, high = (self.values[at].astype(precision) for at in (first, last))
         with np.errstate(over="ignore"):
             width = high - low
-        # Of one value or two; others, and too narrow or too wide ones, are interpolated.
+        # Other columns, and too narrow or too wide ones, are interpolated.
         is_simple = (last - first < 2) & np.isfinite(width)
         is_simple &= (first == last) | (width > np.finfo(precision).tiny)
         ranks: NDArray[Any] = np.empty(X.shape, dtype=precision)

@@ -1,16 +1,21 @@
-"""Spellings: upper and lower case, signs and typing errors of more common values."""
+"""Texts of a column: right spellings, and formats of codes such as AA-9999."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from imboost.arrays import Mask
 from imboost.facts import RuleKind
-from imboost.relations.relation import LookupRelation, Parsed
+from imboost.relations.evidence import MIN_ROWS, MIN_SUPPORT
+from imboost.relations.relation import LookupRelation, Parsed, Relation, n_rows
 from imboost.tables.cells import value_counts
 
 MAX_VALUES = 3000  # distinct values up to which typing errors are searched
@@ -26,12 +31,12 @@ TINY_RATIO = 20  # if a letter is missing, added or swapped in an even shorter w
 MIN_LENGTH_OF_TWO = 10  # letters of a word in which two letters may be wrong
 MIN_LENGTH_OF_SWAP = 8  # letters of a text in which letters of a short word may be swapped
 MAX_CLOSE_PAIRS = 0.05  # close pairs per common value; more of them mean that close is not wrong
+MIN_DISTINCT_CODES = 20  # codes from which a common pattern is no accident
 
 
 class SpellingRelation(LookupRelation):
     """Values of a column that are other spellings of more common ones.
 
-    >>> import pyarrow as pa
     >>> rule = SpellingRelation(columns=("city",), keys=("Bonnn",), values=("Bonn",))
     >>> rule.expected({"city": pa.chunked_array([["Bonnn"]])}).to_pylist()
     ['Bonn']
@@ -122,10 +127,10 @@ def _needed_ratio(variant: str, value: str) -> float:
 
     if re.sub(r"\D", "", variant) != re.sub(r"\D", "", value):
         return np.inf
-    own, others = (re.findall(r"[^\W\d_]+", text) for text in (variant, value))
-    if len(own) != len(others):  # a space that is missing or too many
-        own, others = ["".join(own)], ["".join(others)]
-    pairs = [pair for pair in zip(own, others, strict=True) if pair[0] != pair[1]]
+    words, others = (re.findall(r"[^\W\d_]+", text) for text in (variant, value))
+    if len(words) != len(others):  # a space that is missing or too many
+        words, others = ["".join(words)], ["".join(others)]
+    pairs = [pair for pair in zip(words, others, strict=True) if pair[0] != pair[1]]
     if len(pairs) != 1:
         return np.inf
     [(word, other)] = pairs
@@ -150,7 +155,7 @@ def _fold(value: str) -> str:
     'sao paulo'
     """
     letters = unicodedata.normalize("NFKD", value).casefold()
-    return " ".join("".join(one for one in letters if not unicodedata.combining(one)).split())
+    return " ".join("".join(sign for sign in letters if not unicodedata.combining(sign)).split())
 
 
 def _normalize(value: str) -> str:
@@ -162,3 +167,69 @@ def _normalize(value: str) -> str:
     folded = _fold(value)
     # Signs beside digits matter, as in 1.5, 1-5 and -1; so do + and <.
     return re.sub(r"(?<!\d)[\s_.\-/,']+(?!\d)", "", folded)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormatRelation(Relation):
+    """All codes of a column have one pattern of letters, digits and signs.
+
+    >>> rule = FormatRelation(columns=("code",), pattern="AA-99", has_lengths=True)
+    >>> rule.holds({"code": pa.chunked_array([["DE-12", "D-123", None]])}).tolist()
+    [True, False, True]
+    """
+
+    pattern: str  # A for capital letters, a for small ones, 9 for digits
+    has_lengths: bool  # otherwise one A, a or 9 stands for one or more
+
+    kind: ClassVar[RuleKind] = RuleKind.FORMAT
+
+    def formula(self) -> str:
+        """Return the pattern."""
+        return self.pattern
+
+    def holds(self, parsed: Parsed) -> Mask:
+        """Return in which rows the code has the pattern."""
+        has_pattern = pc.equal(patterns(parsed[self.target], self.has_lengths), self.pattern)
+        return np.asarray(pc.fill_null(has_pattern, True))
+
+    def expected(self, parsed: Parsed) -> Any:
+        """Return nulls: a format does not know the code."""
+        return pa.chunked_array([pa.nulls(n_rows(parsed), pa.string())])
+
+
+def patterns(text: pa.ChunkedArray, has_lengths: bool) -> pa.ChunkedArray:
+    """Return the pattern of each text.
+
+    >>> patterns(pa.chunked_array([["Ab-1234"]]), True).to_pylist()
+    ['Aa-9999']
+    >>> patterns(pa.chunked_array([["ABC-1234"]]), False).to_pylist()
+    ['A-9']
+    """
+    repeated = "" if has_lengths else "+"
+    for letters, sign in ((r"\p{Lu}", "A"), (r"\p{Ll}", "a"), (r"\p{Nd}", "9")):
+        text = pc.replace_substring_regex(text, letters + repeated, sign)
+    return text
+
+
+def find_formats(parsed: Parsed) -> Iterator[FormatRelation]:
+    """Yield the formats of columns of codes that contain digits."""
+    for name, values in parsed.items():
+        if isinstance(values, np.ndarray):
+            continue
+        text = values.drop_null()
+        if len(text) < MIN_ROWS or pc.count_distinct(text).as_py() < MIN_DISTINCT_CODES:
+            continue
+        for has_lengths in (True, False):
+            counts = value_counts(patterns(text, has_lengths))
+            pattern, n = max(counts.items(), key=lambda item: item[1])
+            is_of_codes = "9" in pattern  # not of words
+            if set(pattern) == {"9"}:  # numbers, unless some begin with 0
+                is_of_codes = has_lengths and pc.any(pc.starts_with(text, "0")).as_py()
+            if n / len(text) >= MIN_SUPPORT and is_of_codes:
+                yield FormatRelation(
+                    columns=(name,),
+                    support=n / len(text),
+                    pattern=pattern,
+                    has_lengths=has_lengths,
+                )
+                break
