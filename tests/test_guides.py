@@ -11,8 +11,9 @@ import typer
 from imboost import persistence
 from imboost.cli.main import app
 from imboost.labelling.terminal import HELP
-from imboost.scoring import candidate_pool, parquet_parts, ray_engine, training_sample
+from imboost.scoring import candidate_pool, ray_engine, training_sample
 from imboost.serving.app import make_app
+from imboost.tables import parts
 from imboost_bench.cli import main as bench
 from program_running import orders, run_program, run_well, write
 from serving_thread import served
@@ -137,7 +138,7 @@ def test_the_guide_to_large_tables_states_the_limits_of_the_code():
         training_sample.MAX_CELLS,
         candidate_pool.MAX_SESSION_ROWS,
         candidate_pool.MAX_SESSION_CELLS,
-        parquet_parts.PART_ROWS,
+        parts.PART_ROWS,
     )
     for limit in limits:
         assert f"{limit:,}" in text

@@ -15,12 +15,13 @@ import pytest
 from imboost import persistence
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, MissingPackageError, SettingError
-from imboost.scoring import parquet_parts, ray_engine, training_sample
-from imboost.scoring.parquet_parts import ParquetTable
+from imboost.scoring import ray_engine, training_sample
 from imboost.scoring.part_scores import MANIFEST
 from imboost.scoring.ray_engine import RayScores, draw_sample_on_ray
 from imboost.scoring.training_sample import draw_sample
+from imboost.tables import parts
 from imboost.tables.files import TableFiles
+from imboost.tables.parts import Part, TableParts
 from program_running import orders, refused, run_well, write
 
 N_ROWS, GROUP_ROWS = 4000, 250
@@ -57,7 +58,7 @@ def cluster():
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(parquet_parts, "PART_ROWS", 500)
+    monkeypatch.setattr(parts, "PART_ROWS", 500)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def assert_complete(out, expected):
 
 
 def test_parts_are_whole_row_groups_and_hold_every_row_once(shop):
-    parts = ParquetTable.find(shop / "orders").parts
+    parts = TableParts.find(shop / "orders").parts
     assert [part.n_rows for part in parts] == [500] * 8
     assert [part.first_row for part in parts] == list(range(0, N_ROWS, 500))
     assert sorted(part.name for part in parts) == [part.name for part in parts]
@@ -130,7 +131,7 @@ def test_a_part_that_kills_its_worker_is_named_after_a_few_tries(cluster, tmp_pa
             file.write("x")
         os.kill(os.getpid(), signal.SIGKILL)
 
-    part = parquet_parts.Part(0, "/shop/orders.parquet", (2, 4), 500, 300)
+    part = Part(0, "/shop/orders.parquet", (2, 4), 500, 300)
     with pytest.raises(DataError, match=r"rows 500 to 799 .*orders\.parquet") as caught:
         list(ray_engine.map_on_ray(ray, die, [part], str(tries)))
     assert f"ended {ray_engine.MAX_RETRIES + 1} worker processes" in str(caught.value)
@@ -141,9 +142,9 @@ def test_a_run_whose_program_was_killed_continues(shop, cluster, expected, tmp_p
     out = tmp_path / "out"
     driver = f"""
 import os
-from imboost.scoring import parquet_parts
+from imboost.tables import parts
 from imboost.scoring.ray_engine import RayScores
-parquet_parts.PART_ROWS = 500
+parts.PART_ROWS = 500
 scores = RayScores({str(shop / "orders.model")!r}, {str(shop / "orders")!r}, {str(out)!r})
 scores.run({cluster.address!r}, lambda n: n and os.kill(os.getpid(), {int(signal.SIGKILL)}))
 """
@@ -227,7 +228,7 @@ def test_an_error_of_a_worker_is_one_line(shop, cluster, tmp_path):
 
 def test_the_training_rows_are_those_of_one_machine(shop, cluster, monkeypatch):
     monkeypatch.setattr(training_sample, "MAX_ROWS", 300)
-    found = draw_sample_on_ray(ParquetTable.find(shop / "orders"), 7)
+    found = draw_sample_on_ray(TableParts.find(shop / "orders"), 7)
     wanted = draw_sample(TableFiles.find(shop / "orders"), 7)
     assert np.array_equal(found.rows, wanted.rows)
     assert found.table.equals(wanted.table)
@@ -262,18 +263,21 @@ def test_options_that_do_not_fit_are_refused(shop, options, reason):
     assert reason in refused("score", shop / "orders.model", shop / "orders", *options)
 
 
-def test_other_formats_than_parquet_are_refused(shop, tmp_path):
+@pytest.mark.parametrize("name", ["some.csv", ""])
+@pytest.mark.parametrize("command", ["score", "fit"])
+def test_other_formats_than_parquet_are_refused(shop, tmp_path, command, name):
     write(orders(30), tmp_path / "some.csv")
-    line = refused("score", shop / "orders.model", tmp_path, "--engine", "ray")
-    assert "holds no Parquet file" in line
+    model = [shop / "orders.model"] * (command == "score")
+    line = refused(command, *model, tmp_path / name, "--engine", "ray")
+    assert "holds CSV; Ray reads Parquet alone" in line
 
 
 def test_a_url_keeps_its_slashes_and_leads_to_a_file_system(shop):
     folder = shop / "orders"
-    assert ParquetTable.find(f"file://{folder}").n_rows == N_ROWS
-    assert ParquetTable.find(Path(f"file://{folder}")).n_rows == N_ROWS
+    assert TableParts.find(f"file://{folder}").n_rows == N_ROWS
+    assert TableParts.find(Path(f"file://{folder}")).n_rows == N_ROWS
     with pytest.raises(DataError, match="cannot be reached"):
-        ParquetTable.find("nowhere://orders")
+        TableParts.find("nowhere://orders")
 
 
 def test_a_missing_package_is_named(shop, monkeypatch, tmp_path):

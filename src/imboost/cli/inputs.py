@@ -68,10 +68,10 @@ def read_training_rows(
 ) -> TableSample:
     """Read a table of any size and return its training rows; raise without the label column."""
     if check_engine(engine, ray_address, options):
-        from imboost.scoring.parquet_parts import ParquetTable
         from imboost.scoring.ray_engine import draw_sample_on_ray
+        from imboost.tables.parts import TableParts
 
-        parts = ParquetTable.find(data)
+        parts = TableParts.find(data)
         with row_bar("reading", parts.n_rows) as advance:
             sample = draw_sample_on_ray(
                 parts, seed, label_column, address=ray_address, progress=advance

@@ -127,8 +127,8 @@ def parse_reasons(text: str | None) -> int | None:
 
 def _score_on_ray(model: Path, data: Path, out: Path | None, address: str | None) -> None:
     """Score a table on a cluster into a folder of Parquet parts."""
-    from imboost.scoring.parquet_parts import to_location
     from imboost.scoring.ray_engine import RayScores
+    from imboost.tables.arrow_files import to_location
     from imboost.tables.files import path_beside
 
     check_model(model)

@@ -24,10 +24,11 @@ import pyarrow.parquet as pq
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, SettingError
-from imboost.scoring.parquet_parts import ParquetTable, Part, file_system
 from imboost.scoring.pipeline import Summary, score_batches
 from imboost.scoring.row_selection import identifier_columns
 from imboost.scoring.writer import OWN_COLUMNS, write_scores
+from imboost.tables.arrow_files import file_system
+from imboost.tables.parts import Part, TableParts
 
 MANIFEST = "_manifest.json"  # readers of Parquet folders skip names with an underscore
 METADATA = b"imboost"  # key of our entry in the metadata of a part
@@ -43,13 +44,13 @@ class PartFolder:
     ----------
     location : str
         Path or URL.
-    table : ParquetTable
+    table : TableParts
     model : str
         Hash of the model.
     """
 
     location: str
-    table: ParquetTable
+    table: TableParts
     model: str
 
     @property
@@ -140,7 +141,7 @@ class PartFolder:
         missing = [part.name for part in self.table.parts if part.name not in found]
         if missing:
             raise DataError(f"{self.location} lacks {missing[0]}: start the command again.")
-        if ParquetTable.find(self.table.location).fingerprint != self.table.fingerprint:
+        if TableParts.find(self.table.location).fingerprint != self.table.fingerprint:
             raise DataError(f"{self.table.location} has changed while it was scored.")
         content = {
             "imboost": version("imboost"),

@@ -25,12 +25,13 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, IMBoostError, SettingError, require
 from imboost.parallel import n_cores, use_one_core
 from imboost.persistence.model_folder import CHECKSUMS, read_files, write_files
-from imboost.scoring.parquet_parts import ParquetTable, Part, to_location
 from imboost.scoring.part_scores import PartFolder
 from imboost.scoring.pipeline import Summary, load_table_detector
 from imboost.scoring.row_selection import TopRows
 from imboost.scoring.table_sample import TableSample
 from imboost.scoring.training_sample import max_training_rows, sample_keys, sample_of
+from imboost.tables.arrow_files import to_location
+from imboost.tables.parts import Part, TableParts
 
 OBJECT_STORE_BYTES = 1 << 29  # of a cluster on this machine: it holds the model and a sample
 TASKS_PER_CORE = 4  # tasks submitted at a time, so that no core has to wait
@@ -115,7 +116,7 @@ class RayScores:
         self.detector = load_table_detector(Path(model))
         self._contents = read_files(Path(model))
         digest = sha256((Path(model) / CHECKSUMS).read_bytes()).hexdigest()
-        self.folder = PartFolder(to_location(out), ParquetTable.find(table), digest)
+        self.folder = PartFolder(to_location(out), TableParts.find(table), digest)
         self.summary, self.n_continued, self.seconds = Summary(), 0, 0.0
 
     def run(self, address: str | None = None, progress: Progress = lambda _: None) -> None:
@@ -139,7 +140,7 @@ class RayScores:
 
 
 def draw_sample_on_ray(
-    table: ParquetTable,
+    table: TableParts,
     seed: int = 0,
     label_column: str | None = None,
     *,
@@ -222,7 +223,7 @@ def _score_part(part: Part, arguments: tuple[PartFolder, list[Any]]) -> Summary:
 
 
 def _draw_part(
-    part: Part, arguments: tuple[ParquetTable, int, int, str | None, float]
+    part: Part, arguments: tuple[TableParts, int, int, str | None, float]
 ) -> tuple[pa.Table, Keys, Rows]:
     """Return the rows of a part whose keys may belong to the sample, with keys and numbers."""
     table, n, seed, label_column, min_key = arguments

@@ -10,14 +10,17 @@ from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
+from pyarrow.fs import FileSelector, FileType
 
 from imboost.errors import DataError, SettingError
-from imboost.tables.arrow_files import open_ipc, open_parquet, parquet_rows
+from imboost.tables.arrow_files import file_system, open_ipc, open_parquet, parquet_rows
 from imboost.tables.cells import check_cells
 from imboost.tables.database_files import open_duckdb, open_excel, open_sqlite
 from imboost.tables.names import check_columns, check_unique
 from imboost.tables.read_options import STANDARD_STREAM, ReadOptions, save_standard_input
 from imboost.tables.text_files import open_csv, open_json
+
+READ_ROWS = 1 << 16  # rows read at a time
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Format:
     Parameters
     ----------
     name : str
+    endings : str
+        Endings of the names of such files.
     open : callable
         Opens a file as a reader of batches with about the given number of rows.
     options : tuple of str
@@ -38,43 +43,29 @@ class Format:
     """
 
     name: str
+    endings: str
     open: Callable[[Path, ReadOptions, int], pa.RecordBatchReader]
     options: tuple[str, ...] = ()
     scores: str = ".scores.csv"
     n_rows: Callable[[Path], int] | None = None
 
 
-CSV = Format("CSV", open_csv, ("encoding", "has_header"))
-PARQUET = Format("Parquet", open_parquet, scores=".scores.parquet", n_rows=parquet_rows)
-ARROW = Format("Arrow", open_ipc, scores=".scores.parquet")
-EXCEL = Format("Excel", open_excel, ("has_header", "sheet"), scores=".scores.xlsx")
-JSON = Format("JSON", open_json, ("encoding",), scores=".scores.jsonl")
-SQLITE = Format("SQLite", open_sqlite, ("sql",))
-DUCKDB = Format("DuckDB", open_duckdb, ("sql",), scores=".scores.parquet")
+CSV = Format("CSV", ".csv .csv.gz .tsv .tsv.gz", open_csv, ("encoding", "has_header"))
+PARQUET = Format(
+    "Parquet", ".parquet .pq", open_parquet, scores=".scores.parquet", n_rows=parquet_rows
+)
+ARROW = Format("Arrow", ".feather .arrow .ipc", open_ipc, scores=".scores.parquet")
+EXCEL = Format(
+    "Excel", ".xlsx .xlsm .xlsb .xls .ods", open_excel, ("has_header", "sheet"), ".scores.xlsx"
+)
+JSON = Format("JSON", ".jsonl .jsonl.gz .ndjson .json", open_json, ("encoding",), ".scores.jsonl")
+SQLITE = Format("SQLite", ".db .sqlite .sqlite3", open_sqlite, ("sql",))
+DUCKDB = Format("DuckDB", ".duckdb", open_duckdb, ("sql",), ".scores.parquet")
 
-FORMATS: dict[str, Format] = {
-    ".csv": CSV,
-    ".csv.gz": CSV,
-    ".tsv": CSV,
-    ".tsv.gz": CSV,
-    ".parquet": PARQUET,
-    ".pq": PARQUET,
-    ".feather": ARROW,
-    ".arrow": ARROW,
-    ".ipc": ARROW,
-    ".xlsx": EXCEL,
-    ".xlsm": EXCEL,
-    ".xlsb": EXCEL,
-    ".xls": EXCEL,
-    ".ods": EXCEL,
-    ".jsonl": JSON,
-    ".jsonl.gz": JSON,
-    ".ndjson": JSON,
-    ".json": JSON,
-    ".db": SQLITE,
-    ".sqlite": SQLITE,
-    ".sqlite3": SQLITE,
-    ".duckdb": DUCKDB,
+FORMATS = {
+    ending: one
+    for one in (CSV, PARQUET, ARROW, EXCEL, JSON, SQLITE, DUCKDB)
+    for ending in one.endings.split()
 }
 """Formats by the ending of a file name."""
 
@@ -102,17 +93,11 @@ class TableFiles:
     def find(cls, path: Path | str, options: ReadOptions | None = None) -> TableFiles:
         """Find the table file at a path, or all in a folder; raise if there are none.
 
-        The path "-" is standard input.
+        The path "-" is standard input. Parquet may also be at a URL, such as s3://bucket/folder.
         """
         path, options = Path(path), options or ReadOptions()
-        if path == STANDARD_STREAM:
-            path = save_standard_input()
-        elif not path.exists():
-            raise DataError(f"{path} does not exist.")
-        files = _files_in(path) if path.is_dir() else {path: _format_of(path)}
+        files = _find_files(save_standard_input() if path == STANDARD_STREAM else path)
         found = next(iter(files.values()))
-        if not (path.is_file() or path.is_dir()):
-            raise DataError(f"{path} is not a regular file: copy it to one, or give - to pipe it.")
         for name in options.given:
             if name not in found.options:
                 shown = name.removeprefix("has_")
@@ -126,7 +111,7 @@ class TableFiles:
             return None
         total = 0
         for path in self.paths:
-            with _as_data_errors(path, self.options):
+            with as_data_errors(path, self.options):
                 total += self.format.n_rows(path)
         return total
 
@@ -145,22 +130,17 @@ class TableFiles:
                 raise self._mixed_types(name) from error
         return pa.table(columns)
 
-    def batches(self, n_rows: int = 1 << 16) -> Iterator[pa.Table]:
+    def batches(self, n_rows: int = READ_ROWS) -> Iterator[pa.Table]:
         """Read about `n_rows` rows at a time; the first batch of a file holds none.
 
         The columns of every file must be those of the first one; their order may differ.
         """
         columns: list[str] | None = None
         for path in self.paths:
-            with _as_data_errors(path, self.options):
+            with as_data_errors(path, self.options):
                 reader = self.format.open(path, self.options, n_rows)
-                names = reader.schema.names
-                check_unique(names, str(path))
-                columns = columns or names
-                check_columns(names, columns, str(path))
-                rows = (pa.Table.from_batches([batch]) for batch in reader)
-                for table in chain([reader.schema.empty_table()], rows):
-                    yield check_cells(table.select(columns), str(path))
+                columns = agreed_columns(reader.schema.names, columns, path)
+                yield from checked_tables(reader, columns, path)
 
     def _mixed_types(self, name: str) -> DataError:
         """Return the error of a column with types that do not fit together."""
@@ -173,6 +153,22 @@ class TableFiles:
             f"The files in {self.paths[0].parent} do not fit together: the type of the column "
             f"'{name}' is {types}. Write it with one type."
         )
+
+
+def agreed_columns(names: list[str], first: list[str] | None, where: Path | str) -> list[str]:
+    """Return the columns of the first file; raise unless this one has them, each once."""
+    check_unique(names, str(where))
+    check_columns(names, first or names, str(where))
+    return first or names
+
+
+def checked_tables(
+    reader: pa.RecordBatchReader, columns: Sequence[str], where: Path | str
+) -> Iterator[pa.Table]:
+    """Yield a table without rows and then the batches of a file, with checked cells."""
+    rows = (pa.Table.from_batches([batch]) for batch in reader)
+    for table in chain([reader.schema.empty_table()], rows):
+        yield check_cells(table.select(columns), str(where))
 
 
 def path_beside(data: Path, ending: str) -> Path:
@@ -196,37 +192,43 @@ def ending_of(path: Path) -> str:
     return max((end for end in FORMATS if name.endswith(end)), key=len, default="")
 
 
-def _format_of(path: Path) -> Format:
-    ending = ending_of(path)
-    if not ending:
-        raise DataError(f"{path} is not a table: its name should end with {', '.join(FORMATS)}.")
-    return FORMATS[ending]
-
-
-def _files_in(folder: Path) -> dict[Path, Format]:
-    """Return the tables in a folder, sorted by name, with their format.
+def _find_files(path: Path) -> dict[Path, Format]:
+    """Return the file at a path, or the tables in a folder sorted by name, with their format.
 
     Names that begin with a dot or an underscore are not tables, as in Hive, Spark and Arrow.
     """
-    children = sorted(child for child in folder.iterdir() if child.is_file())
-    children = [child for child in children if not child.name.startswith((".", "_"))]
-    files = {child: FORMATS[end] for child in children if (end := ending_of(child))}
-    names = sorted({one.name for one in files.values()})
-    if len(names) != 1:
-        kinds = f"{' and '.join(names)} files" if names else "no table"
-        raise DataError(f"The folder {folder} holds {kinds}; it should hold files of one format.")
+    system, there = file_system(path)
+    with as_data_errors(path):
+        [info] = system.get_file_info([there])
+        if info.type == FileType.NotFound:
+            raise DataError(f"{path} does not exist.")
+        if info.type != FileType.Directory:
+            if not (ending := ending_of(path)):
+                endings = ", ".join(FORMATS)
+                raise DataError(f"{path} is not a table: its name should end with {endings}.")
+            if info.type == FileType.File:
+                return {path: FORMATS[ending]}
+            raise DataError(f"{path} is not a regular file: copy it to one, or give - to pipe it.")
+        children = system.get_file_info(FileSelector(there))
+    names = sorted(child.base_name for child in children if child.is_file)
+    tables = [path / name for name in names if not name.startswith((".", "_"))]
+    files = {table: FORMATS[ending] for table in tables if (ending := ending_of(table))}
+    kinds = sorted({one.name for one in files.values()})
+    if len(kinds) != 1:
+        held = f"{' and '.join(kinds)} files" if kinds else "no table"
+        raise DataError(f"The folder {path} holds {held}; it should hold files of one format.")
     return files
 
 
 @contextmanager
-def _as_data_errors(path: Path, options: ReadOptions) -> Iterator[None]:
+def as_data_errors(path: Path | str, options: ReadOptions | None = None) -> Iterator[None]:
     """Convert errors of Arrow and of the system to a DataError of one line that names the file."""
     try:
         yield
     except READING_ERRORS as error:
         text = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         if isinstance(error, UnicodeError) or "invalid UTF8" in text:
-            encoding = options.encoding or "UTF-8"
+            encoding = (options and options.encoding) or "UTF-8"
             raise DataError(
                 f"{path} is not in {encoding}; save it in UTF-8, or give its encoding, such as "
                 "cp1252, with `encoding`."
