@@ -1,6 +1,5 @@
 """Threads of one core each."""
 
-import gc
 import threading
 
 import pytest
@@ -8,7 +7,6 @@ import torch  # noqa: F401  its libraries have to be loaded before the limits ar
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from conftest import make_quick
-from imboost import parallel
 from imboost.detectors.stack.base_learners import ScoreModel
 from imboost.parallel import map_in_threads, scoring_threads, without_threads
 
@@ -16,9 +14,7 @@ MANY = 3  # threads of numeric libraries outside of `map_in_threads`
 
 
 @pytest.fixture
-def many_threads(monkeypatch):
-    # Other tests may keep a pool of scoring threads, and with it a limit, in this process.
-    monkeypatch.setattr(parallel, "_blas_limit", parallel._BlasLimit())
+def many_threads():
     with threadpool_limits(limits=MANY):
         yield
 
@@ -102,26 +98,19 @@ def test_the_limit_of_blas_lasts_until_the_last_of_overlapping_threads_ends(many
     assert library_threads("blas") == {MANY}
 
 
-def test_scoring_threads_limit_libraries_until_they_are_shut_down(many_threads):
+def test_scoring_threads_limit_libraries_while_they_compute(many_threads):
     with scoring_threads(2) as pool:
         assert pool.submit(library_threads, "blas", "openmp").result() == {1}
         map_in_threads(str, range(2), 2)
         assert pool.submit(library_threads, "blas").result() == {1}
+        assert list(pool.map(library_threads, ["blas"] * 3)) == [{1}] * 3
     assert library_threads("blas") == {MANY}
 
 
-def test_scoring_threads_that_are_dropped_release_the_limit(many_threads):
-    pool = scoring_threads(2)
+def test_a_pool_that_is_never_shut_down_keeps_no_limit(many_threads):
+    pool = scoring_threads(1)
     assert pool.submit(library_threads, "blas").result() == {1}
-    other = scoring_threads(1)
-    workers = list(pool._threads)
-    del pool
-    gc.collect()
-    for worker in workers:
-        worker.join(30)
-    assert library_threads("blas") == {1}  # the other pool still needs it
-    other.shutdown()
-    other.shutdown()
-    del other
-    gc.collect()
+    with pytest.raises(ZeroDivisionError):
+        pool.submit(lambda: 1 / 0).result()
     assert library_threads("blas") == {MANY}
+    pool.shutdown()

@@ -54,6 +54,15 @@ def require(needing: str, extra: str, *modules: str) -> None:
         raise MissingPackageError(needing, missing, extra)
 
 
+def first_line(error: BaseException) -> str:
+    r"""Return the first line of an error's message, without a full stop, or the name of its class.
+
+    >>> first_line(OSError("No space left.\nTry again.")), first_line(EOFError())
+    ('No space left', 'EOFError')
+    """
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
 class DataError(IMBoostError):
     """A data file that is missing, damaged or not of the expected layout."""
 

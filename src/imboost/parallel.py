@@ -7,7 +7,6 @@ import os
 import sys
 import threading
 import warnings
-import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -83,7 +82,7 @@ def scoring_threads(n_threads: int) -> ThreadPoolExecutor:
     _keep_memory()
     if not isinstance(warnings.showwarning, _ShowWarning):
         warnings.showwarning = _ShowWarning(warnings.showwarning)
-    return _ScoringThreads(n_threads)
+    return _ScoringThreads(n_threads, initializer=_start_scoring_worker)
 
 
 def use_one_core() -> None:
@@ -144,14 +143,13 @@ class _BlasLimit:
     """
 
     def __init__(self) -> None:
-        # Reentrant: a pool may be garbage-collected, and leave, while this thread holds the lock.
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
         self._n_entered = 0
         self._limit: Any = None
 
     def __enter__(self) -> None:
         with self._lock:
-            self._n_entered += 1  # first, in case a pool is garbage-collected meanwhile
+            self._n_entered += 1
             if self._n_entered == 1:
                 OpenBLASController.clear_controlling_thread(force=True)
                 self._limit = _libraries("blas").limit(limits=1)
@@ -169,17 +167,16 @@ _blas_limit = _BlasLimit()
 
 
 class _ScoringThreads(ThreadPoolExecutor):
-    """Threads that limit BLAS until the pool is shut down or garbage-collected."""
+    """Threads that limit BLAS while they compute."""
 
-    def __init__(self, n_threads: int) -> None:
-        super().__init__(n_threads, initializer=_start_scoring_worker)
-        _blas_limit.__enter__()
-        self._release = weakref.finalize(self, _blas_limit.__exit__)
+    def submit(self, function: Callable[..., Any], /, *items: Any, **more: Any) -> Future[Any]:
+        """Compute in a thread; see `ThreadPoolExecutor.submit`."""
+        return super().submit(_with_limit, function, *items, **more)
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more work; see `ThreadPoolExecutor.shutdown`."""
-        super().shutdown(wait, cancel_futures=cancel_futures)
-        self._release()  # only the first call has an effect
+
+def _with_limit(function: Callable[..., Any], *items: Any, **more: Any) -> Any:
+    with _blas_limit:
+        return function(*items, **more)
 
 
 @cache

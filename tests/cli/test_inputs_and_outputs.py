@@ -16,7 +16,7 @@ import pytest
 from python_calamine import CalamineWorkbook
 
 from imboost import persistence
-from imboost.scoring import excel_writer
+from imboost.scoring import table_writers
 from imboost.scoring.table_writers import WriteOptions, open_writer
 from imboost.session import Session
 from program_running import orders, read_scores, refused, run_program, run_well, write
@@ -49,8 +49,8 @@ def write_as(table, path):
         return write_sqlite(table, path)
     if path.suffix == ".csv":
         return write(table, path)
-    with open_writer(path, as_text(table).schema, WriteOptions()) as writer:
-        writer.write_table(as_text(table))
+    with open_writer(path, as_text(table).schema, WriteOptions()) as write_rows:
+        write_rows(as_text(table))
     return path
 
 
@@ -195,7 +195,7 @@ def test_an_excel_file_shows_whole_rows_with_marked_cells_below_a_frozen_header(
         sheet = archive.read("xl/worksheets/sheet1.xml").decode()
         styles = archive.read("xl/styles.xml").decode()
     assert re.search(r'<pane ySplit="1" [^>]*state="frozen"', sheet)
-    assert excel_writer.MARK_COLOUR.lstrip("#") in styles
+    assert table_writers.MARK_COLOUR.lstrip("#") in styles
     marked = set(re.findall(r'<c r="([A-Z]+\d+)" s="([1-9]\d*)"', sheet))
     for number, row in enumerate(rows, 2):
         for name in filter(None, row[-2].split("; ")):
@@ -204,7 +204,7 @@ def test_an_excel_file_shows_whole_rows_with_marked_cells_below_a_frozen_header(
 
 
 def test_an_excel_file_that_would_be_too_large_is_refused(data, model, tmp_path, monkeypatch):
-    monkeypatch.setattr(excel_writer, "MAX_ROWS", 100)
+    monkeypatch.setattr(table_writers, "MAX_ROWS", 100)
     line = refused("score", model, data, "--out", tmp_path / "s.xlsx")
     assert "at most 100 rows: write CSV or Parquet" in line
     assert not list(tmp_path.iterdir())

@@ -88,9 +88,7 @@ def test_scores_stand_beside_the_data_with_identifiers(shop, data, model):
     np.testing.assert_allclose(found["score"], detector.decision_function(table))
     np.testing.assert_allclose(found["probability"], detector.predict_proba(table)[:, 1])
     assert [bool(called) for called in detector.predict(table)] == found["is_outlier"]
-    assert re.search(
-        r"300 rows in [\d.]+ s: [\d,]+ rows per second, \d+% of the computing time", output
-    )
+    assert re.search(r"300 rows in [\d.]+ s: [\d,]+ rows per second\.", output)
     assert f"{sum(found['is_outlier'])} predicted outliers in 300 rows" in output
     assert output.endswith("Read 300 rows, wrote 300 scores.")
 
@@ -155,7 +153,7 @@ def test_a_table_is_scored_in_batches_of_bounded_size(tmp_path, data, monkeypatc
     seen = []
 
     def score_batch(detector, batch):
-        seen.append(batch.table.num_rows)
+        seen.append(batch[1].num_rows)
         return score(detector, batch)
 
     score = pipeline.score_batch
@@ -281,11 +279,11 @@ def test_a_program_that_is_reported_to_end_leaves_no_file(tmp_path, data, model)
     code = (
         "import signal\n"
         "from imboost.cli import main as cli\n"
-        "from imboost.scoring import table_writers\n"
-        "def write(tables, table):\n"
+        "from imboost.scoring import writer\n"
+        "def write(*_):\n"
         "    print('writing', flush=True)\n"
         "    signal.pause()\n"
-        "table_writers._CSVTables.write_table = write\n"
+        "writer.score_lines = write\n"
         "cli.main()\n"
     )
     arguments = ["score", str(model), str(data), "--out", str(tmp_path / "scores.csv")]

@@ -125,8 +125,7 @@ def test_a_part_that_kills_its_worker_is_named_after_a_few_tries(cluster, tmp_pa
 
     tries = tmp_path / "tries"
 
-    def die(part, arguments):
-        [path] = arguments
+    def die(part, path):
         with Path(path).open("a") as file:
             file.write("x")
         os.kill(os.getpid(), signal.SIGKILL)

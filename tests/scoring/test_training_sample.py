@@ -87,7 +87,7 @@ def test_the_sample_of_a_table_is_that_of_the_samples_of_its_parts():
         part = table.slice(first, 512)
         keys = sample_keys(part, first, 5)
         kept = np.flatnonzero(keys >= 0.9)
-        merged.add_rows(first + kept, part.take(kept), keys[kept])
+        merged.add(first + kept, part.take(kept), keys[kept])
     assert sample_of(drawn, N_ROWS).table.equals(sample_of(merged, N_ROWS).table)
 
 

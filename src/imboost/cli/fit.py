@@ -24,10 +24,9 @@ from imboost.cli.options import (
     Table,
     reads_tables,
 )
-from imboost.cli.progress import is_shown, stage
+from imboost.cli.progress import stage
 from imboost.errors import DataError, SettingError, UnknownNameError
-from imboost.present.formatting import count, duration
-from imboost.scoring.training_time import estimate_seconds
+from imboost.present.formatting import count
 from imboost.tables.read_options import ReadOptions
 
 if TYPE_CHECKING:
@@ -147,10 +146,6 @@ def fit(
                 f"'{column.name}': choose another detector with --detector."
             )
     size = f"{count(table.num_rows, 'row')}, {count(len(schema.parsers), 'column')}"
-    if is_shown():
-        with stage("estimating the time of the training"):
-            seconds = estimate_seconds(fitted, table, labels, schema)
-        size += "" if seconds is None else f": {duration(seconds)}"
     weights = sample.weights(labels)
     is_weighted = isinstance(fraction, float) and not sample.is_complete
     with stage(f"training {detector} on {size}"):

@@ -41,8 +41,7 @@ def log(
 ) -> None:
     """Summarise the history of a session, export it or replay it."""
     require("imboost log", "sessions", "sqlalchemy", "alembic")
-    from imboost.scoring.score_columns import PREDICTED
-    from imboost.scoring.writer import check_score_path, write_table
+    from imboost.scoring.writer import PREDICTED, check_score_path, write_table
     from imboost.session import Session
     from imboost.session.export import history_table, score_table
     from imboost.session.store import SQLLog

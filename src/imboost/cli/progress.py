@@ -47,13 +47,9 @@ def stage(name: str) -> Iterator[None]:
         yield
 
 
-def is_shown() -> bool:
-    """Whether progress is shown: on terminals only."""
-    return Console(stderr=True).is_terminal
-
-
 def _on_terminal(*columns: ProgressColumn) -> Progress:
-    return Progress(*columns, console=Console(stderr=True), transient=True, disable=not is_shown())
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 class _Rows(ProgressColumn):

@@ -115,7 +115,7 @@ def parse_reasons(text: str | None) -> int | None:
     """
     if text is None or text == OUTLIERS:
         return None if text is None else 0
-    from imboost.scoring.score_reasons import MAX_EXPLAINED
+    from imboost.scoring.writer import MAX_EXPLAINED
 
     if not text.isdecimal() or not 1 <= int(text) <= MAX_EXPLAINED:
         raise SettingError(
@@ -155,9 +155,8 @@ def _write(
     """Write the scores and, unless `n_reasons` is None, reasons; return the number of reasons."""
     from imboost.scoring.pipeline import Summary
     from imboost.scoring.row_selection import TopRows, identifier_columns
-    from imboost.scoring.score_reasons import MAX_EXPLAINED, find_reasons, write_reasons
     from imboost.scoring.table_writers import WriteOptions, open_writer
-    from imboost.scoring.writer import write_scores
+    from imboost.scoring.writer import MAX_EXPLAINED, find_reasons, write_reasons, write_scores
     from imboost.tables.roles import Role
 
     numeric = (column.name for column in detector.schema_ if column.role == Role.NUMERIC)
@@ -192,15 +191,11 @@ def _describe(
 
     n_rows = summary.n_rows
     n_scored = n_rows - n_continued
-    total = summary.model_seconds + summary.other_seconds
     if n_continued and not n_scored:
         yield "All parts existed: no row was left to score."
     else:
-        yield (
-            f"{count(n_scored, 'row')} in {seconds:,.1f} s: {n_scored / seconds:,.0f} rows per "
-            f"second, {percent(summary.model_seconds / (total or 1.0))} of the computing time in "
-            "the model."
-        )
+        speed = f"{n_scored / seconds:,.0f} rows per second"
+        yield f"{count(n_scored, 'row')} in {seconds:,.1f} s: {speed}."
     yield f"Scored by {detector.model_name}."
     yield outlier_count(summary.n_outliers, n_rows, detector.threshold_)
     now, then = summary.n_outliers / max(n_rows, 1), float(detector.labels_.mean())

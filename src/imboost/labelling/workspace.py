@@ -305,9 +305,7 @@ class Workspace:
 
     def _train_first(self) -> None:
         session = self.session
-        self.training = Training("reading the columns")
-        seconds = session.trainer.estimate_seconds()
-        self.training = Training(f"training on {count(len(session.rows), 'row')}", seconds)
+        self.training = Training(f"training on {count(len(session.rows), 'row')}")
         session.start()
         table, detector = session.X, cast("TableDetector", session.detector)
         identifiers = [c.name for c in detector.schema_ if c.role == Role.IDENTIFIER]

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from imboost.arrays import Floats
 from imboost.detectors import BaseDetector, Detector
 from imboost.detectors.table_detector import TableDetector
-from imboost.errors import PersistenceError, SettingError
+from imboost.errors import PersistenceError, SettingError, first_line
 from imboost.labels import UNLABELLED
 from imboost.persistence.atomic_write import atomic_write
 from imboost.persistence.class_registry import CLASSES
@@ -153,8 +153,7 @@ def load(folder: Path | str) -> TableDetector | BaseDetector:
             found = _check_predictions(detector)
         agreement = {name: _agreement(found[name], expected[name]) for name in found}
     except Exception as error:  # an invalid file may raise anything
-        reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-        reason = f"it lacks {reason}" if isinstance(error, KeyError) else reason
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else first_line(error)
         raise PersistenceError(
             f"{folder} cannot be read: {reason}. {_remedy(structure)}"
         ) from None

@@ -41,8 +41,8 @@ class ReportSample:
     def add(self, numbers: Indices, table: pa.Table, scores: Floats) -> None:
         """Add rows with these row numbers."""
         self._scores.append(scores.astype(np.float32))
-        self.top.add_rows(numbers, table, scores)
-        self.random.add_rows(numbers, table, self._rng.random(table.num_rows))
+        self.top.add(numbers, table, scores)
+        self.random.add(numbers, table, self._rng.random(table.num_rows))
 
     @property
     def n_explained(self) -> int:

@@ -40,30 +40,19 @@ METADATA = b"imboost.pool"  # key of the row numbers in the metadata of a pool's
 
 def needs_pool(files: TableFiles) -> bool:
     """Whether a table has too many rows for a session; the rows of some formats are counted."""
-    n_rows = files.n_rows
+    n_rows, n_read = files.n_rows, 0
     if n_rows is None and sum(path.stat().st_size for path in files.paths) < SMALL_BYTES:
         return False
-    n_read = 0
     for batch in files.batches():
         limit = min(MAX_SESSION_ROWS, MAX_SESSION_CELLS // max(batch.num_columns, 1))
-        if n_rows is not None:
-            return bool(n_rows > limit)
         n_read += batch.num_rows
-        if n_read > limit:
-            return True
+        if n_rows is not None or n_read > limit:
+            return bool((n_read if n_rows is None else n_rows) > limit)
     return False
 
 
 def read_or_draw(path: Path | str, detector: Detector, seed: int = 0) -> TableSample | pa.Table:
-    """Read the pool or the table at a path; of a large table, draw the pool.
-
-    Parameters
-    ----------
-    path : path
-    detector : Detector
-        Scores the rows of a large table.
-    seed : int
-    """
+    """Read the pool or the table at a path; of a large table, draw the pool."""
     pool = load_pool(path)
     if pool is not None:
         return pool
@@ -94,15 +83,8 @@ def draw_pool(
 ) -> TableSample:
     """Draw the candidate pool of a table: one pass draws training rows, one scores all rows.
 
-    Parameters
-    ----------
-    files : TableFiles
-    detector : Detector
-        Not changed; a copy is trained on the uniform sample. It takes tables.
-    seed : int
-        Seed of the sample.
-    progress : callable, optional
-        Called with the number of rows scored since the last call.
+    A copy of the detector, which takes tables, is trained on the uniform sample; `progress` is
+    told how many more rows are scored.
     """
     if not isinstance(detector, TableDetector):
         raise SettingError(f"{files.paths[0]} is a table: give a TableDetector.")
@@ -114,12 +96,19 @@ def draw_pool(
         fitted.set_params(random_state=seed)
     fitted.fit(sample.table)
     highest, doubtful = TopRows(N_HIGHEST), TopRows(N_DOUBTFUL)
-    for batch in score_table(fitted, files):
+    for batch in highest.watch(score_table(fitted, files)):
         scores = batch.predictions.scores
-        highest.add(batch.first_row, batch.table, scores)
         doubtful.add(batch.first_row, batch.table, -np.abs(scores - fitted.threshold_))
         progress(len(scores))
-    return _join(sample, highest, doubtful)
+    chosen = [highest.selected(), doubtful.selected()]
+    joined = pa.concat_tables(
+        [*(one.table for one in chosen), sample.table], promote_options="permissive"
+    )
+    numbers = np.concatenate([*(one.numbers for one in chosen), sample.rows])
+    # Of a row that was both chosen and drawn, the first is kept: it stands for itself.
+    rows, first = np.unique(numbers, return_index=True)
+    is_drawn = first >= len(numbers) - len(sample.rows)
+    return TableSample(joined.take(pa.array(first)), rows, sample.n_rows, is_drawn)
 
 
 def save_pool(pool: TableSample, path: Path) -> None:
@@ -149,20 +138,6 @@ def load_pool(path: Path | str) -> TableSample | None:
         content["n_rows"],
         np.frombuffer(_unpack(content["is_drawn"]), dtype=np.bool_),
     )
-
-
-def _join(sample: TableSample, *chosen: TopRows) -> TableSample:
-    """Return the rows of a sample and those that were chosen, each once, in order."""
-    tables, numbers = [], []
-    for top in chosen:
-        selected = top.selected()
-        tables.append(selected.table)
-        numbers.append(np.array(selected.numbers, dtype=np.int64))
-    n_chosen = sum(map(len, numbers))
-    joined = pa.concat_tables([*tables, sample.table], promote_options="permissive")
-    # Of a row that was both chosen and drawn, the first is kept: it stands for itself.
-    rows, first = np.unique(np.concatenate([*numbers, sample.rows]), return_index=True)
-    return TableSample(joined.take(pa.array(first)), rows, sample.n_rows, first >= n_chosen)
 
 
 def _pack(values: Any) -> str:

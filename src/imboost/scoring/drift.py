@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import sqrt
 
 import pyarrow as pa
@@ -49,20 +50,11 @@ def count_changes(
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """Differences between a table and the training table.
-
-    Parameters
-    ----------
-    detector : TableDetector
-    n_rows : int
-        Rows of the table.
-    changes : dict
-        The sums of what `count_changes` returned for its batches.
-    """
+    """Differences between a table and the training table."""
 
     detector: TableDetector
-    n_rows: int
-    changes: Changes
+    n_rows: int  # rows of the table
+    changes: Changes  # the sums of what `count_changes` returned for its batches
 
     @classmethod
     def of_table(cls, detector: TableDetector, table: pa.Table) -> Drift:
@@ -73,17 +65,17 @@ class Drift:
 
     def findings(self) -> list[Fact]:
         """Return how columns differ from training or why they are not used, column by column."""
-        if not self.n_rows:
-            return []
-        return [fact for column in self.detector.schema_ for fact in self._facts(column)]
+        return [fact for column in self._columns for fact in self._facts(column)]
 
     def warnings(self) -> list[Fact]:
         """Return findings about columns that changed so much that scores may be unreliable."""
-        if not self.n_rows:
-            return []
-        schema = self.detector.schema_
-        changed = {column.name for column in schema if self._has_changed(column)}
-        return [finding for finding in self.findings() if finding.column in changed]
+        changed = filter(self._has_changed, self._columns)
+        return [fact for column in changed for fact in self._facts(column)]
+
+    @property
+    def _columns(self) -> tuple[ColumnSchema, ...]:
+        """The columns of the training table; none if there is no row to compare."""
+        return self.detector.schema_.columns if self.n_rows else ()
 
     def _has_changed(self, column: ColumnSchema) -> bool:
         """Whether many values are new, or far more or fewer than in training are missing."""
@@ -102,22 +94,22 @@ class Drift:
         return now, column.n_missing / len(self.detector.decision_scores_)
 
     def _facts(self, column: ColumnSchema) -> Iterator[Fact]:
-        columns, now, then = (column.name,), *self._missing_fractions(column)
+        fact = partial(Fact, columns=(column.name,))
+        now, then = self._missing_fractions(column)
         if column.name in self.changes["absent"]:
             content = column.parser.content if column.parser else ""
-            yield Fact(kind=FactKind.ABSENT_COLUMN, columns=columns, content=content)
+            yield fact(kind=FactKind.ABSENT_COLUMN, content=content)
         elif column.role == Role.IDENTIFIER:
             return
         elif column.parser is None:  # its note describes only the training table
-            yield Fact(kind=FactKind.UNUSED_COLUMN, columns=columns, value=str(column.role))
+            yield fact(kind=FactKind.UNUSED_COLUMN, value=str(column.role))
         else:
             if now == 1 or abs(now - then) > MIN_CHANGE:
-                kind = FactKind.MISSING_CELLS
-                yield Fact(kind=kind, columns=columns, share=now, reference_share=then)
-            for kind, n in (
-                (FactKind.UNREADABLE_CELLS, self.changes["unreadable"][column.name]),
-                (FactKind.UNSEEN_VALUES, self.changes["unseen"][column.name]),
+                yield fact(kind=FactKind.MISSING_CELLS, share=now, reference_share=then)
+            for kind, changes in (
+                (FactKind.UNREADABLE_CELLS, "unreadable"),
+                (FactKind.UNSEEN_VALUES, "unseen"),
             ):
-                if n:
-                    share, content = n / self.n_rows, column.parser.content
-                    yield Fact(kind=kind, columns=columns, share=share, n_cells=n, content=content)
+                if n := self.changes[changes][column.name]:
+                    content = column.parser.content
+                    yield fact(kind=kind, share=n / self.n_rows, n_cells=n, content=content)

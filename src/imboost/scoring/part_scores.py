@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from importlib.metadata import version
 from typing import Any
 from uuid import uuid4
@@ -26,32 +25,24 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, SettingError
 from imboost.scoring.pipeline import Summary, score_batches
 from imboost.scoring.row_selection import identifier_columns
-from imboost.scoring.writer import OWN_COLUMNS, write_scores
-from imboost.tables.arrow_files import file_system
+from imboost.scoring.table_writers import Write
+from imboost.scoring.writer import PREDICTED, write_scores
+from imboost.tables.arrow_files import file_system, parquet_metadata
 from imboost.tables.parts import Part, TableParts
 
 MANIFEST = "_manifest.json"  # readers of Parquet folders skip names with an underscore
 METADATA = b"imboost"  # key of our entry in the metadata of a part
-OWN_FILE = re.compile(r"\.?part-\d{5}-\d{6}-\d{6}\.parquet(\.[0-9a-f]+)?|_manifest\.json")
+OWN_FILE = re.compile(r"part-\d{5}-\d{6}-\d{6}\.parquet|\.part-[-.0-9a-z]+|_manifest\.json")
 N_READERS = 16  # footers read at the same time, which helps on remote file systems
 
 
 @dataclass(frozen=True)
 class PartFolder:
-    """The folder of the scores of one table by one model.
+    """The folder of the scores of one table by one model."""
 
-    Parameters
-    ----------
-    location : str
-        Path or URL.
-    table : TableParts
-    model : str
-        Hash of the model.
-    """
-
-    location: str
+    location: str  # path or URL
     table: TableParts
-    model: str
+    model: str  # hash of the model
 
     @property
     def run(self) -> str:
@@ -64,11 +55,11 @@ class PartFolder:
         [info] = system.get_file_info([root])
         if info.type == pyarrow.fs.FileType.File:
             raise SettingError(f"{self.location} is a file: name a folder.")
-        system.create_dir(root, recursive=True)
-        if root.rstrip("/") == file_system(self.table.location)[1].rstrip("/"):
+        if root == file_system(self.table.location)[1]:
             raise SettingError(
                 f"{self.location} is the table: name another folder for the scores."
             )
+        system.create_dir(root, recursive=True)
         for name in self._names():
             if not OWN_FILE.fullmatch(name):
                 raise SettingError(
@@ -79,10 +70,7 @@ class PartFolder:
     def finished(self) -> dict[str, Summary]:
         """Return the summaries of the parts that are complete, by name.
 
-        Raises
-        ------
-        SettingError
-            If the folder holds scores by another model, of another table or by another version.
+        Raises a SettingError if one is by another model or version, or of another table.
         """
         planned = {part.name: part for part in self.table.parts}
         names = [name for name in self._names() if name.startswith("part-")]
@@ -102,41 +90,24 @@ class PartFolder:
         return found
 
     def score(self, detector: TableDetector, part: Part) -> Summary:
-        """Score a part and write its file; it appears complete or not at all."""
-        system, root = file_system(self.location)
-        draft, summary = f"{root}/.{part.name}.{uuid4().hex}", Summary()
+        """Score a part and write its file, which ends with its run and its summary."""
+        summary = Summary()
         batches = score_batches(detector, self.table.read(part), part.first_row)
-        try:
-            with system.open_output_stream(draft) as stream:
-                write_scores(
-                    detector,
-                    summary.counted(batches),
-                    identifier_columns(detector),
-                    partial(self._open, stream, summary),
-                )
-            system.move(draft, f"{root}/{part.name}")
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{root}/{part.name} could not be written: {error}") from error
+
+        @contextmanager
+        def open_part(schema: pa.Schema) -> Iterator[Write]:
+            with pq.ParquetWriter(stream, schema) as writer:
+                yield writer.write_table
+                about = {"run": self.run, "summary": vars(summary)}
+                writer.add_key_value_metadata({METADATA: json.dumps(about)})
+
+        with self._complete(part.name) as stream:
+            identifiers = identifier_columns(detector)
+            write_scores(detector, summary.counted(batches), identifiers, open_part)
         return summary
 
-    @contextmanager
-    def _open(
-        self, stream: Any, summary: Summary, schema: pa.Schema
-    ) -> Iterator[pq.ParquetWriter]:
-        """Open a file that ends with its run and with the summary of its rows."""
-        with pq.ParquetWriter(stream, schema) as writer:
-            yield writer
-            about = {"run": self.run, "summary": vars(summary)}
-            writer.add_key_value_metadata({METADATA: json.dumps(about)})
-
-    def finish(self) -> int:
-        """Check that every row was scored once and write the manifest; return the rows.
-
-        Raises
-        ------
-        DataError
-            If a part is missing or the table has changed.
-        """
+    def finish(self) -> None:
+        """Write the manifest; raise if a part is missing or the table has changed."""
         found = self.finished()
         missing = [part.name for part in self.table.parts if part.name not in found]
         if missing:
@@ -152,22 +123,29 @@ class PartFolder:
             "n_outliers": sum(summary.n_outliers for summary in found.values()),
             "parts": [{"name": part.name, **asdict(part)} for part in self.table.parts],
         }
-        system, root = file_system(self.location)
-        draft = f"{root}/.part-{uuid4().hex}"
-        with system.open_output_stream(draft) as stream:
+        with self._complete(MANIFEST) as stream:
             stream.write(json.dumps(content, indent=1).encode())
-        system.move(draft, f"{root}/{MANIFEST}")
+        system, root = file_system(self.location)
         for name in self._names():
             if name.startswith(".part-"):  # of machines that failed
                 system.delete_file(f"{root}/{name}")
-        return self.table.n_rows
+
+    @contextmanager
+    def _complete(self, name: str) -> Iterator[Any]:
+        """Yield the stream of a file that appears complete or not at all."""
+        system, root = file_system(self.location)
+        draft = f"{root}/.part-{uuid4().hex}"
+        try:
+            with system.open_output_stream(draft) as stream:
+                yield stream
+            system.move(draft, f"{root}/{name}")
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{root}/{name} could not be written: {error}") from error
 
     def _read(self, name: str) -> tuple[pq.FileMetaData, str, Summary] | None:
         """Read what a file says about itself; None if it is damaged."""
-        system, root = file_system(self.location)
         try:
-            with system.open_input_file(f"{root}/{name}") as source:
-                metadata = pq.read_metadata(source)
+            metadata = parquet_metadata(f"{self.location}/{name}")
             about = json.loads(metadata.metadata[METADATA])
             return metadata, about["run"], Summary(**about["summary"])
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
@@ -183,7 +161,7 @@ def _holds(metadata: pq.FileMetaData, part: Part) -> bool:
     """Whether a file holds exactly the rows of a part, by the statistics of their numbers."""
     if metadata.num_rows != part.n_rows:
         return False
-    first_row, at = part.first_row, metadata.num_columns - len(OWN_COLUMNS)
+    first_row, at = part.first_row, metadata.num_columns - len(PREDICTED)
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         found = group.column(at).statistics

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from time import perf_counter
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -28,31 +26,22 @@ from imboost.tables.schema import ParsedColumns
 
 BATCH_ROWS = 8192  # rows scored at a time; bounds the memory of a detector
 
-
-class Batch(NamedTuple):
-    """Consecutive rows of a table, if any."""
-
-    first_row: int  # number of the first row in the table, from 0
-    table: pa.Table
-    seconds: float  # of reading
+Batch = tuple[int, pa.Table]
+"""Consecutive rows of a table, if any, with the number of the first one, from 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Scores, probabilities and decisions for some rows, and the time spent in the model."""
+    """Scores, probabilities and decisions for some rows."""
 
     scores: Floats
     probabilities: Floats
     is_outlier: Mask
-    model_seconds: float = 0.0
 
     @classmethod
-    def of_scores(
-        cls, detector: TableDetector, scores: Floats, seconds: float = 0.0
-    ) -> Predictions:
+    def of_scores(cls, detector: TableDetector, scores: Floats) -> Predictions:
         """Derive probabilities and decisions from scores."""
-        probabilities = detector.decision_.probability(scores)
-        return cls(scores, probabilities, scores > detector.threshold_, seconds)
+        return cls(scores, detector.decision_.probability(scores), scores > detector.threshold_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,47 +52,29 @@ class ScoredBatch:
     table: pa.Table
     predictions: Predictions
     changes: Changes  # from the training table
-    other_seconds: float = 0.0  # spent on reading, parsing and encoding
 
 
 @dataclass
 class Summary:
-    """What is known about scored rows.
-
-    Parameters
-    ----------
-    n_rows, n_outliers : int
-    model_seconds, other_seconds : float
-        Time in the model, and spent on everything else, summed over threads or workers.
-    changes : dict
-        See `imboost.scoring.drift.count_changes`.
-    """
+    """What is known about scored rows; for `changes` see `imboost.scoring.drift.count_changes`."""
 
     n_rows: int = 0
     n_outliers: int = 0
-    model_seconds: float = 0.0
-    other_seconds: float = 0.0
     changes: Changes = field(default_factory=no_changes)
 
     def add(self, other: Summary) -> None:
         """Add the summary of other rows."""
         self.n_rows += other.n_rows
         self.n_outliers += other.n_outliers
-        self.model_seconds += other.model_seconds
-        self.other_seconds += other.other_seconds
         for kind, counts in other.changes.items():
             self.changes[kind].update(counts)
 
     def counted(self, batches: Iterable[ScoredBatch]) -> Iterator[ScoredBatch]:
-        """Yield batches, and add each of them with the time for which it is used."""
+        """Yield batches, and add each of them."""
         for batch in batches:
-            start, found = perf_counter(), batch.predictions
+            is_outlier = batch.predictions.is_outlier
+            self.add(Summary(len(is_outlier), int(is_outlier.sum()), batch.changes))
             yield batch
-            seconds = batch.other_seconds + perf_counter() - start
-            n_outliers = int(found.is_outlier.sum())
-            self.add(
-                Summary(len(found.scores), n_outliers, found.model_seconds, seconds, batch.changes)
-            )
 
 
 def score_table(detector: TableDetector, files: TableFiles) -> Iterator[ScoredBatch]:
@@ -128,24 +99,20 @@ def score_batches(
 
 def scan(tables: Iterable[pa.Table], first_row: int = 0) -> Iterator[Batch]:
     """Yield consecutive tables as batches of at most `BATCH_ROWS` rows."""
-    start = perf_counter()
     for table in tables:
         for offset in range(0, max(table.num_rows, 1), BATCH_ROWS):
-            rows = table.slice(offset, BATCH_ROWS)
-            yield Batch(first_row, rows, perf_counter() - start)
-            first_row, start = first_row + rows.num_rows, perf_counter()
+            yield first_row + offset, table.slice(offset, BATCH_ROWS)
+        first_row += table.num_rows
 
 
 def score_batch(detector: TableDetector, batch: Batch) -> ScoredBatch:
     """Parse a batch once, count what differs from training, and score it."""
-    start, schema = perf_counter(), detector.schema_
-    schema.check_columns(batch.table)
-    cells = schema.cells(batch.table)
+    schema, (first_row, table) = detector.schema_, batch
+    schema.check_columns(table)
+    cells = schema.cells(table)
     parsed = schema.parse_cells(cells)
-    changes = count_changes(detector, batch.table, cells, parsed)
-    found = predict(detector, parsed, batch.table.num_rows)
-    other_seconds = batch.seconds + perf_counter() - start - found.model_seconds
-    return ScoredBatch(batch.first_row, batch.table, found, changes, other_seconds)
+    changes = count_changes(detector, table, cells, parsed)
+    return ScoredBatch(first_row, table, predict(detector, parsed, table.num_rows), changes)
 
 
 def predict(detector: TableDetector, parsed: ParsedColumns, n_rows: int) -> Predictions:
@@ -156,9 +123,7 @@ def predict(detector: TableDetector, parsed: ParsedColumns, n_rows: int) -> Pred
     if not detector.detector_.allow_nan and np.isnan(matrix).any():
         name = type(detector.detector_).__name__
         raise DataError(f"{name} cannot score rows with missing numbers or dates.")
-    start = perf_counter()
-    scores = detector.detector_.decision_function(matrix)
-    return Predictions.of_scores(detector, scores, perf_counter() - start)
+    return Predictions.of_scores(detector, detector.detector_.decision_function(matrix))
 
 
 def predict_table(detector: TableDetector, table: pa.Table) -> Predictions:

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from imboost.arrays import Floats, Indices
 from imboost.detectors.table_detector import TableDetector
-from imboost.errors import DataError, IMBoostError, SettingError, require
+from imboost.errors import DataError, IMBoostError, SettingError, first_line, require
 from imboost.parallel import n_cores, use_one_core
 from imboost.persistence.model_folder import CHECKSUMS, read_files, write_files
 from imboost.scoring.part_scores import PartFolder
@@ -39,8 +39,6 @@ MAX_RETRIES = 3  # of a part whose worker process or node died
 WAIT_SECONDS = 1.0  # after which the number of cores is looked up again
 SAMPLE_MARGIN = 6  # standard deviations: parts return more rows than the sample will have
 
-Rows = Indices
-Keys = Floats
 Progress = Callable[[int], None]  # called with the number of rows done since the last call
 
 
@@ -74,8 +72,7 @@ def ray_cluster(address: str | None = None) -> Iterator[Any]:
         ray.init(**settings)
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         where = f"at {address}" if address else "on this machine"
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise SettingError(f"There is no Ray cluster {where}: {reason}") from error
+        raise SettingError(f"There is no Ray cluster {where}: {first_line(error)}.") from error
     try:
         yield ray
     finally:
@@ -150,13 +147,12 @@ def draw_sample_on_ray(
     """Draw the training rows that `draw_sample` would draw, on a Ray cluster."""
     n, n_rows = max_training_rows(len(table.columns)), table.n_rows
     # The keys of the sample are almost surely above this bound; all rows are if they are few.
-    min_key = max(0.0, 1.0 - (n + SAMPLE_MARGIN * math.sqrt(n)) / n_rows)
-    drawn, settings = TopRows(n), (n, seed, label_column, min_key)
+    lowest = 1.0 - (n + SAMPLE_MARGIN * math.sqrt(n)) / n_rows
+    drawn = TopRows(n)
     with ray_cluster(address) as ray:
-        for part, (found, keys, rows) in map_on_ray(
-            ray, _draw_part, table.parts, table, *settings
-        ):
-            drawn.add_rows(rows, found, keys)
+        settings = table, n, lowest, seed, label_column
+        for part, found in map_on_ray(ray, _draw_part, table.parts, *settings):
+            drawn.add(*found)
             progress(part.n_rows)
     if len(drawn.keys) < min(n, n_rows):
         raise DataError(f"Drew {len(drawn.keys):,} rows instead of {n:,}: choose another seed.")
@@ -167,8 +163,8 @@ def map_on_ray(
     ray: Any, function: Callable[..., Any], parts: Sequence[Part], *arguments: Any
 ) -> Iterator[tuple[Part, Any]]:
     """Yield each part with the result of a function, in the order in which they are ready."""
-    task = ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(function)
-    shared = ray.put(arguments)
+    task = ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(_run_task)
+    shared = ray.put((function, arguments))
     todo = deque(parts)
     running: dict[Any, Part] = {}
     while todo or running:
@@ -186,8 +182,8 @@ def _result(ray: Any, task: Any, part: Part) -> Any:
     try:
         return ray.get(task)
     except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, IMBoostError):
-            raise DataError(str(error.cause)) from None
+        if isinstance(error.cause, DataError):
+            raise error.cause from None
         if isinstance(error.cause, ImportError):
             raise SettingError(
                 f"The workers of the cluster lack a package: {error.cause}"
@@ -200,55 +196,44 @@ def _result(ray: Any, task: Any, part: Part) -> Any:
             "need more memory than a worker has."
         ) from error
     except ray.exceptions.RayError as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise SettingError(
-            f"The Ray cluster failed: {reason} Start the command again to continue."
+            f"The Ray cluster failed: {first_line(error)}. Start the command again to continue."
         ) from error
+
+
+def _run_task(part: Part, shared: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
+    """Call a function in a worker; its errors need nothing but their message to be sent."""
+    function, arguments = shared
+    try:
+        return function(part, *arguments)
+    except IMBoostError as error:
+        raise DataError(str(error)) from None
 
 
 _loaded: dict[str, TableDetector] = {}  # the model of this worker process, by its hash
 
 
-def _score_part(part: Part, arguments: tuple[PartFolder, list[Any]]) -> Summary:
-    """Score a part in a worker process."""
-    folder, [bundle] = arguments
-    with _picklable_errors():
-        if folder.model not in _loaded:
-            import ray
+def _score_part(part: Part, folder: PartFolder, bundle: list[Any]) -> Summary:
+    """Score a part in a worker process, which keeps the model for its next parts."""
+    if folder.model not in _loaded:
+        import ray
 
-            use_one_core()
-            _loaded.clear()
-            _loaded[folder.model] = _load_contents(ray.get(bundle))
-        return folder.score(_loaded[folder.model], part)
+        use_one_core()
+        _loaded.clear()
+        with TemporaryDirectory(prefix="imboost-") as parent:
+            model = Path(parent, "model")
+            write_files(model, ray.get(bundle[0]))
+            _loaded[folder.model] = load_table_detector(model)
+    return folder.score(_loaded[folder.model], part)
 
 
 def _draw_part(
-    part: Part, arguments: tuple[TableParts, int, int, str | None, float]
-) -> tuple[pa.Table, Keys, Rows]:
-    """Return the rows of a part whose keys may belong to the sample, with keys and numbers."""
-    table, n, seed, label_column, min_key = arguments
-    drawn, first_row = TopRows(n), part.first_row
-    with _picklable_errors():
-        for batch in table.read(part):
-            keys = sample_keys(batch, first_row, seed, label_column)
-            kept = np.flatnonzero(keys >= min_key)
-            drawn.add_rows(first_row + kept, batch.take(pa.array(kept)), keys[kept])
-            first_row += batch.num_rows
+    part: Part, table: TableParts, n: int, lowest: float, seed: int, label_column: str | None
+) -> tuple[Indices, pa.Table, Floats]:
+    """Return the rows of a part that may belong to the sample: numbers, cells and keys."""
+    drawn, first_row = TopRows(n, lowest), part.first_row
+    for batch in table.read(part):
+        drawn.add(first_row, batch, sample_keys(batch, first_row, seed, label_column))
+        first_row += batch.num_rows
     found = drawn.first(n)
-    return found.table, drawn.keys, np.array(found.numbers, dtype=np.int64)
-
-
-@contextmanager
-def _picklable_errors() -> Iterator[None]:
-    """Raise errors of a worker as a class that needs nothing but its message."""
-    try:
-        yield
-    except IMBoostError as error:
-        raise DataError(str(error)) from None
-
-
-def _load_contents(contents: dict[str, bytes]) -> TableDetector:
-    """Load a model from the contents of its files."""
-    with TemporaryDirectory(prefix="imboost-") as parent:
-        write_files(Path(parent, "model"), contents)
-        return load_table_detector(Path(parent, "model"))
+    return np.array(found.numbers, dtype=np.int64), found.table, drawn.keys

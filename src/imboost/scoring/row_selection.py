@@ -38,7 +38,7 @@ class SelectedRows:
 
 
 class TopRows:
-    """Keeps the `n` rows with the largest keys of a table that is read in batches.
+    """Keeps the `n` rows with the largest keys above `lowest` of a table that is read in batches.
 
     >>> top = TopRows(2)
     >>> top.add(0, pa.table({"a": ["x", "y"]}), np.array([0.5, 0.9]))
@@ -47,27 +47,24 @@ class TopRows:
     [1, 2]
     """
 
-    def __init__(self, n: int) -> None:
-        self._n = n
+    def __init__(self, n: int, lowest: float = -np.inf) -> None:
+        self.n = n
+        self.tables: list[pa.Table] = []  # joined: the kept rows, and those that may be kept
         self._n_read = 0
         self._keys: Floats = np.zeros(0)
         self._numbers: Indices = np.zeros(0, dtype=np.int64)
-        self._tables: list[pa.Table] = []  # joined: the kept rows, and those that may be kept
-        self._lowest = -np.inf  # key that a row has to exceed, once `n` rows are kept
+        self._lowest = lowest  # grows as soon as `n` rows are kept
 
-    def add(self, first_row: int, table: pa.Table, keys: Floats) -> None:
-        """Add a batch of rows; `first_row` is the number of the first one."""
-        self.add_rows(np.arange(first_row, first_row + table.num_rows), table, keys)
-
-    def add_rows(self, numbers: Indices, table: pa.Table, keys: Floats) -> None:
-        """Add rows with these row numbers."""
+    def add(self, rows: int | Indices, table: pa.Table, keys: Floats) -> None:
+        """Add rows with their row numbers, or consecutive rows with the number of the first."""
+        numbers = rows + np.arange(table.num_rows) if isinstance(rows, int) else rows
         self._n_read += table.num_rows
         new = np.flatnonzero(keys > self._lowest)
-        if len(new) or not self._tables:
-            self._tables.append(table if len(new) == len(keys) else table.take(pa.array(new)))
+        if len(new) or not len(keys):  # a table without rows has types all the same
+            self.tables.append(table if len(new) == len(keys) else table.take(pa.array(new)))
             self._keys = np.concatenate([self._keys, keys[new]])
             self._numbers = np.concatenate([self._numbers, numbers[new]])
-        if len(self._keys) >= 2 * self._n:  # not at every batch, which would copy many rows
+        if len(self._keys) >= 2 * self.n:  # not at every batch, which would copy many rows
             self._remove_lowest()
 
     def watch(self, batches: Iterable[ScoredBatch]) -> Iterator[ScoredBatch]:
@@ -78,16 +75,16 @@ class TopRows:
 
     def _remove_lowest(self) -> None:
         """Sort the rows by descending key and keep the first `n`."""
-        if not self._tables:
+        if not self.tables:
             return
-        kept = np.argsort(-self._keys, kind="stable")[: self._n]
+        kept = np.argsort(-self._keys, kind="stable")[: self.n]
         try:
-            joined = pa.concat_tables(self._tables, promote_options="permissive")
+            joined = pa.concat_tables(self.tables, promote_options="permissive")
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise DataError(f"The type of a column changes within the table: {error}.") from error
-        self._tables = [joined.take(pa.array(kept))]
+        self.tables = [joined.take(pa.array(kept))]
         self._keys, self._numbers = self._keys[kept], self._numbers[kept]
-        if len(kept) == self._n:
+        if len(kept) == self.n:
             self._lowest = self._keys[-1]
 
     @property
@@ -100,12 +97,12 @@ class TopRows:
         """Return the rows, the largest key first."""
         if not len(self._keys):
             raise DataError("The table has a header but no rows.")
-        return self.first(self._n)
+        return self.first(self.n)
 
     def first(self, n: int) -> SelectedRows:
         """Return the first `n` rows, the largest key first; fewer if there are fewer."""
         self._remove_lowest()
-        table = self._tables[0].slice(0, n) if self._tables else pa.table({})
+        table = self.tables[0].slice(0, n) if self.tables else pa.table({})
         return SelectedRows(table, self._numbers[:n].tolist(), self._n_read)
 
 
@@ -115,7 +112,7 @@ def find_rows(files: TableFiles, identifier: str | None, wanted: Sequence[str]) 
     values = pa.array([key for key in dict.fromkeys(keys) if isinstance(key, str)], pa.string())
     found: dict[int | str, list[tuple[int, pa.Table]]] = {key: [] for key in keys}
     example, n_read = "", 0
-    for first_row, table, _ in scan(files.batches()):
+    for first_row, table in scan(files.batches()):
         n_read = first_row + table.num_rows
         for key in found:
             if isinstance(key, int) and first_row <= key < n_read:

@@ -17,11 +17,9 @@ from imboost.parallel import map_in_order, n_cores
 from imboost.scoring.drift import Drift
 from imboost.scoring.pipeline import Batch, Predictions, ScoredBatch, predict_table, scan
 from imboost.scoring.row_selection import SelectedRows
-from imboost.stats.score_errors import relative_errors
+from imboost.stats.score_errors import TOLERANCE, relative_errors
 from imboost.tables.cells import to_text
 from imboost.tables.files import TableFiles
-
-TOLERANCE = 1e-4  # maximum error of a score in a file, relative to the score or to 1
 
 
 def add_scores(detector: TableDetector, files: TableFiles, path: Path) -> Iterator[ScoredBatch]:
@@ -29,7 +27,7 @@ def add_scores(detector: TableDetector, files: TableFiles, path: Path) -> Iterat
     scores = read_scores(path)
 
     def look_up(batch: Batch) -> ScoredBatch:
-        first_row, table, _ = batch
+        first_row, table = batch
         found = Predictions.of_scores(detector, scores[first_row : first_row + table.num_rows])
         return ScoredBatch(first_row, table, found, Drift.of_table(detector, table).changes)
 
@@ -57,16 +55,7 @@ def read_scores(path: Path) -> Floats:
 
 
 def check_scores(detector: TableDetector, top: SelectedRows, scores: Floats) -> None:
-    """Raise if the scores of a few rows are not those that the detector gives them.
-
-    Parameters
-    ----------
-    detector : TableDetector
-    top : SelectedRows
-        Some rows, such as those with the highest scores.
-    scores : array of shape (n_rows,)
-        The scores of these rows in the file.
-    """
+    """Raise if the scores of a few rows in a file are not those that the detector gives them."""
     found = predict_table(detector, top.table).scores
     if (relative_errors(scores, found) > TOLERANCE).any():
         raise DataError(

@@ -16,24 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TableSample:
-    """Some rows of a table: rows that were chosen, and a uniform sample of all others.
+    """Some rows of a table: rows that were chosen, and a uniform sample of all others."""
 
-    Parameters
-    ----------
-    table : Arrow table
-        The rows, in the order of the complete table.
-    rows : array of shape (n_sampled,)
-        Their row numbers in the complete table, from 0.
-    n_rows : int
-        Number of rows of the complete table.
-    is_drawn : array of bool of shape (n_sampled,)
-        Rows of the uniform sample; others were chosen and stand for themselves.
-    """
-
-    table: pa.Table
-    rows: Indices
-    n_rows: int
-    is_drawn: Mask
+    table: pa.Table  # the rows, in the order of the complete table
+    rows: Indices  # their row numbers in the complete table, from 0
+    n_rows: int  # number of rows of the complete table
+    is_drawn: Mask  # rows of the uniform sample; others were chosen and stand for themselves
 
     @property
     def is_complete(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
@@ -27,33 +26,18 @@ def draw_sample(files: TableFiles, seed: int = 0, label_column: str | None = Non
     """Read a table once and return its training rows.
 
     Tables of at most `max_training_rows` rows are returned as they are. Of others, that many rows
-    are drawn, each with the same probability; labelled rows come first. The sample depends on the
-    table and the seed alone. About twice the sample is in memory at any time.
-
-    Parameters
-    ----------
-    files : TableFiles
-    seed : int
-    label_column : str, optional
-        Rows with a label in this column are drawn before others.
+    are drawn, each with the same probability; those with a label come first. The sample depends
+    on the table and the seed alone. About twice the sample is in memory at any time.
     """
     batches = files.batches()
-    head: list[pa.Table] = []
-    n_head, n = 0, 0
-    for batch in batches:
-        head.append(batch)
-        n, n_head = max_training_rows(batch.num_columns), n_head + batch.num_rows
-        if n_head > n:
-            break
-    else:
-        return TableSample(
-            files.join(head), np.arange(n_head), n_head, np.zeros(n_head, dtype=bool)
-        )
-    drawn = TopRows(n)
-    first_row = 0
-    for batch in chain(_pop_all(head), batches):
+    head = next(batches)
+    drawn, first_row = TopRows(max_training_rows(head.num_columns)), 0
+    for batch in chain([head], batches):
         drawn.add(first_row, batch, sample_keys(batch, first_row, seed, label_column))
         first_row += batch.num_rows
+    if first_row <= drawn.n:
+        is_drawn = np.zeros(first_row, dtype=np.bool_)
+        return TableSample(files.join(drawn.tables), np.arange(first_row), first_row, is_drawn)
     return sample_of(drawn, first_row)
 
 
@@ -98,9 +82,3 @@ def _is_labelled(table: pa.Table, column: str) -> Mask:
     text = pc.replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1")
     is_open = pc.is_in(text, value_set=pa.array([*UNLABELLED_TEXTS, None], pa.string()))
     return ~np.asarray(is_open.to_numpy(), dtype=np.bool_)
-
-
-def _pop_all(tables: list[pa.Table]) -> Iterator[pa.Table]:
-    """Yield tables in order without keeping them."""
-    while tables:
-        yield tables.pop(0)

@@ -1,75 +1,94 @@
-"""Write scores, batch by batch, and other tables."""
+"""Write scores, batch by batch, with reasons; and other tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, SettingError
 from imboost.persistence.atomic_write import atomic_write
-from imboost.scoring.excel_writer import check_package
+from imboost.present import wording
 from imboost.scoring.pipeline import ScoredBatch, check_row_counts
-from imboost.scoring.score_columns import PREDICTED, SCORE_COLUMNS
-from imboost.scoring.table_writers import WRITERS, TableWriter, WriteOptions, open_writer
+from imboost.scoring.row_selection import SelectedRows
+from imboost.scoring.table_writers import (
+    WRITERS,
+    Write,
+    WriteOptions,
+    check_excel_package,
+    open_writer,
+)
 from imboost.tables.cells import mask_missing
 from imboost.tables.files import ending_of
 from imboost.tables.read_options import STANDARD_STREAM
 
-OWN_COLUMNS = tuple((name, SCORE_COLUMNS[name]) for name in PREDICTED)
-"""Columns written after the identifiers of a row."""
+SCORE_COLUMNS = {
+    "row": pa.int64(),
+    "score": pa.float64(),
+    "rank": pa.int64(),
+    "probability": pa.float64(),
+    "is_outlier": pa.bool_(),
+    "answer": pa.string(),
+}
+"""Columns that say what a model and people know about a row, with their Arrow types. Files of
+scores, downloads, replayed logs and replies of the service have some of them, in this order."""
+
+PREDICTED = ("row", "score", "probability", "is_outlier")
+"""Those that follow from a row alone, without the other rows or a session. Files of scores have
+them after the identifiers of a row."""
 
 MODEL_KEY = "imboost.model"  # metadata of a Parquet file: the name of the model
-
 GROUP_ROWS = 1 << 17  # rows written at a time: the size of a Parquet row group
+MAX_EXPLAINED = 10_000  # rows with reasons; the table of these rows is held in memory
+ROWS_AT_ONCE = 100  # rows explained before the progress bar moves
+
+Reasons = Mapping[int, tuple[list[str], str]]
+"""Why rows have their scores, by the number of the row: columns, and one sentence."""
+
+
+def schema_of(*names: str) -> pa.Schema:
+    """Return the names and types of some of `SCORE_COLUMNS`."""
+    return pa.schema([(name, SCORE_COLUMNS[name]) for name in names])
 
 
 def write_scores(
     detector: TableDetector,
     batches: Iterable[ScoredBatch],
     copied: Sequence[str] | None,
-    open_file: Callable[[pa.Schema], AbstractContextManager[TableWriter]],
-) -> int:
-    """Write scored batches and return the number of rows; raise unless every row was written.
+    open_file: Callable[[pa.Schema], AbstractContextManager[Write]],
+) -> None:
+    """Write scored batches to a file of their schema; raise unless every row was written.
 
-    Parameters
-    ----------
-    detector : TableDetector
-    batches : iterable of ScoredBatch
-        The first one decides which columns are copied.
-    copied : sequence of str or None
-        Columns that are copied from the table, if it has them; None for all.
-    open_file : callable
-        Opens the file for tables of a schema.
+    The columns `copied` (all if None) come from the table, if the first batch has them.
     """
     n_read = n_written = 0
     waiting: list[pa.Table] = []
-    schema: pa.Schema | None = None
-    with ExitStack() as stack:
-        for batch in batches:
-            if schema is None:
-                schema = score_schema(batch.table, copied, detector)
-                file = stack.enter_context(open_file(schema))
+    left = iter(batches)
+    first = next(left)
+    schema = score_schema(first.table, copied, detector)
+
+    def write_waiting() -> int:
+        lines = pa.concat_tables(waiting)
+        waiting.clear()
+        write(lines)
+        return int(lines.num_rows)
+
+    with open_file(schema) as write:
+        for batch in chain([first], left):
             waiting.append(score_lines(batch, schema, copied, detector))
             n_read += batch.table.num_rows
             if sum(lines.num_rows for lines in waiting) >= GROUP_ROWS:
-                n_written += _write_all(file, waiting)
+                n_written += write_waiting()
         if waiting:
-            n_written += _write_all(file, waiting)
+            n_written += write_waiting()
     check_row_counts(n_read, n_written, "wrote")
-    return n_written
-
-
-def _write_all(file: TableWriter, waiting: list[pa.Table]) -> int:
-    """Write tables at once and forget them; return their number of rows."""
-    lines = pa.concat_tables(waiting)
-    waiting.clear()
-    file.write_table(lines)
-    return int(lines.num_rows)
 
 
 def score_schema(
@@ -82,7 +101,7 @@ def score_schema(
     wanted = table.column_names if copied is None else copied
     kept = [name for name in wanted if name in table.column_names]
     types = [(name, _cells(table, name, copied, detector).type) for name in kept]
-    own = ((free_name(name, kept), kind) for name, kind in OWN_COLUMNS)
+    own = ((free_name(name, kept), SCORE_COLUMNS[name]) for name in PREDICTED)
     return pa.schema([*types, *own], metadata={MODEL_KEY: detector.model_name})
 
 
@@ -93,7 +112,7 @@ def score_lines(
     found = batch.predictions
     numbers = np.arange(batch.first_row, batch.first_row + batch.table.num_rows)
     own = [numbers, found.scores, found.probabilities, found.is_outlier]
-    kept = schema.names[: -len(OWN_COLUMNS)]
+    kept = schema.names[: -len(PREDICTED)]
     columns = [_cells(batch.table, name, copied, detector) for name in kept]
     try:
         return pa.table([*columns, *own], names=schema.names).cast(schema)
@@ -109,10 +128,42 @@ def _cells(
     return column if copied is None else mask_missing(column, detector.schema_.missing_values)
 
 
-def write_table(path: Path, table: pa.Table, options: WriteOptions | None = None) -> None:
+def find_reasons(
+    detector: TableDetector, selected: SelectedRows, advance: Callable[[int], None]
+) -> Reasons:
+    """Return the reasons of some rows; `advance` is told how many more are done."""
+    found: dict[int, tuple[list[str], str]] = {}
+    for start in range(0, len(selected.numbers), ROWS_AT_ONCE):
+        numbers = selected.numbers[start : start + ROWS_AT_ONCE]
+        explanations = detector.explain(selected.table.slice(start, ROWS_AT_ONCE))
+        for number, explanation in zip(numbers, explanations, strict=True):
+            main = explanation.main_reasons
+            found[number] = [reason.column for reason in main], wording.reasons(main)
+        advance(len(numbers))
+    return found
+
+
+def write_reasons(scores: Path, out: Path, reasons: Reasons, options: WriteOptions) -> None:
+    """Copy a Parquet file of scores to a file with two more columns."""
+    with pq.ParquetFile(scores) as file:
+        names = file.schema_arrow.names
+        columns, text = (free_name(name, names) for name in ("reason_columns", "reason"))
+        kinds = [pa.list_(pa.string()), pa.string()]
+        schema = pa.schema([*file.schema_arrow, (columns, kinds[0]), (text, kinds[1])])
+        first_row = 0
+        with open_writer(out, schema, replace(options, marking=columns)) as write:
+            for batch in file.iter_batches():
+                rows = range(first_row, first_row + batch.num_rows)
+                found = [reasons.get(row, (None, None)) for row in rows]
+                added = (pa.array([one[at] for one in found], kinds[at]) for at in (0, 1))
+                write(pa.table([*batch.columns, *added], schema=schema))
+                first_row += batch.num_rows
+
+
+def write_table(path: Path, table: pa.Table) -> None:
     """Write an Arrow table atomically; the extension decides the format."""
-    with atomic_write(path) as draft, open_writer(draft, table.schema, options) as writer:
-        writer.write_table(table)
+    with atomic_write(path) as draft, open_writer(draft, table.schema) as write:
+        write(table)
 
 
 def check_score_path(out: Path, data: Sequence[Path] = ()) -> None:
@@ -124,7 +175,7 @@ def check_score_path(out: Path, data: Sequence[Path] = ()) -> None:
         endings = ", ".join(WRITERS)
         raise SettingError(f"The score file must end with {endings}; got {out}.")
     if ending == ".xlsx":
-        check_package()
+        check_excel_package()
     if out.is_dir():
         raise SettingError(f"{out} is a folder: name a file for the scores.")
     if out.exists() and any(out.samefile(path) for path in data):

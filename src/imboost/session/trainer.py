@@ -21,7 +21,6 @@ from imboost.arrays import Floats, Indices
 from imboost.detectors.detector import Detector
 from imboost.errors import IMBoostError, SettingError, TrainingError
 from imboost.explain import Explanation
-from imboost.scoring.training_time import estimate_seconds
 from imboost.session.rows import RowIds
 from imboost.session.state import TrainingSet
 
@@ -104,10 +103,6 @@ class LocalTrainer:
             raise TrainingError("There is no model yet that could explain rows.")
         return cast("TableDetector", self._model).explain(self._X.take(positions))
 
-    def estimate_seconds(self) -> float | None:
-        """Return the expected seconds of the first training of a table; None if unknown."""
-        return estimate_seconds(self._unfitted, self._X)
-
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
 
@@ -132,10 +127,6 @@ class WorkerTrainer:
     def explain(self, positions: Sequence[int]) -> list[Explanation]:
         """Return explanations of rows by the last model of the process."""
         return cast("list[Explanation]", self._call("explain", positions))
-
-    def estimate_seconds(self) -> float | None:
-        """Return the expected seconds of the first training; None if they are not known."""
-        return cast("float | None", self._call("estimate_seconds"))
 
     def close(self) -> None:
         """End the process, also during a training."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.fs
 import pyarrow.parquet as pq
 
-from imboost.errors import DataError
+from imboost.errors import DataError, first_line
 from imboost.tables.read_options import ReadOptions
 
 IPC_FILE = b"ARROW1"  # first bytes of a file; a stream has others
@@ -38,8 +38,7 @@ def file_system(path: str | Path) -> tuple[pyarrow.fs.FileSystem, str]:
     try:
         system, there = pyarrow.fs.FileSystem.from_uri(to_location(path))
     except (pa.ArrowException, OSError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise DataError(f"{to_location(path)} cannot be reached: {reason}") from error
+        raise DataError(f"{to_location(path)} cannot be reached: {first_line(error)}.") from error
     return system, there.rstrip("/")
 
 

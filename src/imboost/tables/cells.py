@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.arrays import Floats
-from imboost.errors import DataError
+from imboost.errors import DataError, first_line
 
 MISSING_STRINGS = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "-nan")
 """Text that stands for a missing value by default, as in pandas; so does an empty cell."""
@@ -191,7 +191,7 @@ def _with_plain_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _describe(kind: pa.DataType, error: Exception) -> str:
-    text = str(error).splitlines()[0].rstrip(".")
+    text = first_line(error)
     if "UTF8" in text:
         return "it holds text that is not UTF-8; write it in that encoding."
     if "timezone" in text.lower():

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from imboost.errors import DataError, UnknownNameError, require
+from imboost.errors import DataError, UnknownNameError, first_line, require
 from imboost.tables.cells import text_reader, to_cell
 from imboost.tables.names import N_CHECKED, check_header, default_names
 from imboost.tables.read_options import ReadOptions
@@ -87,7 +87,7 @@ def open_duckdb(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatch
         with _time_limit(connection):
             reader = connection.sql(query).to_arrow_reader(n_rows)
     except duckdb.Error as error:
-        raise DataError(f"{path} could not be read: {_first_line(error)}.") from error
+        raise DataError(f"{path} could not be read: {first_line(error)}.") from error
 
     def batches() -> Iterator[pa.RecordBatch]:
         with closing(connection):
@@ -166,11 +166,6 @@ def _read_rows(path: Path, sheet: str | None) -> list[list[Any]]:
             name = workbook.sheet_names[0] if sheet is None else sheet
             cells = workbook.get_sheet_by_name(name).to_python(skip_empty_area=True)
     except (CalamineError, IndexError) as error:
-        text = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{path} could not be read: {text}") from error
+        raise DataError(f"{path} could not be read: {first_line(error)}.") from error
     rows = [[None if cell == "" else cell for cell in row] for row in cells]
     return [row for row in rows if any(cell is not None for cell in row)]
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow.fs import FileSelector, FileType
 
-from imboost.errors import DataError, SettingError
+from imboost.errors import DataError, SettingError, first_line
 from imboost.tables.arrow_files import file_system, open_ipc, open_parquet, parquet_rows
 from imboost.tables.cells import check_cells
 from imboost.tables.database_files import open_duckdb, open_excel, open_sqlite
@@ -25,29 +25,14 @@ READ_ROWS = 1 << 16  # rows read at a time
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: how its files are read.
-
-    Parameters
-    ----------
-    name : str
-    endings : str
-        Endings of the names of such files.
-    open : callable
-        Opens a file as a reader of batches with about the given number of rows.
-    options : tuple of str
-        The `ReadOptions` that apply.
-    scores : str
-        Ending of a file of scores beside such a file.
-    n_rows : callable, optional
-        Returns the number of rows without reading them.
-    """
+    """A file format: how its files are read, in batches of about a number of rows."""
 
     name: str
-    endings: str
+    endings: str  # of the names of such files
     open: Callable[[Path, ReadOptions, int], pa.RecordBatchReader]
-    options: tuple[str, ...] = ()
-    scores: str = ".scores.csv"
-    n_rows: Callable[[Path], int] | None = None
+    options: tuple[str, ...] = ()  # names of the `ReadOptions` that apply
+    scores: str = ".scores.csv"  # ending of a file of scores beside such a file
+    n_rows: Callable[[Path], int] | None = None  # of a file, without reading them
 
 
 CSV = Format("CSV", ".csv .csv.gz .tsv .tsv.gz", open_csv, ("encoding", "has_header"))
@@ -226,7 +211,7 @@ def as_data_errors(path: Path | str, options: ReadOptions | None = None) -> Iter
     try:
         yield
     except READING_ERRORS as error:
-        text = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+        text = first_line(error)
         if isinstance(error, UnicodeError) or "invalid UTF8" in text:
             encoding = (options and options.encoding) or "UTF-8"
             raise DataError(

@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from imboost.errors import DataError
+from imboost.errors import DataError, first_line
 from imboost.tables.cells import check_cells, is_missing, to_cell
 from imboost.tables.files import TableFiles
 from imboost.tables.names import check_unique
@@ -106,8 +106,7 @@ def object_column(name: str, values: Sequence[Any]) -> pa.Array:
             return pa.array(values, from_pandas=True)
         except (pa.ArrowException, OverflowError) as error:
             if None in kinds:
-                text = str(error).splitlines()[0]
-                raise DataError(f"Column '{name}' cannot be read: {text}.") from error
+                raise DataError(f"Column '{name}' cannot be read: {first_line(error)}.") from error
     return pa.array(list(map(to_cell, values)), pa.string())
 
 

@@ -28,24 +28,12 @@ PART_ROWS = 1 << 18  # rows of a part: row groups are joined up to this number
 
 @dataclass(frozen=True)
 class Part:
-    """Consecutive row groups of a file.
+    """Consecutive row groups of a file."""
 
-    Parameters
-    ----------
-    file : int
-        Number of the file in the table.
-    path : str
-        Path or URL of the file.
-    groups : tuple of int
-        First row group, and the one after the last.
-    first_row, n_rows : int
-        Its rows in the table.
-    """
-
-    file: int
-    path: str
-    groups: tuple[int, int]
-    first_row: int
+    file: int  # number of the file in the table
+    path: str  # path or URL of the file
+    groups: tuple[int, int]  # first row group, and the one after the last
+    first_row: int  # number of its first row in the table
     n_rows: int
 
     @property
@@ -60,24 +48,12 @@ class Part:
 
 @dataclass(frozen=True)
 class TableParts:
-    """A Parquet file, or all files of a folder, as parts.
+    """A Parquet file, or all files of a folder, as parts."""
 
-    Parameters
-    ----------
-    location : str
-        Path or URL of the file or folder.
-    columns : tuple of str
-        Names of the columns, in the order of the first file.
-    parts : tuple of Part
-        All rows, in order.
-    fingerprint : str
-        Hash of names, sizes, times of change and row groups of the files.
-    """
-
-    location: str
-    columns: tuple[str, ...]
-    parts: tuple[Part, ...]
-    fingerprint: str
+    location: str  # path or URL of the file or folder
+    columns: tuple[str, ...]  # names, in the order of the first file
+    parts: tuple[Part, ...]  # all rows, in order
+    fingerprint: str  # hash of names, sizes, times of change and row groups of the files
 
     @property
     def n_rows(self) -> int:

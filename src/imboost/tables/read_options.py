@@ -32,25 +32,14 @@ N_BYTES = 1024  # that are compared with `FIRST_BYTES`
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Options of reading a table; each applies to some formats.
+    """Options of reading a table; each applies to some formats."""
 
-    Parameters
-    ----------
-    encoding : str, optional
-        Encoding of CSV and JSON files, such as "cp1252". Default: UTF-8.
-    has_header : bool, optional
-        Whether the first line of a CSV file or sheet holds the column names. Default: it does,
-        and a line that looks like a row is refused.
-    sheet : str, optional
-        Sheet of an Excel file. Default: the first one.
-    sql : str, optional
-        Table of a database file, or a query. Default: the only table of the file.
-    """
-
-    encoding: str | None = None
-    has_header: bool | None = None
-    sheet: str | None = None
-    sql: str | None = None
+    encoding: str | None = None  # of CSV and JSON files, such as "cp1252"; default UTF-8
+    has_header: bool | None = (
+        None  # of CSV files and sheets; default: a line like a row is refused
+    )
+    sheet: str | None = None  # of an Excel file; default: the first one
+    sql: str | None = None  # table or query of a database; default: the only table
 
     def __post_init__(self) -> None:
         if self.encoding is None:

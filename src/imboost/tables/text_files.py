@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from imboost.errors import DataError
+from imboost.errors import DataError, first_line
 from imboost.tables.cells import text_reader
 from imboost.tables.names import check_header, check_unique, default_names
 from imboost.tables.read_options import ReadOptions
@@ -197,25 +197,21 @@ def _records(path: Path, options: ReadOptions) -> Iterator[dict[str, Any]]:
     ):
         written = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
         for at, (number, line) in enumerate(written):
-            if at == 0 and line.lstrip().startswith("["):
-                for at, value in enumerate(_parse(path, "the array", line + lines.read())):
-                    yield _record(path, f"object {at}", value)
-                return
-            yield _record(path, f"line {number}", _parse(path, f"line {number}", line))
-
-
-def _parse(path: Path, place: str, text: str) -> Any:
-    try:
-        return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
-    except (ValueError, RecursionError) as error:
-        reason = str(error).splitlines()[0]
-        raise DataError(f"{path}, {place} is not JSON: {reason}.") from error
-
-
-def _record(path: Path, place: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise DataError(f"{path}, {place} must be an object with a value for each column.")
-    return value
+            is_array = at == 0 and line.lstrip().startswith("[")
+            place, text = f"line {number}", line
+            if is_array:
+                place, text = "the array", line + lines.read()
+            try:
+                value = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{path}, {place} is not JSON: {first_line(error)}.") from error
+            for position, record in enumerate(value if is_array else [value]):
+                if not isinstance(record, dict):
+                    place = f"object {position}" if is_array else place
+                    raise DataError(
+                        f"{path}, {place} must be an object with a value for each column."
+                    )
+                yield record
 
 
 def _cell(value: Any) -> Any:
