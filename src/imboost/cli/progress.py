@@ -9,7 +9,6 @@ from functools import partial
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     SpinnerColumn,
@@ -23,12 +22,6 @@ from rich.text import Text
 from imboost.present.formatting import printable
 
 NAME = TextColumn("{task.description}", markup=False)
-
-
-def progress_bar(console: Console | None = None) -> Progress:
-    """Return a bar with the number of finished tasks and the time elapsed."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, TimeElapsedColumn(), console=console or Console(stderr=True))
 
 
 @contextmanager

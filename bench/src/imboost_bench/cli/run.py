@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.progress import Progress
 
 from imboost.cli.options import DEFAULT_DETECTOR
-from imboost.cli.progress import progress_bar
 from imboost.errors import SettingError
 from imboost_bench.cli import options
 
@@ -133,7 +133,7 @@ def run_plan(experiment: Experiment[Line], plan: Plan, results: ResultFile[Line]
     n_before = sum(spec in finished for spec in plan.specs)
     console = Console(stderr=True)
     counts: Counter[str] = Counter()
-    with progress_bar(console) as progress:
+    with Progress(console=console) as progress:
         task = progress.add_task("runs", total=len(plan.specs), completed=n_before)
 
         def on_done(spec: RunSpec, last: Line) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import Progress
 
 from imboost.cli.options import Seed
-from imboost.cli.progress import progress_bar
 from imboost_bench.cli import options
 from imboost_bench.cli.tables import print_table
 
@@ -47,7 +48,7 @@ def trace(
     out.mkdir(parents=True, exist_ok=True)
     spec = RunSpec("imboost", query, dataset, seed, rounds)
     total = len(VARIANTS) * count_updates(IMBoost(), rounds)
-    with progress_bar() as progress, limit_to_one_core():
+    with Progress(console=Console(stderr=True)) as progress, limit_to_one_core():
         task = progress.add_task("updates", total=total)
         traces = {
             name: trace(
