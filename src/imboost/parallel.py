@@ -39,13 +39,8 @@ def map_in_threads(
 ) -> list[Result]:
     """Return the results of a function for all items, in their order.
 
-    Numeric libraries start no threads of their own meanwhile. A call from one of the threads
-    computes everything in that thread.
-
-    Parameters
-    ----------
-    n_jobs : int
-        Number of threads; -1 for one per core.
+    `n_jobs` is the number of threads, -1 for one per core. Numeric libraries start no threads of
+    their own meanwhile. A call from one of the threads computes everything in that thread.
     """
     waiting = list(items)
     n_threads = min(n_cores() if n_jobs == -1 else n_jobs, len(waiting))

@@ -1,8 +1,7 @@
 """Scores of a table as a folder of Parquet parts with a manifest.
 
-Each part is written under a hidden name and then renamed, so that a part that exists is complete.
-Its name follows from the input: a part that is scored twice replaces itself. The manifest is
-written at the end, after all parts have been checked.
+A part that exists is complete. Its name follows from the input, so that a part that is scored
+twice replaces itself. The manifest is written at the end, after all parts have been checked.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class PartFolder:
         return f"{version('imboost')} {self.model} {self.table.fingerprint}"
 
     def prepare(self) -> None:
-        """Create the folder; raise if it exists and holds anything but Parquet parts."""
+        """Create the folder; raise if it exists and holds anything but parts of scores."""
         system, root = file_system(self.location)
         [info] = system.get_file_info([root])
         if info.type == pyarrow.fs.FileType.File:

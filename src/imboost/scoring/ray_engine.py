@@ -1,7 +1,6 @@
-"""Score tables and draw training rows on a Ray cluster.
+"""Score tables and draw training rows on a Ray cluster: each part of a table is one task.
 
-The table is divided into parts, and each part is one Ray task. Ray runs a task again on another
-node if its node fails. A worker process loads the model once and keeps it for its next tasks.
+Ray runs a task again on another node if its node fails.
 """
 
 from __future__ import annotations
@@ -46,11 +45,8 @@ Progress = Callable[[int], None]  # called with the number of rows done since th
 def ray_cluster(address: str | None = None) -> Iterator[Any]:
     """Connect to a Ray cluster, or start one on all cores of this machine; yield `ray`.
 
-    Parameters
-    ----------
-    address : str, optional
-        Address of the head node, such as "10.0.0.1:6379", or "auto" on a node of the cluster. By
-        default the environment variable RAY_ADDRESS. A connection that exists is used and kept.
+    The address of the head node is such as "10.0.0.1:6379", "auto" on a node of the cluster, or by
+    default the environment variable RAY_ADDRESS. A connection that exists is used and kept.
     """
     require("The engine ray", "ray", "ray")
     # Both are read when Ray is imported.
@@ -62,14 +58,10 @@ def ray_cluster(address: str | None = None) -> Iterator[Any]:
         yield ray
         return
     address = address or os.environ.get("RAY_ADDRESS")
-    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    if address:
-        settings["address"] = address
-    else:
-        settings |= {"num_cpus": n_cores(), "include_dashboard": False}
-        settings["object_store_memory"] = OBJECT_STORE_BYTES
+    started: dict[str, Any] = {"num_cpus": n_cores(), "object_store_memory": OBJECT_STORE_BYTES}
+    settings = {"address": address} if address else started | {"include_dashboard": False}
     try:
-        ray.init(**settings)
+        ray.init(log_to_driver=False, logging_level="ERROR", **settings)
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         where = f"at {address}" if address else "on this machine"
         raise SettingError(f"There is no Ray cluster {where}: {first_line(error)}.") from error

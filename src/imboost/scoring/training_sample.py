@@ -53,9 +53,9 @@ def max_training_rows(n_columns: int) -> int:
 def sample_keys(
     table: pa.Table, first_row: int, seed: int, label_column: str | None = None
 ) -> Floats:
-    """Return a random key for each of some consecutive rows; the largest keys are the sample.
+    """Return a key for each of some consecutive rows; the largest keys of a table are its sample.
 
-    The key of a row depends on the seed and its number alone, so that a table may be read in
+    The key depends on the seed and the number of the row alone, so that a table may be read in
     parts of any size. It is below 1, or from 1 to 2 for a labelled row.
     """
     generator = np.random.PCG64(seed).advance(first_row)  # one step per random number

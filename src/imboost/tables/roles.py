@@ -144,14 +144,7 @@ def infer_role(column: TrainingColumn) -> tuple[Role, str]:
 
 
 def read_roles(path: Path | str) -> dict[str, str]:
-    """Return the roles in a file, by column; columns that it does not name are inferred.
-
-    Parameters
-    ----------
-    path : path
-        A TOML file with a table ``[roles]``, as `write_roles` writes it, or a JSON file with one
-        object, whose name ends with ``.json``.
-    """
+    """Return the roles by column in a TOML file, in its table ``[roles]``, or a JSON file."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
