@@ -58,10 +58,11 @@ def ray_cluster(address: str | None = None) -> Iterator[Any]:
         yield ray
         return
     address = address or os.environ.get("RAY_ADDRESS")
-    started: dict[str, Any] = {"num_cpus": n_cores(), "object_store_memory": OBJECT_STORE_BYTES}
-    settings = {"address": address} if address else started | {"include_dashboard": False}
+    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    local = {"num_cpus": n_cores(), "object_store_memory": OBJECT_STORE_BYTES}
+    settings |= {"address": address} if address else local | {"include_dashboard": False}
     try:
-        ray.init(log_to_driver=False, logging_level="ERROR", **settings)
+        ray.init(**settings)
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         where = f"at {address}" if address else "on this machine"
         raise SettingError(f"There is no Ray cluster {where}: {first_line(error)}.") from error
