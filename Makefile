@@ -47,7 +47,7 @@ test-extras:
 test-lowest: $(LOWEST)/.ready
 	PYTHONPATH=bench/src $(LOWEST)/bin/python -m pytest -W ignore::DeprecationWarning -W ignore::FutureWarning \
 	    tests/tables tests/scoring/test_pipeline.py tests/scoring/test_table_writers.py \
-	    tests/scoring/test_drift.py tests/scoring/test_training_sample.py
+	    tests/scoring/test_drift.py tests/scoring/test_row_selection.py
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

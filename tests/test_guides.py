@@ -11,9 +11,9 @@ import typer
 from imboost import persistence
 from imboost.cli.main import app
 from imboost.labelling.terminal import HELP
-from imboost.scoring import candidate_pool, ray_engine, training_sample
+from imboost.scoring import candidate_pool, ray_engine, row_selection
 from imboost.serving.app import make_app
-from imboost.tables import parts
+from imboost.tables import files
 from imboost_bench.cli import main as bench
 from program_running import orders, run_program, run_well, write
 from serving_thread import served
@@ -110,7 +110,7 @@ def test_the_labelling_guide_lists_all_keys():
 
 def test_the_guide_to_large_tables_can_be_followed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(training_sample, "MAX_ROWS", 300)
+    monkeypatch.setattr(row_selection, "MAX_ROWS", 300)
     monkeypatch.setattr(candidate_pool, "MAX_SESSION_ROWS", 500)
     monkeypatch.setattr(candidate_pool, "N_HIGHEST", 50)
     monkeypatch.setattr(candidate_pool, "N_DOUBTFUL", 50)
@@ -134,11 +134,11 @@ def test_the_guide_to_large_tables_can_be_followed(tmp_path, monkeypatch):
 def test_the_guide_to_large_tables_states_the_limits_of_the_code():
     text = (DOCS / "scale.md").read_text(encoding="utf-8")
     limits = (
-        training_sample.MAX_ROWS,
-        training_sample.MAX_CELLS,
+        row_selection.MAX_ROWS,
+        row_selection.MAX_CELLS,
         candidate_pool.MAX_SESSION_ROWS,
         candidate_pool.MAX_SESSION_CELLS,
-        parts.PART_ROWS,
+        files.PART_ROWS,
     )
     for limit in limits:
         assert f"{limit:,}" in text

@@ -6,7 +6,7 @@ import pytest
 from imboost import TableDetector
 from imboost.errors import SettingError
 from imboost.labels import unlabelled
-from imboost.scoring import candidate_pool, training_sample
+from imboost.scoring import candidate_pool, row_selection
 from imboost.scoring.candidate_pool import draw_pool, load_pool, needs_pool, save_pool
 from imboost.tables.files import TableFiles
 from program_running import orders, write
@@ -21,7 +21,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def small_pools(monkeypatch):
-    monkeypatch.setattr(training_sample, "MAX_ROWS", N_SAMPLED)
+    monkeypatch.setattr(row_selection, "MAX_ROWS", N_SAMPLED)
     monkeypatch.setattr(candidate_pool, "MAX_SESSION_ROWS", 2000)
     monkeypatch.setattr(candidate_pool, "N_HIGHEST", N_CHOSEN)
     monkeypatch.setattr(candidate_pool, "N_DOUBTFUL", N_CHOSEN)
@@ -33,7 +33,7 @@ def detector():
 
 def test_a_pool_holds_the_highest_scores_those_near_the_threshold_and_a_sample(files):
     pool = draw_pool(files, detector())
-    sample = training_sample.draw_sample(files)
+    sample = row_selection.draw_sample(files)
     fitted = detector().fit(sample.table)
     scores = fitted.decision_function(files.read())
     highest = np.argsort(-scores, kind="stable")[:N_CHOSEN]

@@ -15,13 +15,12 @@ import pytest
 from imboost import persistence
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, MissingPackageError, SettingError
-from imboost.scoring import ray_engine, training_sample
+from imboost.scoring import ray_engine, row_selection
 from imboost.scoring.part_scores import MANIFEST
 from imboost.scoring.ray_engine import RayScores, draw_sample_on_ray
-from imboost.scoring.training_sample import draw_sample
-from imboost.tables import parts
-from imboost.tables.files import TableFiles
-from imboost.tables.parts import Part, TableParts
+from imboost.scoring.row_selection import draw_sample
+from imboost.tables import files
+from imboost.tables.files import Part, TableFiles, TableParts
 from program_running import orders, refused, run_well, write
 
 N_ROWS, GROUP_ROWS = 4000, 250
@@ -58,7 +57,7 @@ def cluster():
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(parts, "PART_ROWS", 500)
+    monkeypatch.setattr(files, "PART_ROWS", 500)
 
 
 @pytest.fixture(scope="module")
@@ -141,9 +140,9 @@ def test_a_run_whose_program_was_killed_continues(shop, cluster, expected, tmp_p
     out = tmp_path / "out"
     driver = f"""
 import os
-from imboost.tables import parts
+from imboost.tables import files
 from imboost.scoring.ray_engine import RayScores
-parts.PART_ROWS = 500
+files.PART_ROWS = 500
 scores = RayScores({str(shop / "orders.model")!r}, {str(shop / "orders")!r}, {str(out)!r})
 scores.run({cluster.address!r}, lambda n: n and os.kill(os.getpid(), {int(signal.SIGKILL)}))
 """
@@ -226,7 +225,7 @@ def test_an_error_of_a_worker_is_one_line(shop, cluster, tmp_path):
 
 
 def test_the_training_rows_are_those_of_one_machine(shop, cluster, monkeypatch):
-    monkeypatch.setattr(training_sample, "MAX_ROWS", 300)
+    monkeypatch.setattr(row_selection, "MAX_ROWS", 300)
     found = draw_sample_on_ray(TableParts.find(shop / "orders"), 7)
     wanted = draw_sample(TableFiles.find(shop / "orders"), 7)
     assert np.array_equal(found.rows, wanted.rows)

@@ -14,7 +14,7 @@ from imboost.labelling.cards import question_view
 from imboost.labelling.label_studio import export_tasks, import_answers
 from imboost.labelling.results import scored_table
 from imboost.labelling.workspace import Workspace
-from imboost.scoring import candidate_pool, training_sample
+from imboost.scoring import candidate_pool, row_selection
 from imboost.session.export import history_table
 from imboost.session.store import SQLLog
 from imboost.tables.frames import to_arrow
@@ -30,7 +30,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def small_pools(monkeypatch):
-    monkeypatch.setattr(training_sample, "MAX_ROWS", 600)
+    monkeypatch.setattr(row_selection, "MAX_ROWS", 600)
     monkeypatch.setattr(candidate_pool, "MAX_SESSION_ROWS", 4000)
     monkeypatch.setattr(candidate_pool, "N_HIGHEST", 100)
     monkeypatch.setattr(candidate_pool, "N_DOUBTFUL", 100)

@@ -69,7 +69,7 @@ def read_training_rows(
     """Read a table of any size and return its training rows; raise without the label column."""
     if check_engine(engine, ray_address, options):
         from imboost.scoring.ray_engine import draw_sample_on_ray
-        from imboost.tables.parts import TableParts
+        from imboost.tables.files import TableParts
 
         parts = TableParts.find(data)
         with row_bar("reading", parts.n_rows) as advance:
@@ -78,7 +78,7 @@ def read_training_rows(
             )
     else:
         from imboost.scoring.pipeline import check_row_counts
-        from imboost.scoring.training_sample import draw_sample
+        from imboost.scoring.row_selection import draw_sample
         from imboost.tables.files import TableFiles
 
         with stage(f"reading {data}"):

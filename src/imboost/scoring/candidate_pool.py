@@ -24,9 +24,8 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.errors import SettingError
 from imboost.persistence.atomic_write import atomic_write
 from imboost.scoring.pipeline import score_table
-from imboost.scoring.row_selection import TopRows
+from imboost.scoring.row_selection import TopRows, draw_sample
 from imboost.scoring.table_sample import TableSample
-from imboost.scoring.training_sample import draw_sample
 from imboost.tables.files import TableFiles
 
 MAX_SESSION_ROWS = 500_000  # rows of a table up to which a session holds all of them in memory

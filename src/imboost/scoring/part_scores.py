@@ -27,7 +27,7 @@ from imboost.scoring.row_selection import identifier_columns
 from imboost.scoring.table_writers import Write
 from imboost.scoring.writer import PREDICTED, write_scores
 from imboost.tables.arrow_files import file_system, parquet_metadata
-from imboost.tables.parts import Part, TableParts
+from imboost.tables.files import Part, TableParts
 
 MANIFEST = "_manifest.json"  # readers of Parquet folders skip names with an underscore
 METADATA = b"imboost"  # key of our entry in the metadata of a part

@@ -26,11 +26,10 @@ from imboost.parallel import n_cores, use_one_core
 from imboost.persistence.model_folder import CHECKSUMS, read_files, write_files
 from imboost.scoring.part_scores import PartFolder
 from imboost.scoring.pipeline import Summary, load_table_detector
-from imboost.scoring.row_selection import TopRows
+from imboost.scoring.row_selection import TopRows, max_training_rows, sample_keys, sample_of
 from imboost.scoring.table_sample import TableSample
-from imboost.scoring.training_sample import max_training_rows, sample_keys, sample_of
 from imboost.tables.arrow_files import to_location
-from imboost.tables.parts import Part, TableParts
+from imboost.tables.files import Part, TableParts
 
 OBJECT_STORE_BYTES = 1 << 29  # of a cluster on this machine: it holds the model and a sample
 TASKS_PER_CORE = 4  # tasks submitted at a time, so that no core has to wait

@@ -6,8 +6,10 @@ A query may read, and nothing else.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -60,16 +62,8 @@ def open_sqlite(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatch
         connection.close()
         raise
 
-    def rows() -> Iterator[Sequence[Any]]:
-        with closing(connection):
-            while True:
-                with _time_limit(connection):
-                    part = cursor.fetchmany(n_rows)
-                if not part:
-                    return
-                yield from part
-
-    return text_reader([column[0] for column in cursor.description], rows(), n_rows)
+    rows = chain.from_iterable(_fetch(connection, partial(cursor.fetchmany, n_rows)))
+    return text_reader([column[0] for column in cursor.description], rows, n_rows)
 
 
 def open_duckdb(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatchReader:
@@ -89,16 +83,8 @@ def open_duckdb(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatch
     except duckdb.Error as error:
         raise DataError(f"{path} could not be read: {first_line(error)}.") from error
 
-    def batches() -> Iterator[pa.RecordBatch]:
-        with closing(connection):
-            while True:
-                with _time_limit(connection):
-                    batch = next(reader, None)
-                if batch is None:
-                    return
-                yield batch
-
-    return pa.RecordBatchReader.from_batches(reader.schema, batches())
+    batches = _fetch(connection, partial(next, reader, None))
+    return pa.RecordBatchReader.from_batches(reader.schema, batches)
 
 
 def open_excel(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatchReader:
@@ -120,6 +106,17 @@ def _allow_reading(action: int, argument: str | None, *_: str | None) -> int:
     """Tell SQLite whether a statement may do something."""
     is_reading = action in SQLITE_READING or (action, argument) in SQLITE_OPENING
     return sqlite3.SQLITE_OK if is_reading else sqlite3.SQLITE_DENY
+
+
+def _fetch(connection: Any, function: Callable[[], Any]) -> Iterator[Any]:
+    """Yield what a function returns until that is None or an empty list; close the connection."""
+    with closing(connection):
+        while True:
+            with _time_limit(connection):
+                rows = function()
+            if rows is None or rows == []:
+                return
+            yield rows
 
 
 @contextmanager

@@ -1,19 +1,29 @@
-"""Files of many formats as Arrow tables, at once or in batches of bounded size."""
+"""Files of many formats as Arrow tables: at once, in batches or in independent parts."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyarrow.fs import FileSelector, FileType
 
 from imboost.errors import DataError, SettingError, first_line
-from imboost.tables.arrow_files import file_system, open_ipc, open_parquet, parquet_rows
+from imboost.tables.arrow_files import (
+    file_system,
+    open_ipc,
+    open_parquet,
+    parquet_metadata,
+    parquet_rows,
+    to_location,
+)
 from imboost.tables.cells import check_cells
 from imboost.tables.database_files import open_duckdb, open_excel, open_sqlite
 from imboost.tables.names import check_columns, check_unique
@@ -21,6 +31,7 @@ from imboost.tables.read_options import STANDARD_STREAM, ReadOptions, save_stand
 from imboost.tables.text_files import open_csv, open_json
 
 READ_ROWS = 1 << 16  # rows read at a time
+PART_ROWS = 1 << 18  # rows of a part: row groups are joined up to this number
 
 
 @dataclass(frozen=True)
@@ -96,7 +107,7 @@ class TableFiles:
             return None
         total = 0
         for path in self.paths:
-            with as_data_errors(path, self.options):
+            with _as_data_errors(path, self.options):
                 total += self.format.n_rows(path)
         return total
 
@@ -122,10 +133,10 @@ class TableFiles:
         """
         columns: list[str] | None = None
         for path in self.paths:
-            with as_data_errors(path, self.options):
+            with _as_data_errors(path, self.options):
                 reader = self.format.open(path, self.options, n_rows)
-                columns = agreed_columns(reader.schema.names, columns, path)
-                yield from checked_tables(reader, columns, path)
+                columns = _agreed_columns(reader.schema.names, columns, path)
+                yield from _checked_tables(reader, columns, path)
 
     def _mixed_types(self, name: str) -> DataError:
         """Return the error of a column with types that do not fit together."""
@@ -140,20 +151,70 @@ class TableFiles:
         )
 
 
-def agreed_columns(names: list[str], first: list[str] | None, where: Path | str) -> list[str]:
-    """Return the columns of the first file; raise unless this one has them, each once."""
-    check_unique(names, str(where))
-    check_columns(names, first or names, str(where))
-    return first or names
+@dataclass(frozen=True)
+class Part:
+    """Consecutive row groups of a file."""
+
+    file: int  # number of the file in the table
+    path: str  # path or URL of the file
+    groups: tuple[int, int]  # first row group, and the one after the last
+    first_row: int  # number of its first row in the table
+    n_rows: int
+
+    @property
+    def name(self) -> str:
+        """Name of the file of its scores; names are sorted as the rows are.
+
+        >>> Part(0, "a.parquet", (2, 4), 600, 300).name
+        'part-00000-000002-000004.parquet'
+        """
+        return f"part-{self.file:05d}-{self.groups[0]:06d}-{self.groups[1]:06d}.parquet"
 
 
-def checked_tables(
-    reader: pa.RecordBatchReader, columns: Sequence[str], where: Path | str
-) -> Iterator[pa.Table]:
-    """Yield a table without rows and then the batches of a file, with checked cells."""
-    rows = (pa.Table.from_batches([batch]) for batch in reader)
-    for table in chain([reader.schema.empty_table()], rows):
-        yield check_cells(table.select(columns), str(where))
+@dataclass(frozen=True)
+class TableParts:
+    """A Parquet file, or all files of a folder, as parts."""
+
+    location: str  # path or URL of the file or folder
+    columns: tuple[str, ...]  # names, in the order of the first file
+    parts: tuple[Part, ...]  # all rows, in order
+    fingerprint: str  # hash of names, sizes, times of change and row groups of the files
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that the files declare."""
+        return sum(part.n_rows for part in self.parts)
+
+    @classmethod
+    def find(cls, location: str | Path) -> TableParts:
+        """Read the footers of the files at a path or URL; raise if there are no rows."""
+        files, location = TableFiles.find(location), to_location(location)
+        if files.format is not PARQUET:
+            raise DataError(f"{location} holds {files.format.name}; Ray reads Parquet alone.")
+        columns: list[str] | None = None
+        parts: list[Part] = []
+        seen: list[Any] = []
+        for number, path in enumerate(map(to_location, files.paths)):
+            with _as_data_errors(path):
+                metadata = parquet_metadata(path)
+                names = metadata.schema.to_arrow_schema().names
+                columns = _agreed_columns(names, columns, path)
+                system, there = file_system(path)
+                [info] = system.get_file_info([there])
+            sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+            first_row = parts[-1].first_row + parts[-1].n_rows if parts else 0
+            parts.extend(_split(number, path, sizes, first_row))
+            seen.append([info.base_name, info.size, info.mtime_ns, sizes])
+        if not parts:
+            raise DataError(f"{location} has no rows.")
+        fingerprint = sha256(json.dumps([columns, seen]).encode()).hexdigest()
+        return cls(location, tuple(columns or ()), tuple(parts), fingerprint)
+
+    def read(self, part: Part) -> Iterator[pa.Table]:
+        """Read the rows of a part, some at a time; raise if it does not hold all of them."""
+        with _as_data_errors(part.path):
+            reader = open_parquet(part.path, ReadOptions(), READ_ROWS, part.groups, part.n_rows)
+            yield from _checked_tables(reader, self.columns, part.path)
 
 
 def path_beside(data: Path, ending: str) -> Path:
@@ -177,13 +238,41 @@ def ending_of(path: Path) -> str:
     return max((end for end in FORMATS if name.endswith(end)), key=len, default="")
 
 
+def _agreed_columns(names: list[str], first: list[str] | None, where: Path | str) -> list[str]:
+    """Return the columns of the first file; raise unless this one has them, each once."""
+    check_unique(names, str(where))
+    check_columns(names, first or names, str(where))
+    return first or names
+
+
+def _checked_tables(
+    reader: pa.RecordBatchReader, columns: Sequence[str], where: Path | str
+) -> Iterator[pa.Table]:
+    """Yield a table without rows and then the batches of a file, with checked cells."""
+    rows = (pa.Table.from_batches([batch]) for batch in reader)
+    for table in chain([reader.schema.empty_table()], rows):
+        yield check_cells(table.select(columns), str(where))
+
+
+def _split(number: int, path: str, sizes: list[int], first_row: int) -> Iterator[Part]:
+    """Join consecutive row groups to parts of at most `PART_ROWS` rows, or of one row group."""
+    begin, n_rows = 0, 0
+    for group, size in enumerate(sizes):
+        if n_rows and n_rows + size > PART_ROWS:
+            yield Part(number, path, (begin, group), first_row, n_rows)
+            begin, first_row, n_rows = group, first_row + n_rows, 0
+        n_rows += size
+    if n_rows:
+        yield Part(number, path, (begin, len(sizes)), first_row, n_rows)
+
+
 def _find_files(path: Path) -> dict[Path, Format]:
     """Return the file at a path, or the tables in a folder sorted by name, with their format.
 
     Names that begin with a dot or an underscore are not tables, as in Hive, Spark and Arrow.
     """
     system, there = file_system(path)
-    with as_data_errors(path):
+    with _as_data_errors(path):
         [info] = system.get_file_info([there])
         if info.type == FileType.NotFound:
             raise DataError(f"{path} does not exist.")
@@ -206,7 +295,7 @@ def _find_files(path: Path) -> dict[Path, Format]:
 
 
 @contextmanager
-def as_data_errors(path: Path | str, options: ReadOptions | None = None) -> Iterator[None]:
+def _as_data_errors(path: Path | str, options: ReadOptions | None = None) -> Iterator[None]:
     """Convert errors of Arrow and of the system to a DataError of one line that names the file."""
     try:
         yield

@@ -10,9 +10,8 @@ import pytest
 from imboost import persistence
 from imboost.errors import DataError, UnknownNameError
 from imboost.labels import unlabelled
-from imboost.scoring import training_sample
-from imboost.scoring.row_selection import TopRows
-from imboost.scoring.training_sample import draw_sample, sample_keys, sample_of
+from imboost.scoring import row_selection
+from imboost.scoring.row_selection import TopRows, draw_sample, sample_keys, sample_of
 from imboost.tables.files import TableFiles
 from program_running import orders, run_well, write
 
@@ -21,7 +20,7 @@ N_ROWS = 5000
 
 @pytest.fixture
 def small_samples(monkeypatch):
-    monkeypatch.setattr(training_sample, "MAX_ROWS", 400)
+    monkeypatch.setattr(row_selection, "MAX_ROWS", 400)
 
 
 def write_parquet(path, table, group_rows=700):
