@@ -323,13 +323,12 @@ def _round_columns(rounds: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _mean_table(results: ResultSet, columns: dict[str, pd.DataFrame], metric: str) -> Table:
-    means = {
-        name: mean_over_seeds(runs, "method")["mean"].xs(metric, level="metric")
-        for name, runs in columns.items()
-    }
-    table = pd.DataFrame(means).groupby("method").mean() if means else pd.DataFrame()
-    table = table.reindex(results.methods if means else []).reset_index(names="method")
-    return Table(table, marked=results.reference)
+    methods = pd.Index(results.methods if columns else [], name="method")
+    table = pd.DataFrame(index=methods)
+    for name, runs in columns.items():
+        means = mean_over_seeds(runs, "method")["mean"].xs(metric, level="metric")
+        table[name] = means.groupby("method").mean()
+    return Table(table.reset_index(), marked=results.reference)
 
 
 def _round_differences(results: ResultSet, columns: dict[str, pd.DataFrame], metric: str) -> Table:

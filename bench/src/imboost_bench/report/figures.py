@@ -16,7 +16,7 @@ _ROUNDS = "round of questions (0: no answer yet)"
 
 
 def draw_figures(results: ResultSet) -> dict[str, str]:
-    """Draw all figures, by name."""
+    """Draw all figures, by name: dot plots, and learning curves of the best of each family."""
     marks = {"means": mean_marks(results), "gains": gain_marks(results)}
     marks |= {"ranks": rank_marks(results), "times": time_marks(results)}
     axes: dict[str, dict[str, Any]] = {
@@ -26,12 +26,17 @@ def draw_figures(results: ResultSet) -> dict[str, str]:
         "times": {"label": f"time ({results.reference}: 1)", "origin": 1.0, "log": True},
     }
     figures = {n: "" if own.empty else dot_plot(own, **axes[n]) for n, own in marks.items()}
-    return figures | {
-        "queries": _query_figure(results),
-        "leaders": _leader_figure(results),
-        "settings": _setting_figure(results),
-        "data_sets": _data_set_figure(results),
-    }
+    figures |= {"queries": _query_figure(results), "settings": _setting_figure(results)}
+    options: dict[str, Any] = {"styles": _family_styles(results)}
+    leaders = results.leaders
+    panels = {group: _curves(results, leaders, [group]) for group in results.groups}
+    panels = {group: curves for group, curves in panels.items() if not curves.empty}
+    figures["data_sets"] = curve_panels(panels, label="test AUC", columns=4, **options)
+    figures["leaders"] = ""
+    if results.shared and (len(leaders) > 1 or not results.queries):
+        panel = {"": _curves(results, leaders, results.shared)}
+        figures["leaders"] = curve_panels(panel, label="mean test AUC", x_label=_ROUNDS, **options)
+    return figures
 
 
 def _marks(results: ResultSet, names: Sequence[str], **columns: Any) -> pd.DataFrame:
@@ -105,22 +110,6 @@ def _query_figure(results: ResultSet) -> str:
     rounds = sorted({*curves.index, *reference.index})
     panel, reference = {"": curves.reindex(rounds)}, reference.reindex(rounds)
     return curve_panels(panel, label="mean test AUC", x_label=_ROUNDS, references={"": reference})
-
-
-def _leader_figure(results: ResultSet) -> str:
-    """Draw the learning curves of the best method of each family."""
-    if not results.shared or (len(results.leaders) == 1 and results.queries):
-        return ""
-    panel = {"": _curves(results, results.leaders, results.shared)}
-    styles = _family_styles(results)
-    return curve_panels(panel, label="mean test AUC", x_label=_ROUNDS, styles=styles)
-
-
-def _data_set_figure(results: ResultSet) -> str:
-    """Draw the learning curves of the best method of each family on every data set."""
-    panels = {group: _curves(results, results.leaders, [group]) for group in results.groups}
-    shown = {group: curves for group, curves in panels.items() if not curves.empty}
-    return curve_panels(shown, label="test AUC", styles=_family_styles(results), columns=4)
 
 
 def _setting_figure(results: ResultSet) -> str:

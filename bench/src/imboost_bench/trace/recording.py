@@ -58,18 +58,7 @@ class PhaseKind(StrEnum):
 class Trace:
     """All updates of one run, and the numbers of training rows by class.
 
-    `updates` has a row per update: its batch, and the risks of the model after it.
-
-    - `update` counts from 1, `epoch` from 0, and `round` is 0 in the warm-up.
-    - The kept rows are those in the trimmed loss (lemma 4), or all rows if it is not trimmed.
-    - The risks R_i and R_o are the mean losses of true inliers and outliers. The inner product and
-      the norms are those of the gradients of the two risks (assumption 4).
-    - `loss_low` and `loss_high` are the extreme losses of all measured rows; `outliers_below` is
-      the fraction of outliers with a loss of at most R_i (lemma 1).
-    - `largest_gradient` is the largest norm of a single row's gradient (assumption 2).
-    - `step_norm` and the changes of the gradients are differences to the previous update, NaN for
-      the first.
-
+    `updates` has a row per update, with the columns of the CSV file (`docs/reference.md`).
     `inlier_losses` are those of the measured inliers after every update, (updates, inliers).
     """
 
