@@ -65,10 +65,9 @@ def as_rows(table):
 
 
 def test_scores_of_a_distilled_model_name_it():
-    table = orders()
+    table = orders().select(["order_id", "amount", "city"])  # few columns train quickly
     student = TableDetector(make_quick("stack")).fit(table).distill(table, check=False)
-    row = table.slice(0, 1).to_pylist()[0]
-    row |= {name: str(row[name]) for name in ("ordered", "shipped") if row[name] is not None}
+    [row] = table.slice(0, 1).to_pylist()
     with served(make_app(student)) as address, httpx.Client(base_url=address) as client:
         body = client.post("/score", json={"rows": [row]}).json()
         assert body["model"] == client.get("/metadata").json()["detector"] == "Distilled(Stack)"

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from imboost.errors import DataError, SessionError
-from imboost.labelling.workspace import Workspace
+from imboost.labelling.workspace import MAX_NAME_LENGTH, MAX_NOTE_LENGTH, Workspace
 from imboost.session import Answer, Answered, Call, Session
 from imboost.session.rows import RowIds, fingerprint
 
@@ -32,8 +32,6 @@ CONFIG = f"""<View>
 
 MAX_BYTES = 20_000_000  # of a file
 MAX_SECONDS = 1e9  # more is no time that a person took
-MAX_NAME_LENGTH = 60  # characters of a person's name
-MAX_NOTE_LENGTH = 2000  # characters of a note
 PREFIX = "label-studio-"
 NEVER = datetime.min.replace(tzinfo=UTC)
 AS_JSON = "export it from Label Studio as JSON"

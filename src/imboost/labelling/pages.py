@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -16,7 +15,6 @@ from imboost.labelling.project import Project
 from imboost.labelling.workspace import Workspace
 from imboost.present.pages import render
 
-VERSION = version("imboost")  # read from disk once
 NAME_COOKIE = "imboost_name"
 
 
@@ -51,7 +49,6 @@ def show_page(
         "table_name": project.path.name,
         "who": person(request),
         "is_logged_in": bool(visitor_of(request.scope)),
-        "version": VERSION,
         "phase": project.phase,
     }
     return HTMLResponse(render(f"{template}.html.j2", {**values, **context}), status_code)

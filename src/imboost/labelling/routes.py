@@ -20,14 +20,12 @@ from imboost.labelling.pages import (
     redirect,
     show_page,
 )
-from imboost.labelling.workspace import Workspace
+from imboost.labelling.workspace import MAX_NAME_LENGTH, MAX_NOTE_LENGTH, Workspace
 from imboost.present.rows import QuestionView
 from imboost.session import Answer
 
 PAGE_ROWS = 50
 N_LIST_COLUMNS = 6  # columns of the table that the list of suspects shows
-MAX_NAME_LENGTH = 60  # characters of a person's name
-MAX_NOTE_LENGTH = 2000  # characters of a note
 MAX_COLUMNS = 20_000  # of the form of all columns
 SUSPECTS = "/suspects"
 BACK_PATHS = ("/", SUSPECTS)  # where an answer on the page of a row leads to

@@ -23,25 +23,9 @@ from imboost.session import Session
 class Snapshot:
     """Scores, decisions and estimates of a session's present model; later trainings use a copy.
 
-    Attributes
-    ----------
-    detector : TableDetector
-    round : int
-    scores, probabilities : array of shape (n_rows,)
-    ranks : array of shape (n_rows,)
-        Ranks in the complete table; 1 is the highest score.
-    threshold : float
-    suspects : array of int
-        Rows that may be offered as a group, see `find_suspects`.
-    n_predicted : int
-        Predicted outliers in the complete table.
-    precision, missed, advice : str
-        The estimates as text.
-    should_stop : bool
-    doubtful : list of (int, Answer, float)
-        As `Session.doubtful_answers` returns them.
-    explanations : dict of int to Explanation
-        Those that have been computed, by row.
+    Ranks and predicted outliers are those of the complete table; `suspects` are rows that may be
+    offered as a group, `doubtful` is as from `Session.doubtful_answers`, and `explanations` are
+    those that have been computed, by row.
     """
 
     def __init__(self, session: Session) -> None:

@@ -24,6 +24,7 @@ from imboost.tables.roles import Role
 
 EXPLAINED_AT_ONCE = 5  # questions: the first ones are ready before the last ones
 HASH_FACTOR = 2_654_435_761  # Knuth's: a row has the same hash in every process
+MAX_NAME_LENGTH, MAX_NOTE_LENGTH = 60, 2000  # characters of a person's name and of a note
 MAX_FRACTION = 0.95  # progress bars stop here until the training is finished
 
 

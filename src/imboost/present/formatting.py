@@ -40,11 +40,6 @@ def rounded(value: float, unit: float) -> str:
     return f"{value:,.{max(0, round(-math.log10(unit)))}f}"
 
 
-def signed(value: float) -> str:
-    """Write a number with its sign and three decimals."""
-    return number(value, 3, "+")
-
-
 def percent(fraction: float) -> str:
     """Format a fraction as a percentage, with more digits close to 0% and 100%.
 

@@ -13,12 +13,12 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from imboost.errors import require
-from imboost.present.formatting import count, duration, number, percent, shorten, signed
+from imboost.present.formatting import count, duration, number, percent, shorten
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-HELPERS = (count, duration, number, percent, shorten, signed)
+HELPERS = (count, duration, number, percent, shorten)
 
 
 def render(template: str, context: Mapping[str, Any], package: str = "imboost.present") -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from imboost.present.formatting import number, percent, signed
+from imboost.present.formatting import number, percent
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,7 +35,7 @@ MISSING = "\N{EN DASH}"
 _FORMATS: dict[Kind, Callable[[float], str]] = {
     "count": "{:,.0f}".format,
     "figure": lambda value: number(value, 3),
-    "signed": signed,
+    "signed": lambda value: number(value, 3, "+"),
     "margin": lambda value: f"± {number(value, 3)}",
     "number": lambda value: number(value, 1),
     "ratio": lambda value: f"{number(value, 2)} ×",
