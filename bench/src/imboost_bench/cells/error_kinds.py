@@ -188,11 +188,9 @@ def _multiply(
 
 
 def _multiply_quantity(*factors: float) -> Kind:
-    return partial(_multiply, names=_quantities, draw=lambda rng: _pick(factors, rng))
-
-
-def _quantities(columns: Columns) -> list[str]:
-    return columns.numbers
+    return partial(
+        _multiply, names=lambda columns: columns.numbers, draw=lambda rng: _pick(factors, rng)
+    )
 
 
 def _without_negatives(columns: Columns) -> list[str]:
@@ -335,7 +333,9 @@ KINDS: dict[str, Kind] = {
     "wrong unit": _multiply_quantity(12, 60, 1000, 2.54, 1 / 12, 1 / 60, 0.001),
     "flipped sign": partial(_multiply, names=_without_negatives, draw=lambda _: -1.0),
     "sentinel": sentinel,
-    "transposed digits": partial(_rewrite, names=_quantities, change=transposed_digits),
+    "transposed digits": partial(
+        _rewrite, names=lambda columns: columns.numbers, change=transposed_digits
+    ),
     "wrong year": partial(_rewrite, names=lambda columns: columns.years, change=wrong_year),
     "swapped fields": swapped_fields,
     "typing error": partial(_respell, spell=_misspell, min_length=4),
@@ -352,9 +352,7 @@ KINDS: dict[str, Kind] = {
         _rewrite, names=lambda columns: columns.dates, change=impossible_date
     ),
     "exact duplicate": duplicate,
-    "near duplicate": partial(
-        duplicate, change=partial(_multiply, names=_quantities, draw=lambda _: 1.01)
-    ),
+    "near duplicate": partial(duplicate, change=_multiply_quantity(1.01)),
 }
 
 ADDED_ROWS = ("exact duplicate", "near duplicate")

@@ -64,11 +64,6 @@ def iwae_loss(log_w: Tensor) -> Tensor:
     return math.log(len(log_w)) - torch.logsumexp(log_w, 0)
 
 
-def cubo_loss(log_w: Tensor) -> Tensor:
-    """Negative chi bound of each row."""
-    return 0.5 * iwae_loss(2 * log_w)
-
-
 def plain_updates(X: Tensor, inliers: list[Tensor], outliers: list[Tensor]) -> None:
     """Train through warm-up and five rounds; the lists hold the answered rows by round."""
     schedule = Schedule()
@@ -93,7 +88,7 @@ def plain_updates(X: Tensor, inliers: list[Tensor], outliers: list[Tensor]) -> N
                     log_w = model(known)
                     n_inliers = len(inliers[number])
                     inlier_risk = iwae_loss(log_w[:, :n_inliers]).mean()
-                    outlier_risk = cubo_loss(log_w[:, n_inliers:]).mean()
+                    outlier_risk = 0.5 * iwae_loss(2 * log_w[:, n_inliers:]).mean()  # chi bound
                     threshold = 0.6 * threshold + 0.4 * inlier_risk.detach()
                     extra = 2 * inlier_risk - outlier_risk
                 kept = loss <= threshold
