@@ -10,7 +10,7 @@ from typing import Any
 
 from imboost.detectors.detector import Detector
 from imboost.labels import check_labels
-from imboost.stats.ranking import auc_and_ap
+from imboost.stats.ranks import auc_and_ap
 
 __all__ = ["average_precision", "roc_auc"]
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, logit
 
 from imboost.decide import Decision
-from imboost.decide.base_rate import ASSUMED_CONTAMINATION
+from imboost.decide.threshold import ASSUMED_CONTAMINATION
 from imboost.labels import unlabelled
 
 SCORES = np.random.default_rng(0).random(1000)

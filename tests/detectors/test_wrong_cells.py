@@ -6,7 +6,7 @@ import pytest
 
 from imboost import TableDetector
 from imboost.datasets.orders import mixed_table
-from imboost.decide.base_rate import ASSUMED_CONTAMINATION
+from imboost.decide.threshold import ASSUMED_CONTAMINATION
 from imboost.detectors.stack.base_learners import (
     PRIOR_SLOPE,
     prior_intercept,

@@ -8,10 +8,11 @@ from typing import Self
 import numpy as np
 
 from imboost.arrays import Floats, Indices, Mask
-from imboost.decide.base_rate import AUTO, base_rate_shift
 from imboost.decide.calibration import Calibration
 from imboost.decide.estimates import Outcome, estimate_outcome
 from imboost.decide.threshold import (
+    AUTO,
+    base_rate_shift,
     contamination_without_outliers,
     count_rows,
     estimate_contamination,
@@ -49,7 +50,7 @@ class Decision:
     are_probabilities: bool = (
         False  # whether scores are; otherwise only their ranks have a meaning
     )
-    base_rate_shift: float = 0.0  # of log-odds, without labels; see `decide.base_rate`
+    base_rate_shift: float = 0.0  # of log-odds, without labels; see `decide.threshold`
     weights: Floats | None = None
     """If the rows are a sample of a larger table, how many of its rows each of them stands for."""
 

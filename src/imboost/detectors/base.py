@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imboost.arrays import Floats, Mask
 from imboost.decide import Decision
-from imboost.decide.base_rate import AUTO
+from imboost.decide.threshold import AUTO
 from imboost.detectors.detector import Detector
 from imboost.errors import DataError, SettingError
 from imboost.labels import Labels, check_labels

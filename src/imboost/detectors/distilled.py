@@ -17,7 +17,7 @@ from imboost.detectors.base import BaseDetector
 from imboost.errors import DataError, DistillationError, SettingError
 from imboost.labels import UNLABELLED, Labels, check_labels
 from imboost.stats.log_odds import logit
-from imboost.stats.ranking import auc_and_ap
+from imboost.stats.ranks import auc_and_ap
 from imboost.tables.layout import Kind, Layout
 
 if TYPE_CHECKING:

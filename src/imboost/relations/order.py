@@ -77,13 +77,13 @@ def find_orders(
         if not _is_ordered(X[:, low], X[:, high], shuffled[:, low]):
             continue
         pair = names[low], names[high]
-        (center, spread), (other, other_spread) = map(center_and_spread, (X[:, low], X[:, high]))
+        centers, spreads = zip(*map(center_and_spread, X[:, [low, high]].T), strict=True)
         differences = evidence.parsed[pair[1]] - evidence.parsed[pair[0]]
         relation = OrderRelation(
             columns=pair,
             unit=rounding_unit(X[:, low]),
-            centers=(center, other),
-            spreads=(spread, other_spread),
+            centers=centers,
+            spreads=spreads,
             times=pair if are_times else (),
             slack=0.0 if are_times else _slack(differences),
         )

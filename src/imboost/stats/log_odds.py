@@ -11,7 +11,7 @@ MIN_PROBABILITY = 0.005  # probabilities are clipped to [0.005, 0.995], so log-o
 
 RANK_INTERCEPT, RANK_SLOPE = -3.0, 1.5
 """Log-odds of the median row, and their increase per unit of the rank's normal quantile, before
-calibration. Without labels, probabilities rest on `imboost.decide.base_rate` instead."""
+calibration. Without labels, probabilities rest on `imboost.decide.threshold` instead."""
 
 
 def logit(probability: Floats, smallest: float = MIN_PROBABILITY) -> Floats:

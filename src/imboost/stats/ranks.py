@@ -1,4 +1,4 @@
-"""Ranks of values among the training rows."""
+"""Ranks of values among the training rows, and of outliers among scores."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from imboost.arrays import Floats, Indices
+from imboost.labels import OUTLIER, UNLABELLED, Labels, has_both_classes
 
 MAX_KNOTS = 10_000  # values of a column between which ranks are interpolated
 
@@ -85,3 +87,21 @@ class NormalScores(RankTransform):
         """Rank the training values, an array of shape (n_rows, n_columns)."""
         ranks = super().fit(X)
         return cls(ranks.values, ndtri(ranks.ranks), ranks.starts)
+
+
+def auc_and_ap(labels: Labels, scores: Floats) -> tuple[float, float]:
+    """Return the area under the ROC curve and the average precision of the labelled rows.
+
+    Both are nan without labels of both classes.
+
+    >>> auc_and_ap(np.array([0, -1, 0, 1]), np.array([0.1, 0.9, 0.2, 0.3]))
+    (1.0, 1.0)
+    """
+    if not has_both_classes(labels):
+        return float("nan"), float("nan")
+    known = labels != UNLABELLED
+    is_outlier, known_scores = labels[known] == OUTLIER, scores[known]
+    return (
+        float(roc_auc_score(is_outlier, known_scores)),
+        float(average_precision_score(is_outlier, known_scores)),
+    )

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from imboost.arrays import Floats, Mask
-from imboost.decide.base_rate import base_rate_shift
+from imboost.decide.threshold import base_rate_shift
 from imboost.detectors.stack.forests import Forest
 from imboost.labels import Labels
 from imboost.parallel import limit_library_threads
