@@ -72,8 +72,6 @@ class Decision:
 
         Parameters
         ----------
-        scores, labels, weights, are_probabilities
-            As in the class.
         contamination : float or "auto"
             Share of the rows, or of the table they are a sample of, above the threshold. With
             "auto" and labels of both classes, rows with a probability of at least 0.5 are
@@ -150,16 +148,9 @@ class Decision:
     ) -> Self:
         """Return the decision with another threshold.
 
-        Parameters
-        ----------
-        score : float, optional
-            The threshold itself.
-        contamination : float, optional
-            Share of the training rows, or of the table they are a sample of, above the
-            threshold.
-        precision : float, optional
-            Expected share of outliers among the training rows above the threshold; the lowest
-            threshold that reaches it is chosen.
+        Either the threshold itself, or the share of the training rows (or of the table they are a
+        sample of) above it, or the expected share of outliers among these; the lowest threshold
+        that reaches this precision is chosen.
         """
         if [score, contamination, precision].count(None) != 2:
             raise SettingError("set_threshold takes one of score, contamination and precision.")

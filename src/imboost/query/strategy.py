@@ -20,16 +20,8 @@ class QueryStrategy(Protocol):
     def select(self, scores: Scores, candidates: Indices, n: int, rng: Rng) -> Indices:
         """Return `n` distinct rows of `candidates`, or all if there are fewer.
 
-        Parameters
-        ----------
-        scores : array of shape (n_rows,)
-            A detector's `query_scores_`, one for every training row.
-        candidates : array of int
-            Rows that may be selected: those without an answer.
-        n : int
-            Number of rows to select, at least 1.
-        rng : numpy Generator
-            Source of all randomness.
+        `scores` are a detector's `query_scores_` of all training rows, `candidates` the rows that
+        have no answer, and `rng` is the source of all randomness.
         """
 
 
@@ -40,12 +32,8 @@ class AdaptiveStrategy(QueryStrategy, Protocol):
     def update(self, round_labels: Labels, all_labels: Labels) -> None:
         """Update the state at the end of a round; every label is INLIER or OUTLIER.
 
-        Parameters
-        ----------
-        round_labels : array
-            Labels of the rows that the strategy selected and that got a label in this round.
-        all_labels : array
-            All labels that the detector was trained with, in any order; corrections included.
+        `round_labels` are those of rows that the strategy selected and that got a label in this
+        round, `all_labels` those that the detector was trained with, in any order.
         """
 
 
