@@ -29,7 +29,7 @@ def workspace(tmp_path):
     workspace = Workspace(Session(detector, table, log=log, random_state=0), n_questions=4)
     yield workspace
     workspace.stop()
-    workspace.wait_until_stopped(30)
+    workspace.wait_until_stopped()
     workspace.session.close()
 
 
