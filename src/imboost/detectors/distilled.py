@@ -206,6 +206,8 @@ def distill(
     takes. The labels serve the comparison with the teacher; by default they are the teacher's if
     the table is its training table. With `check`, too large a difference is an error.
     """
+    from imboost.training.distillation import fit_student, standard_scaling
+
     X = teacher._check_table(encode(cells))
     if len(X) < MIN_ROWS:
         raise DataError(f"Distilling needs at least {MIN_ROWS} rows, got {len(X)}.")
@@ -232,7 +234,13 @@ def distill(
     student._seed = teacher._seed
     student._layout = Layout(tuple(one for one in layout.features if one.kind != Kind.RULE))
     student.n_features_in_ = student._layout.n_columns
-    student._network = _train(rows, targets, len(training), student._layout, teacher._seed)
+    student._network = fit_student(
+        rows[:, : student.n_features_in_],
+        logit(targets, MIN_PROBABILITY),
+        np.repeat([REAL_ROW_WEIGHT, 1.0], [len(training), len(drawn)]),
+        standard_scaling(rows[: len(training), : layout.n_of_kind(Kind.NUMERIC)]),
+        teacher._seed,
+    )
 
     visible = X[:, : student.n_features_in_]  # rules are the last columns
     student._n_rows = teacher._n_rows
@@ -262,20 +270,6 @@ def _split_rows(labels: Labels, rng: np.random.Generator) -> tuple[Indices, Indi
     by_label = used[np.argsort(-labels[used], kind="stable")]
     is_held_out = np.arange(len(used)) % HELD_OUT == 0
     return by_label[is_held_out], by_label[~is_held_out]
-
-
-def _train(
-    rows: Floats, probabilities: Floats, n_real: int, layout: Layout, seed: int
-) -> Perceptron:
-    """Return a network fitted to the teacher's scores; the first `n_real` rows are not drawn."""
-    from imboost.training.distillation import Perceptron, fit_student, standard_scaling
-
-    targets = logit(probabilities, MIN_PROBABILITY)
-    weights = np.repeat([REAL_ROW_WEIGHT, 1.0], [n_real, len(rows) - n_real])
-    numbers = rows[:n_real, : layout.n_of_kind(Kind.NUMERIC)]
-    network = Perceptron(standard_scaling(numbers), layout.n_columns, seed)
-    fit_student(network, rows[:, : layout.n_columns], targets, weights, seed)
-    return network
 
 
 def draw_rows(

@@ -50,7 +50,6 @@ class ShallowDetector(BaseDetector):
         return self._score_preprocessed(self._preprocess(X))
 
     def _preprocess(self, X: NDArray[Any]) -> Floats:
-        """Scale a table and impute its missing values."""
         return impute(self._scaling.transform(X), self._medians)
 
     @abstractmethod
@@ -81,8 +80,7 @@ class ScoreFeatureClassifier(ShallowDetector):
         """Return the scores of the unsupervised detectors: (rows, scores)."""
 
     @abstractmethod
-    def _fit_classifier(self, features: Floats, labels: Labels) -> Any:
-        """Fit a classifier to labelled rows."""
+    def _fit_classifier(self, features: Floats, labels: Labels) -> Any: ...
 
     @abstractmethod
     def _classify(self, features: Floats, mean_rank: Floats) -> Floats:

@@ -44,9 +44,6 @@ class Backbone(nn.Module, ABC):
         for each sample by itself, which updates the running averages `n_samples` times.
     """
 
-    saved_settings: ClassVar[tuple[str, ...]] = ("n_features", "n_members", "n_samples")
-    """Arguments of the constructor that are part of the state."""
-
     fills_missing: ClassVar[bool] = True
     """Whether the mean of a column, or 0.5, takes the place of a missing value."""
 
@@ -112,8 +109,8 @@ class Backbone(nn.Module, ABC):
 
     def state(self) -> dict[str, Any]:
         """Return the arguments of the constructor and the weights."""
-        settings = {name: getattr(self, name) for name in self.saved_settings}
-        return {**settings, "weights": self.state_dict()}
+        names = ("n_features", "n_members", "n_samples", "logvar_weight", "layout")
+        return {name: getattr(self, name) for name in names} | {"weights": self.state_dict()}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:

@@ -89,5 +89,4 @@ class _MemberDensity(nn.Module):
 
 
 def _without_dots(name: str) -> str:
-    """Return a name that an attribute of a module may have."""
-    return name.replace(".", "-")
+    return name.replace(".", "-")  # attributes of modules may have no dots

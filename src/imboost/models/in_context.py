@@ -218,7 +218,6 @@ def _heads(mapped: Tensor, n_parts: int, n_heads: int) -> list[Tensor]:
 
 
 def _join(heads: Tensor) -> Tensor:
-    """Undo the split into heads."""
     return heads.transpose(-3, -2).flatten(-2)
 
 

@@ -43,8 +43,6 @@ class MLPVAE(Backbone):
     Parameters are those of `Backbone`.
     """
 
-    saved_settings = (*Backbone.saved_settings, "logvar_weight", "layout")
-
     def _build(self, generator: torch.Generator) -> None:
         self.log_density = CellDensity(self.layout, self.logvar_weight)
         n_members, n_features = self.n_members, self.n_features

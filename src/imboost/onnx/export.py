@@ -15,7 +15,6 @@ import torch
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from imboost.arrays import Floats
 from imboost.detectors import BaseDetector
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import PersistenceError, SettingError, require
@@ -59,6 +58,8 @@ def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> Non
     """
     require("The export to ONNX", "export", "onnx", "onnxruntime", "onnxscript")
     check_is_fitted(detector)
+    import onnxruntime
+
     from onnx import helper
 
     scorer: torch.nn.Module
@@ -84,7 +85,14 @@ def export_onnx(detector: TableDetector | BaseDetector, path: Path | str) -> Non
     }
     helper.set_model_props(model, facts)
     content = model.SerializeToString()
-    _check_scores(content, inputs, detector.decision_function(rows), type(detector).__name__)
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    [scores] = session.run(["score"], inputs)
+    error = relative_errors(scores, detector.decision_function(rows)).max()
+    if not error <= TOLERANCE:  # also if it is nan
+        raise PersistenceError(
+            f"The graph of {type(detector).__name__} does not score as the detector does: one "
+            f"score differs by {error:.2g}. It was not written."
+        )
     Path(path).write_bytes(content)
 
 
@@ -216,17 +224,3 @@ def _name_inputs(model: ModelProto, inputs: Inputs, categories: Categories) -> N
         del field[:]
         field.extend(copies)
     model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
-
-
-def _check_scores(model: bytes, inputs: Inputs, expected: Floats, name: str) -> None:
-    """Raise unless ONNX Runtime returns the expected scores."""
-    import onnxruntime
-
-    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
-    [scores] = session.run(["score"], inputs)
-    error = relative_errors(scores, expected).max()
-    if not error <= TOLERANCE:  # also if it is nan
-        raise PersistenceError(
-            f"The graph of {name} does not score as the detector does: one score differs by "
-            f"{error:.2g}. It was not written."
-        )

@@ -14,7 +14,7 @@ import pyarrow as pa
 import safetensors.numpy
 from sklearn.utils.validation import check_is_fitted
 
-from imboost.arrays import Floats
+from imboost.arrays import Floats, Mask
 from imboost.detectors import BaseDetector, Detector
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import PersistenceError, SettingError, first_line
@@ -151,14 +151,14 @@ def load(folder: Path | str) -> TableDetector | BaseDetector:
         expected = decoder.decode(structure["check"])
         with np.errstate(all="ignore"):  # wrong numbers are noticed below
             found = _check_predictions(detector)
-        agreement = {name: _agreement(found[name], expected[name]) for name in found}
+        is_equal = {name: _are_equal(found[name], expected[name]) for name in found}
     except Exception as error:  # an invalid file may raise anything
         reason = f"it lacks {error}" if isinstance(error, KeyError) else first_line(error)
         raise PersistenceError(
             f"{folder} cannot be read: {reason}. {_remedy(structure)}"
         ) from None
-    for name, fraction in agreement.items():
-        if fraction < MIN_EQUAL_SCORES:
+    for name, equal in is_equal.items():
+        if np.mean(equal) < MIN_EQUAL_SCORES:
             raise PersistenceError(
                 f"{folder} does not reproduce the {name} it had when it was saved. "
                 f"{_remedy(structure)}"
@@ -187,11 +187,10 @@ def _check_predictions(detector: Detector) -> dict[str, Floats]:
     }
 
 
-def _agreement(found: Floats, expected: Floats) -> float:
-    """Return the fraction of rows with the same value, up to rounding."""
+def _are_equal(found: Floats, expected: Floats) -> Mask:
     if found.shape != expected.shape or not len(found):
         raise ValueError("it has no results of the rows to check it with")
-    return float(np.mean(relative_errors(found, expected) <= TOLERANCE))
+    return relative_errors(found, expected) <= TOLERANCE
 
 
 def _read_structure(folder: Path, contents: dict[str, bytes]) -> dict[str, Any]:

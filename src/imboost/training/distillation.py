@@ -92,9 +92,10 @@ def standard_scaling(numbers: Floats) -> MinMaxScaling:
 
 
 def fit_student(
-    network: Perceptron, rows: Floats, targets: Floats, weights: Floats, seed: int
-) -> None:
+    rows: Floats, targets: Floats, weights: Floats, scaling: MinMaxScaling, seed: int
+) -> Perceptron:
     """Minimise the weighted squared error, and put the unit of the targets into the network."""
+    network = Perceptron(scaling, rows.shape[1], seed)
     center, scale = float(targets.mean()), float(targets.std()) or 1.0
     x = network.scale(torch.from_numpy(rows))
     y = torch.from_numpy((targets - center) / scale).float()
@@ -117,7 +118,7 @@ def fit_student(
     with torch.no_grad():
         network.last.weight.mul_(scale)
         network.last.bias.mul_(scale).add_(center)
-    network.requires_grad_(False)
+    return network.requires_grad_(False)
 
 
 @torch.inference_mode()

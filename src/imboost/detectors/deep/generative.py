@@ -119,7 +119,6 @@ class GenerativeDetector(NetworkDetector):
         )
 
     def _snapshot(self) -> dict[str, Tensor]:
-        """Return a copy of the model's state."""
         return {name: value.clone() for name, value in self._model.state_dict().items()}
 
     def _freeze(self, snapshots: list[dict[str, Tensor]] | None = None) -> None:
