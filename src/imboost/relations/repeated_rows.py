@@ -40,16 +40,17 @@ class RepeatedRows:
         columns = tuple(parsed)
         parts = hash_columns(parsed, columns)
         bits = np.array([information(part) for part in parts])
-        total, limit = parts.sum(axis=0), MAX_REPEATED * parts.shape[1]
-        needed = np.log2(parts.shape[1]) + EXTRA_BITS
-        exact = repeated(total[bits.sum(axis=0) >= needed])
-        exact = exact if np.isin(total, exact).sum() <= limit else exact[:0]
-        near: list[Hashes] = []
-        for part, part_bits in zip(parts, bits, strict=True):
-            rest = total - part
-            hashes = repeated(rest[bits.sum(axis=0) - part_bits >= needed])
-            is_rare = len(columns) >= MIN_COLUMNS and np.isin(rest, hashes).sum() <= limit
-            near.append(hashes if is_rare else hashes[:0])
+        total, all_bits, n = parts.sum(axis=0), bits.sum(axis=0), parts.shape[1]
+
+        def rare(hashes: Hashes, known_bits: Floats) -> Hashes:
+            """Return the repeated hashes, unless too many rows have them."""
+            found = repeated(hashes[known_bits >= np.log2(n) + EXTRA_BITS])
+            return found if np.isin(hashes, found).sum() <= MAX_REPEATED * n else found[:0]
+
+        exact, near = rare(total, all_bits), [total[:0]] * len(columns)
+        if len(columns) >= MIN_COLUMNS:
+            pairs = zip(parts, bits, strict=True)
+            near = [rare(total - part, all_bits - part_bits) for part, part_bits in pairs]
         if not len(exact) and not any(len(hashes) for hashes in near):
             return None
         return cls(columns, exact, near)
