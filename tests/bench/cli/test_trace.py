@@ -49,8 +49,8 @@ def test_a_trace_prints_its_findings_and_the_files_written(traced):
     for variant in ("constant weights", "decaying weights", "losses with K = 16"):
         assert variant in result.stdout
     assert f"wrote {out / 'trace_ash.html'}" in result.stdout
-    assert f"{N_UPDATES}/{N_UPDATES}" in result.stderr
-    assert f"{N_UPDATES}/{N_UPDATES}" not in result.stdout
+    assert "updates" in result.stderr
+    assert "100%" in result.stderr
 
 
 @pytest.mark.parametrize(
