@@ -67,10 +67,6 @@ class DataError(IMBoostError):
     """A data file that is missing, damaged or not of the expected layout."""
 
 
-class OneClassSplitError(DataError):
-    """A random split whose training or test rows are all inliers or all outliers."""
-
-
 class DistillationError(IMBoostError):
     """A distilled model whose scores differ too much from those of its teacher."""
 
@@ -89,7 +85,3 @@ class TrainingError(IMBoostError):
 
 class StoreError(IMBoostError):
     """A session store that cannot be read or written; what it acknowledged is kept."""
-
-
-class ResultsError(IMBoostError):
-    """A benchmark result file that is missing, damaged or of another layout."""

@@ -20,7 +20,6 @@ from imboost.datasets.orders import mixed_table
 from imboost.detectors import DETECTORS
 from imboost.errors import IMBoostError, PersistenceError, SettingError
 from imboost.persistence.class_registry import CLASSES
-from imboost.persistence.codec import Decoder
 from imboost.persistence.saved_model import FORMAT, check_savable
 
 FILES = {"model.json", "arrays.safetensors", "checksums.txt"}
@@ -237,15 +236,3 @@ def test_only_saved_models_and_empty_folders_are_replaced(planted, tmp_path):
             persistence.save(detector, tmp_path / name)
     assert (tmp_path / "notes" / "precious.txt").read_text() == "kept"
     assert {path.name for path in tmp_path.iterdir()} == {"new", "empty", "notes", "file"}
-
-
-def test_times_of_models_saved_before_the_classes_were_joined_are_read():
-    numbers = {"class": "ReferenceNumbers", "state": {"values": {"array": "a"}, "missing": 0.25}}
-    numbers["state"]["values"]["order"] = "C"
-    times = {"array": "b", "order": "C"}
-    coded = {"class": "ReferenceTimes", "state": {"moments": numbers, "times_of_day": times}}
-    decoder = Decoder(CLASSES, {"a": np.array([1e9, 2e9]), "b": np.array([3600.0])})
-    found = decoder.decode(coded)
-    assert (found.values.tolist(), found.missing) == ([1e9, 2e9], 0.25)
-    assert found.times_of_day.tolist() == [3600.0]
-    assert decoder.decode(numbers).times_of_day.tolist() == []

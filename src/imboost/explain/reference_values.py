@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -35,8 +35,7 @@ class ReferenceNumbers:
 
     values: Floats  # up to `MAX_VALUES` evenly spaced quantiles, from minimum to maximum
     missing: float  # share of the rows in which the value is missing
-    times_of_day: Floats = field(default_factory=lambda: np.zeros(0))
-    """Seconds since midnight, sorted; empty for numbers and mere dates."""
+    times_of_day: Floats  # seconds since midnight, sorted; empty for numbers and mere dates
 
     @classmethod
     def fit(cls, values: Floats, *, are_times: bool = False) -> Self:
@@ -76,16 +75,6 @@ class ReferenceNumbers:
                 if any(time) and min(time) < min(RARE_TIME, *moment):
                     positions[at] = _by_tails(*time, Position.EARLIER, Position.LATER)
         return positions
-
-
-class ReferenceTimes:
-    """What models saved before have in place of `ReferenceNumbers` with times of day."""
-
-    @staticmethod
-    def from_state(state: Mapping[str, Any]) -> ReferenceNumbers:
-        """Return the numbers and times in one object."""
-        moments: ReferenceNumbers = state["moments"]
-        return replace(moments, times_of_day=state["times_of_day"])
 
 
 @dataclass(frozen=True, eq=False)

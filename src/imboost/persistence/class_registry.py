@@ -29,7 +29,7 @@ _NAMES = {
     "imboost.detectors.stack.training_rows": "TrainingRows",
     "imboost.detectors.stack.unsupervised": "UnsupervisedScores",
     "imboost.detectors.table_detector": "TableDetector",
-    "imboost.explain.reference_values": "ReferenceCategories ReferenceNumbers ReferenceTimes",
+    "imboost.explain.reference_values": "ReferenceCategories ReferenceNumbers",
     "imboost.models.diffusion": "DiffusionModel",
     "imboost.models.flow": "NormalisingFlow",
     "imboost.models.mlp_vae": "MLPVAE",

@@ -32,7 +32,7 @@ from imboost.persistence.model_folder import (
 )
 from imboost.stats.score_errors import TOLERANCE, relative_errors
 
-FORMAT = 6  # increased whenever older model folders can no longer be read
+FORMAT = 7  # increased whenever older model folders can no longer be read
 
 MIN_EQUAL_SCORES = 0.9
 """Fraction of check rows whose scores, probabilities and decisions must agree. Not all: rounding

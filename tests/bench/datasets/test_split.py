@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imboost.datasets.dataset import Dataset
-from imboost.errors import DataError, OneClassSplitError, UnknownNameError
-from imboost_bench.datasets.splits import limit_outliers, split_dataset
+from imboost.errors import DataError, UnknownNameError
+from imboost_bench.datasets.splits import OneClassSplitError, limit_outliers, split_dataset
 
 
 def numbered(n_inliers, n_outliers):

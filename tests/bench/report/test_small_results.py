@@ -4,12 +4,11 @@ import csv
 
 import pytest
 
-from imboost.errors import ResultsError
 from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.report import write_report
 from imboost_bench.report.figures import time_marks
 from imboost_bench.run.protocol import RoundResult
-from imboost_bench.run.results import ResultFile
+from imboost_bench.run.results import ResultFile, ResultsError
 from report_making import csv_table, lines_of, report_on, text_of
 from result_lines import failed_line, run_lines
 

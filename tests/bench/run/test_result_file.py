@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from imboost.errors import ResultsError
 from imboost_bench.run.protocol import RoundResult, RunSpec
-from imboost_bench.run.results import ResultFile
+from imboost_bench.run.results import ResultFile, ResultsError
 
 
 def lines_of(dataset="thyroid", seed=100, rounds=2, **figures):

@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from imboost.datasets.dataset import Dataset
-from imboost.errors import DataError, OneClassSplitError, UnknownNameError
+from imboost.errors import DataError, UnknownNameError
 from imboost.labels import INLIER, OUTLIER
 
 STRATIFIED, RANDOM = "stratified", "random"
 SPLITS = (STRATIFIED, RANDOM)
 """Splits with the same fraction of outliers in training and test rows, or at random."""
+
+
+class OneClassSplitError(DataError):
+    """A random split whose training or test rows are all inliers or all outliers."""
 
 
 @dataclass(frozen=True, eq=False)

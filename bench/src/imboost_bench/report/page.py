@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from imboost.errors import ResultsError
 from imboost.present.formatting import count
 from imboost.present.pages import render
 from imboost_bench.analysis.method_key import PAPER_PROTOCOL
@@ -14,7 +13,7 @@ from imboost_bench.report.contents import PAPER_TABLES, ablation_table, report_t
 from imboost_bench.report.data_sets import data_set_table
 from imboost_bench.report.figures import draw_figures
 from imboost_bench.run.protocol import RoundResult
-from imboost_bench.run.results import ResultFile
+from imboost_bench.run.results import ResultFile, ResultsError
 
 
 def write_report(folder: Path, against: str | None = None, data: Path | None = None) -> list[Path]:

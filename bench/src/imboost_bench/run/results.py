@@ -11,7 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from imboost.errors import ResultsError
+from imboost.errors import IMBoostError
 from imboost_bench.run.protocol import RunLine, RunSpec
 
 Line = TypeVar("Line", bound=RunLine)
@@ -25,6 +25,10 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "str": str,
     "bool": lambda text: text == "True",
 }
+
+
+class ResultsError(IMBoostError):
+    """A result file that is missing, damaged or of another layout."""
 
 
 class ResultFile(Generic[Line]):

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from imboost.datasets.dataset import Dataset
-from imboost.errors import OneClassSplitError
 from imboost_bench.datasets.adbench import ADBenchFile, read_dataset
+from imboost_bench.datasets.splits import OneClassSplitError
 from imboost_bench.run.plan import Plan
 from imboost_bench.run.protocol import RunSpec
 from imboost_bench.run.results import Line, ResultFile
