@@ -22,7 +22,7 @@ from imboost.present.formatting import percent
 from imboost.present.rows import RowView
 from imboost.scoring import pipeline
 from imboost.scoring.row_selection import SelectedRows
-from imboost.scoring.writer import score_lines
+from imboost.scoring.score_files import score_lines
 from imboost.tables.files import TableFiles
 from imboost.tables.frames import to_arrow
 from page_reading import outside_addresses, tags
@@ -185,7 +185,7 @@ def test_a_row_that_is_not_written_is_an_error(tmp_path, data, model, monkeypatc
     def lose_a_row(batch, *more):
         return score_lines(batch, *more).slice(1)
 
-    monkeypatch.setattr("imboost.scoring.writer.score_lines", lose_a_row)
+    monkeypatch.setattr("imboost.scoring.score_files.score_lines", lose_a_row)
     out = tmp_path / "scores.csv"
     assert "Read 300 rows but wrote 29" in refused("score", model, data, "--out", out)
     assert list(tmp_path.iterdir()) == []
@@ -269,7 +269,7 @@ def test_an_interrupted_run_leaves_no_file(tmp_path, data, model, monkeypatch):
 
     out = tmp_path / "scores.csv"
     out.write_text("of yesterday")
-    monkeypatch.setattr("imboost.scoring.writer.score_lines", interrupt)
+    monkeypatch.setattr("imboost.scoring.score_files.score_lines", interrupt)
     assert run_program("score", model, data, "--out", out).code == 130
     assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
     assert out.read_text() == "of yesterday"
@@ -279,11 +279,11 @@ def test_a_program_that_is_reported_to_end_leaves_no_file(tmp_path, data, model)
     code = (
         "import signal\n"
         "from imboost.cli import main as cli\n"
-        "from imboost.scoring import writer\n"
+        "from imboost.scoring import score_files\n"
         "def write(*_):\n"
         "    print('writing', flush=True)\n"
         "    signal.pause()\n"
-        "writer.score_lines = write\n"
+        "score_files.score_lines = write\n"
         "cli.main()\n"
     )
     arguments = ["score", str(model), str(data), "--out", str(tmp_path / "scores.csv")]

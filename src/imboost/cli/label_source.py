@@ -43,7 +43,7 @@ class Source:
         if (files := self.copy_from) is None:
             return
         from imboost.scoring.candidate_pool import needs_pool, store_pool
-        from imboost.scoring.writer import write_table
+        from imboost.scoring.table_writers import write_table
 
         if not needs_pool(files):
             with stage(f"reading {self.table}"):

@@ -41,7 +41,8 @@ def log(
 ) -> None:
     """Summarise the history of a session, export it or replay it."""
     require("imboost log", "sessions", "sqlalchemy", "alembic")
-    from imboost.scoring.writer import PREDICTED, check_score_path, write_table
+    from imboost.scoring.score_files import PREDICTED, check_score_path
+    from imboost.scoring.table_writers import write_table
     from imboost.session import Session
     from imboost.session.export import history_table, score_table
     from imboost.session.store import SQLLog

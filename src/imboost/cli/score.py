@@ -83,7 +83,7 @@ def score(
 
       imboost score orders.model s3://shop/orders --out s3://shop/scores --engine ray
     """
-    from imboost.scoring.writer import check_score_path
+    from imboost.scoring.score_files import check_score_path
     from imboost.tables.read_options import STANDARD_STREAM
 
     n_reasons = parse_reasons(reasons)
@@ -115,7 +115,7 @@ def parse_reasons(text: str | None) -> int | None:
     """
     if text is None or text == OUTLIERS:
         return None if text is None else 0
-    from imboost.scoring.writer import MAX_EXPLAINED
+    from imboost.scoring.score_files import MAX_EXPLAINED
 
     if not text.isdecimal() or not 1 <= int(text) <= MAX_EXPLAINED:
         raise SettingError(
@@ -155,8 +155,13 @@ def _write(
     """Write the scores and, unless `n_reasons` is None, reasons; return the number of reasons."""
     from imboost.scoring.pipeline import Summary
     from imboost.scoring.row_selection import TopRows, identifier_columns
+    from imboost.scoring.score_files import (
+        MAX_EXPLAINED,
+        find_reasons,
+        write_reasons,
+        write_scores,
+    )
     from imboost.scoring.table_writers import WriteOptions, open_writer
-    from imboost.scoring.writer import MAX_EXPLAINED, find_reasons, write_reasons, write_scores
     from imboost.tables.roles import Role
 
     numeric = (column.name for column in detector.schema_ if column.role == Role.NUMERIC)

@@ -25,7 +25,7 @@ from imboost.labelling.workspace import Workspace
 from imboost.persistence.model_folder import CHECKSUMS
 from imboost.present.formatting import count
 from imboost.present.report import ReportSample, render_report
-from imboost.scoring.writer import free_name
+from imboost.scoring.score_files import free_name
 from imboost.session.export import history_table, score_table
 from imboost.session.store import SQLLog
 from imboost.tables.cells import is_text, to_text

@@ -60,7 +60,7 @@ class CellView:
 class RowView:
     """A row: what the model and people know about it, and some of its cells.
 
-    The first fields are those of `imboost.scoring.writer`; `rank` and `answer` are None
+    The first fields are those of `imboost.scoring.score_files`; `rank` and `answer` are None
     where they are unknown.
     """
 

@@ -24,8 +24,8 @@ from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, SettingError
 from imboost.scoring.pipeline import Summary, score_batches
 from imboost.scoring.row_selection import identifier_columns
+from imboost.scoring.score_files import PREDICTED, write_scores
 from imboost.scoring.table_writers import Write
-from imboost.scoring.writer import PREDICTED, write_scores
 from imboost.tables.arrow_files import file_system, parquet_metadata
 from imboost.tables.files import Part, TableParts
 

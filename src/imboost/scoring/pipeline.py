@@ -1,7 +1,7 @@
 """Score a table of any size: scan, parse each batch once, score and write.
 
 `scan` numbers the rows of a table, `score_batch` parses, encodes and scores a batch, and
-`imboost.scoring.writer.write_scores` writes it. Threads execute this on one machine, and Ray
+`imboost.scoring.score_files.write_scores` writes it. Threads execute this on one machine, and Ray
 (`imboost.scoring.ray_engine`) executes it for each part of a table.
 """
 

@@ -21,6 +21,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from imboost.errors import DataError, require
+from imboost.persistence.atomic_write import atomic_write
 from imboost.tables.cells import is_text, to_cell
 from imboost.tables.files import ending_of
 from imboost.tables.names import NUMBER
@@ -161,6 +162,12 @@ WRITERS: dict[str, Callable[[Path, pa.Schema, WriteOptions], AbstractContextMana
     ".xlsx": _excel_writer,
 }
 """Writers by the ending of a file name."""
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write an Arrow table atomically; the extension decides the format."""
+    with atomic_write(path) as draft, open_writer(draft, table.schema) as write:
+        write(table)
 
 
 def check_excel_package() -> None:

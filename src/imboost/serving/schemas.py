@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from imboost.detectors.table_detector import TableDetector
-from imboost.scoring.writer import PREDICTED, SCORE_COLUMNS
+from imboost.scoring.score_files import PREDICTED, SCORE_COLUMNS
 from imboost.tables.encoder import CategoryEncoder, ColumnEncoder
 from imboost.tables.roles import Role
 from imboost.tables.schema import ColumnSchema

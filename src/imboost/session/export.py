@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from imboost.detectors.detector import Detector
-from imboost.scoring.writer import SCORE_COLUMNS, schema_of
+from imboost.scoring.score_files import SCORE_COLUMNS, schema_of
 from imboost.session.log import Answered, Entry, Withdrawn, start_of
 from imboost.session.state import SessionState
 from imboost.session.trainer import rank

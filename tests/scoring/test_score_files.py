@@ -1,6 +1,6 @@
 """What a row's score comes with has one set of names."""
 
-from imboost.scoring.writer import PREDICTED, SCORE_COLUMNS, schema_of
+from imboost.scoring.score_files import PREDICTED, SCORE_COLUMNS, schema_of
 from imboost.serving.schemas import Score
 
 
