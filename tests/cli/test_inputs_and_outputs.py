@@ -316,5 +316,5 @@ def test_a_table_of_an_sqlite_file_is_labelled_without_options(tmp_path, monkeyp
 
 
 def test_piped_tables_need_a_session_and_no_terminal(tmp_path):
-    assert "give a file" in refused("label", "-", "--terminal")
+    assert "name a file" in refused("label", "-", "--terminal")
     assert "name a file of the session" in refused("label", "-", "--no-browser")

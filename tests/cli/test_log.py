@@ -35,7 +35,7 @@ def test_the_summary_counts_what_happened(folder, session):
     text = run_well("log", folder / "orders.session").text
     assert "Session 'default': 300 rows, started 20" in text
     assert "Rounds: 1. Questions: 10, of which 4 open." in text
-    assert "Answers: answer 9, withdrawal 1." in text
+    assert "Entries: 9 answers, 1 withdrawal." in text
     assert "By person: Ada 6, Bob 2, (no name) 2." in text
     assert "Rows by answer: inlier 2, outlier 1, unsure 1, skip 1." in text
     assert "Conflicts: 1 row without a label until resolved." in text

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -7,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from imboost.cli import main as cli
+from imboost.detectors.registry import DETECTORS, known_detectors
 
 HEAVY = ("torch", "sklearn", "numpy", "matplotlib", "pyarrow", "fastapi")
 
@@ -123,3 +125,9 @@ def test_help_shows_an_example(command):
     output = CliRunner().invoke(cli.app, [command, "-h"], env={"COLUMNS": "120"}).output
     assert "For example:" in output
     assert output.count(f"imboost {command} ") >= 1
+
+
+def test_fit_names_the_detectors_of_the_package_alone():
+    output = CliRunner().invoke(cli.app, ["fit", "-h"], env={"COLUMNS": "300"}).output
+    [line] = [line for line in output.splitlines() if "--detector" in line]
+    assert set(re.findall(r"\w+", line)) & set(known_detectors()) == set(DETECTORS)

@@ -61,7 +61,7 @@ def fit(
         typer.Option(
             metavar="NAME",
             help="stack, the most accurate; imboost, altbi or odim, deep detectors that explain "
-            "rows too; trees, oc, sb or dsad.",
+            "rows too; trees or pretrained.",
         ),
     ] = DEFAULT_DETECTOR,
     scaling: Annotated[

@@ -137,7 +137,7 @@ def label(
         require("imboost label", "label", *PACKAGES)
         check_server(host, token)
     if terminal and data == Path("-"):
-        raise SettingError("--terminal reads answers from standard input: give a file.")
+        raise SettingError("Standard input is for answers with --terminal: name a file with DATA.")
     source = find_source(data, session, name, options)
     settings = {
         "detector": detector,

@@ -81,11 +81,13 @@ def _summarise(name: str, entries: list[Entry], history: pa.Table) -> None:
 
     started, state = start_of(entries), SessionState(entries)
     progress = state.progress()
+    kinds = Counter(history["kind"].to_pylist()).most_common()
+    entries_of_kind = [count(n, kind) for kind, n in kinds]
     say(
         f"Session '{name}': {count(started.n_rows, 'row')}, started "
         f"{started.when:%Y-%m-%d %H:%M} UTC.",
         f"Rounds: {state.round}. Questions: {state.n_asked:,}, of which {progress.n_open:,} open.",
-        f"Answers: {_list(Counter(history['kind'].to_pylist()))}.",
+        f"Entries: {', '.join(entries_of_kind) or 'none'}.",
     )
     if len(history):
         people = Counter(who or "(no name)" for who in history["who"].to_pylist())

@@ -76,7 +76,7 @@ def _kind(entry: Answered | Withdrawn, state: SessionState) -> str:
 
 
 def score_table(session: Session, detector: Detector) -> pa.Table:
-    """Return what a trained detector and the answers say about every row of a session's `X`."""
+    """Return a table with the score, the prediction and the answer of every row of `session.X`."""
     scores, decision, rows = detector.decision_scores_, detector.decision_, session.rows.numbers
     answers = session.answers
     return pa.table(

@@ -164,7 +164,7 @@ class DatetimeEncoder:
         return self._moments(values, "s")
 
     def decode(self, columns: Matrix) -> list[Cell]:
-        """Return datetimes to the minute, or to the day where they spread over many days."""
+        """Return the datetimes of encoded rows, to the day if the column spans many days."""
         seconds = self.scaling.inverse_transform(columns[:, 0])
         return self._moments(seconds, "D" if self.scaling.scale > DAY else "m")
 

@@ -42,7 +42,7 @@ DECODER_BATCH_NORMS = ("joint", "per-sample")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NetworkDetector(BaseDetector):
-    """Min-max scaling, device and random generators of a deep detector."""
+    """Base class of detectors that train a network: scaling, device and random generators."""
 
     unsaved_attributes = ("_model", "_optimiser")
 
