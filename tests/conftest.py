@@ -15,7 +15,6 @@ QUICK = {
     "dsad": {"pretrain_epochs": 3, "train_epochs": 3, "round_epochs": 2},
     "xgbod": {"n_trees": 10, "max_reference_rows": 100},
     "aad": {"n_trees": 20},
-    "pine": {"n_trees": 20, "n_spare_trees": 20},
     "trees": {"n_trees": 20, "n_isolation_trees": 20},
     "stack": {"n_trees": 20, "n_isolation_trees": 20},
     "pretrained": {"n_isolation_trees": 20},

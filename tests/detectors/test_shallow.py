@@ -10,9 +10,9 @@ from imboost.detectors import Trees
 from imboost.detectors.shallow import NeighborDistances
 from imboost.labels import has_both_classes
 
-LEARNING = {"aad": {"n_trees": 100}, "pine": {"n_trees": 20, "n_spare_trees": 1000}}
+LEARNING = {"aad": {"n_trees": 100}}
 """Settings with enough trees to learn from labels."""
-SHALLOW = ("trees", "xgbod", "aad", "pine", "stack")
+SHALLOW = ("trees", "xgbod", "aad", "stack")
 
 
 @pytest.fixture(scope="module")

@@ -96,7 +96,7 @@ def test_methods_come_in_the_order_of_their_first_line_without_failures():
 @pytest.mark.parametrize(
     ("other", "name"),
     [
-        ({"rounds": 2}, "imboost/mm · 2 rounds"),
+        ({"rounds": 2}, "imboost/mm · rounds 2"),
         ({"budget": "20rows"}, "imboost/mm · budget 20rows"),
         ({"oracle_noise": 0.1}, "imboost/mm · noise 0.1"),
         ({"settings": "n_members=5"}, "imboost/mm · n_members=5"),

@@ -68,18 +68,11 @@ def test_a_method_with_few_data_sets_is_not_ranked_and_leaves_the_shared_ones_al
     assert coverage.shared == list("abcde")
 
 
-def test_failed_runs_are_grouped_by_reason_and_by_methods_with_the_same_data_sets():
-    limit = "over the time limit of 600 s"
-    lines = [
-        failed_line(name, 100, "skipped", limit, method=method)
-        for method in ("oc/rd", "oc/hc")
-        for name in ("skin", "Cover")
-    ]
-    lines += [failed_line("wine", seed, "failed", "ValueError: no") for seed in (200, 100)]
-    lines += [failed_line("skin", 100, "skipped", limit, method="xgbod/rd")]
+def test_failed_runs_are_listed_by_reason_the_most_frequent_first():
+    lines = [failed_line("wine", 200, "failed", "ValueError: no")]
+    lines += [failed_line(name, 100, "skipped", "over 9 s") for name in ("skin", "Cover")]
     table = failure_table(ResultSet([*lines, *run_lines("wine", 1, 0.9)])).frame
-    which = "oc/rd, oc/hc on Cover, skin (seed 100); xgbod/rd on skin (seed 100)"
     assert list(table.itertuples(index=False, name=None)) == [
-        ("skipped", 5, limit, which),
-        ("failed", 2, "ValueError: no", "imboost/mm on wine (seeds 100, 200)"),
+        ("skipped", 2, "over 9 s", "imboost/mm on skin, seed 100; imboost/mm on Cover, seed 100"),
+        ("failed", 1, "ValueError: no", "imboost/mm on wine, seed 200"),
     ]

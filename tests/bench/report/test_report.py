@@ -127,7 +127,7 @@ def test_missing_results_are_listed_with_methods_and_reason(report):
 def test_runs_without_a_result_are_shown_with_their_reason_as_text(page, markdown):
     assert "58 finished runs · 1 failed · 2 skipped" in page
     assert "&lt;b&gt;bad&lt;/b&gt; &amp; broken" in page
-    assert "trees/mix on cardio (seeds 100, 200)" in page
+    assert "trees/mix on cardio, seed 100; trees/mix on cardio, seed 200" in page
     assert "&lt;b>bad&lt;/b> &amp; broken" in markdown
 
 

@@ -4,11 +4,10 @@ from adbench_folder import write_planted
 from imboost.errors import SettingError, UnknownNameError
 from imboost_bench.baselines import make_detector, make_strategy
 from imboost_bench.paper import METHODS, paper_figures
-from imboost_bench.run.ablation import ABLATIONS, find_ablations
-from imboost_bench.run.budget import count_questions, parse_budget
 from imboost_bench.run.plan import Method, make_plan
+from imboost_bench.run.query_protocol import count_questions, parse_budget
 from imboost_bench.run.settings import join_settings, read_settings
-from imboost_bench.run.suites import SUITES, find_suite
+from imboost_bench.run.suites import ABLATIONS, SUITES, find_ablations, find_suite
 
 
 @pytest.fixture(scope="module")
@@ -147,9 +146,7 @@ def test_every_suite_names_methods_that_exist():
         for method in find_suite(suite).make_methods():
             make_detector(method.detector)
             make_strategy(method.query)
-    assert {"aad", "pine", "trees"} == {
-        method.detector for method in find_suite("peers").make_methods()
-    }
+    assert {"aad", "trees"} == {method.detector for method in find_suite("peers").make_methods()}
     with pytest.raises(UnknownNameError, match="Did you mean 'peers'"):
         find_suite("pears")
 

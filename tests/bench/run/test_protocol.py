@@ -107,7 +107,7 @@ def test_a_specification_reads_as_a_phrase():
     assert str(replace(SPEC, rounds=5)) == "imboost/mm on small, seed 100"
     other = replace(SPEC, budget="0.002", oracle_noise=0.1, settings="inlier_weight=0")
     assert str(other) == (
-        "imboost/mm on small, seed 100, rounds 2, budget 0.002, oracle noise 0.1, inlier_weight=0"
+        "imboost/mm on small, seed 100, rounds 2, budget 0.002, noise 0.1, inlier_weight=0"
     )
 
 

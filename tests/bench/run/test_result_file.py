@@ -1,4 +1,3 @@
-import csv
 import math
 from dataclasses import replace
 
@@ -202,34 +201,3 @@ def test_a_time_limit_is_read_back_in_full(file):
     file.append([RoundResult.of(spec, "thyroid", **skipped)])
     assert file.finished(100 / 3) == {spec}
     assert file.finished(34.0) == set()
-
-
-def earlier_file(file, lines):
-    """Write lines as an earlier version did, without the columns of this one."""
-    file.append(lines)
-    with file.path.open(newline="", encoding="utf-8") as source:
-        rows = list(csv.DictReader(source))
-    columns = [name for name in rows[0] if name not in ("outlier_share", "split")]
-    with file.path.open("w", newline="", encoding="utf-8") as target:
-        writer = csv.DictWriter(target, columns, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def test_a_file_of_an_earlier_version_is_read_as_it_is(file):
-    earlier_file(file, lines_of("thyroid"))
-    content = file.path.read_bytes()
-    assert comparable(file.read()) == comparable(lines_of("thyroid"))
-    assert file.finished() == {lines_of("thyroid")[0].spec}
-    assert file.path.read_bytes() == content
-
-
-def test_a_file_of_an_earlier_version_is_continued_with_the_new_columns(file):
-    earlier_file(file, lines_of("thyroid"))
-    with file.path.open("a", encoding="utf-8") as target:
-        target.write("imboost,mm,wi")  # cut short by a crash
-    file.repair()
-    spec = RunSpec("imboost", "mm", "wine", 100, 0, outlier_share="paper", split="random")
-    line = RoundResult.of(spec, "wine", round=0)
-    file.append([line])
-    assert comparable(file.read()) == comparable([*lines_of("thyroid"), line])

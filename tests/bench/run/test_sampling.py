@@ -9,10 +9,10 @@ from imboost.datasets.dataset import Dataset
 from imboost.errors import SettingError, UnknownNameError
 from imboost_bench.paper import OUTLIER_SHARES, paper_datasets
 from imboost_bench.run.plan import Method, make_plan
-from imboost_bench.run.protocol import RoundResult, RunSpec, run
+from imboost_bench.run.protocol import RoundResult, RunSpec, run, split_for
+from imboost_bench.run.query_protocol import largest_share, parse_outlier_share
 from imboost_bench.run.results import ResultFile
 from imboost_bench.run.runner import run_all
-from imboost_bench.run.sampling import largest_share, parse_outlier_share, split_for
 from imboost_bench.run.suites import find_suite
 
 SPEC = RunSpec("trees", "rd", "small", seed=100, rounds=1)

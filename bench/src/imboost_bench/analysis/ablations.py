@@ -9,8 +9,8 @@ import pandas as pd
 from imboost_bench.analysis.aggregate import mean_over_seeds
 from imboost_bench.analysis.comparison import paired_intervals
 from imboost_bench.analysis.method_key import IMBOOST, MethodKey
-from imboost_bench.run.ablation import ABLATIONS, Ablation
 from imboost_bench.run.settings import read_settings
+from imboost_bench.run.suites import ABLATIONS, Ablation
 
 if TYPE_CHECKING:
     from pandas import DataFrame

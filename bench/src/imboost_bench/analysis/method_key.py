@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from imboost.present.formatting import percent
-from imboost_bench.datasets.splits import RANDOM, STRATIFIED
-from imboost_bench.paper import METHODS, OTHER_DATA, PAPER_ROUNDS, PARTS, paper_datasets
-from imboost_bench.run.budget import PAPER
-from imboost_bench.run.protocol import RunLine
-from imboost_bench.run.sampling import (
-    ALL_OUTLIERS,
+from imboost_bench.paper import METHODS, OTHER_DATA, PARTS, paper_datasets
+from imboost_bench.run.protocol import RunSpec
+from imboost_bench.run.query_protocol import (
+    LIKE_FOR_LIKE,
+    PAPER_PROTOCOL,
     PAPER_SHARE,
-    describe_sampling,
+    QueryProtocol,
     largest_share,
 )
 
@@ -22,30 +21,13 @@ FAMILIES = {
     **dict.fromkeys(["sb", "sb-nce"], "SB-based"),
     "dsad": "DSAD-based",
     "xgbod": "XGBOD",
-    **dict.fromkeys(["aad", "pine", "trees"], "peers"),
+    **dict.fromkeys(["aad", "trees"], "peers"),
     "stack": "ours",
 }
 """Family of each detector, as in the paper's figure 3, which lacks "peers" and "ours"."""
 
 FAMILY_ORDER = [*dict.fromkeys(FAMILIES.values()), "others"]
 """All families, in the order of their colours."""
-
-
-class QueryProtocol(NamedTuple):
-    """Rounds, questions per round, oracle noise and rows; methods are compared under one."""
-
-    rounds: int = PAPER_ROUNDS
-    budget: str = PAPER
-    oracle_noise: float = 0.0
-    outlier_share: str = ALL_OUTLIERS
-    split: str = STRATIFIED
-
-
-PAPER_PROTOCOL = QueryProtocol()
-"""The paper's questions, on the whole files and with stratified splits."""
-
-LIKE_FOR_LIKE = QueryProtocol(outlier_share=PAPER_SHARE, split=RANDOM)
-"""The paper's questions, with its splits and its numbers of outliers."""
 
 
 class MethodKey(NamedTuple):
@@ -61,22 +43,15 @@ class MethodKey(NamedTuple):
     settings: str = ""
 
     @classmethod
-    def of(cls, line: RunLine) -> MethodKey:
-        """Return the method of a line of the results."""
-        protocol = QueryProtocol(*(getattr(line, name) for name in QueryProtocol._fields))
-        return cls(line.detector, line.query, protocol, line.settings)
+    def of(cls, run: RunSpec) -> MethodKey:
+        """Return the method of a run."""
+        return cls(run.detector, run.query, run.protocol, run.settings)
 
     @property
     def name(self) -> str:
         """Name of the method in tables and figures."""
-        rounds, budget, noise, *rows = self.protocol
-        parts = [f"{self.detector}/{self.query}"]
-        parts += [] if rounds == PAPER_ROUNDS else [f"{rounds} rounds"]
-        parts += [] if budget == PAPER else [f"budget {budget}"]
-        parts += [f"noise {noise:g}"] if noise else []
-        parts += describe_sampling(*rows)
-        parts += [self.settings] if self.settings else []
-        return " · ".join(parts)
+        parts = [f"{self.detector}/{self.query}", *self.protocol.differences, self.settings]
+        return " · ".join(filter(None, parts))
 
     @property
     def family(self) -> str:

@@ -26,14 +26,13 @@ from imboost_bench.analysis.comparison import (
 )
 from imboost_bench.analysis.method_key import (
     IMBOOST,
-    PAPER_PROTOCOL,
     MethodKey,
-    QueryProtocol,
     rows_unlike_paper,
 )
 from imboost_bench.baselines import make_detector
 from imboost_bench.paper import paper_datasets, paper_figures
 from imboost_bench.run.protocol import RoundResult
+from imboost_bench.run.query_protocol import PAPER_PROTOCOL, QueryProtocol
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -58,14 +57,9 @@ class ResultSet:
     """The results of a benchmark and the comparisons between its methods.
 
     Methods are compared under one protocol: the paper's, or the most frequent one if no run
-    uses the paper's. Ablations and runs under other protocols have tables of their own.
-
-    Parameters
-    ----------
-    lines : sequence of RoundResult
-    against : str, optional
-        Name of the reference method, such as "stack/spread"; the name of a detector stands for
-        the detector with its own query strategy.
+    uses the paper's. Ablations and runs under other protocols have tables of their own. `against`
+    names the reference method, such as "stack/spread"; the name of a detector stands for the
+    detector with its own query strategy.
     """
 
     lines: Sequence[RoundResult]

@@ -22,18 +22,10 @@ ROUND_QUESTIONS = 5
 class CellsResult:
     """Figures of one planted table after some answers.
 
-    Parameters
-    ----------
-    baseline : float
-        Fraction of the errors among the K largest robust z-scores.
-    hits, hits_twice : dict of str to int
-        Errors of each kind among the K and 2K highest scores, K being the number of errors.
-    n_called : int
-        Rows above the threshold.
-    precision : float
-        Fraction of errors among them; nan if there are none.
-    column_ranks : dict of str to list of int
-        For each kind, the position of the first wrong column among the reasons, from 1 on.
+    `hits` and `hits_twice` are the errors of each kind among the K and 2K highest scores, K being
+    the number of errors; `baseline` is the fraction of errors among the K largest robust z-scores.
+    `precision` is that of the rows above the threshold. `column_ranks` are, for each kind, the
+    positions of the first wrong column among the reasons, from 1 on.
     """
 
     table: str
@@ -44,7 +36,7 @@ class CellsResult:
     hits: dict[str, int]
     hits_twice: dict[str, int]
     n_of_kind: dict[str, int]
-    n_called: int
+    n_predicted: int
     precision: float
     column_ranks: dict[str, list[int]]
 
@@ -73,7 +65,7 @@ def evaluate_cells(
             session.tell(rows, [int(planted.is_error[row]) for row in rows])
             session.refine()
         detector = cast("TableDetector", session.detector)
-        scores, called = detector.decision_scores_, detector.labels_ == 1
+        scores, predicted = detector.decision_scores_, detector.labels_ == 1
         results.append(
             CellsResult(
                 name,
@@ -84,8 +76,8 @@ def evaluate_cells(
                 _count(planted, top_rows(scores, planted.is_error, 1)),
                 _count(planted, top_rows(scores, planted.is_error, 2)),
                 _count(planted, np.flatnonzero(planted.is_error)),
-                int(called.sum()),
-                float(planted.is_error[called].mean()) if called.any() else float("nan"),
+                int(predicted.sum()),
+                float(planted.is_error[predicted].mean()) if predicted.any() else float("nan"),
                 _column_ranks(detector, planted) if n_answers == 0 else {},
             )
         )

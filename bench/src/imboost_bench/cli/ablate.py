@@ -24,8 +24,8 @@ def ablate(
     device: options.Device = "auto",
 ) -> None:
     """Run IMBoost with one setting changed, over the paper's values."""
-    from imboost_bench.run.ablation import find_ablations
     from imboost_bench.run.plan import SEEDS, make_plan
+    from imboost_bench.run.suites import find_ablations
 
     plan = make_plan(
         data,

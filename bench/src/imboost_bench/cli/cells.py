@@ -84,7 +84,7 @@ def _print(results: Sequence[CellsResult]) -> None:
     by_answers.columns = by_answers.columns.astype(str)
     first = frame.drop_duplicates("table").set_index("table")
     names = {"n_rows": "rows", "n_errors": "errors", "baseline": "robust z"}
-    last = first[["n_called", "precision"]].rename(columns={"n_called": "predicted"})
+    last = first[["n_predicted", "precision"]].rename(columns={"n_predicted": "predicted"})
     table = first[[*names]].rename(columns=names).join(by_answers).join(last)
     counts: dict[str, Kind] = dict.fromkeys(("rows", "errors", "predicted"), "count")
     kinds = counts | {"robust z": "percent", "precision": "percent"}

@@ -45,10 +45,8 @@ def run(
         list[str] | None,
         typer.Option(
             "--set",
-            help="A setting of the detector, such as n_trees=50, of the query strategy, such as "
-            "query__patience=5, or of the table: table__scaling (robust, log, quantile or "
-            "minmax), table__missing=0.2 (fraction of values to remove), table__imputation=mean; "
-            "may be repeated.",
+            help="A setting of the detector, such as n_trees=50, or of the query strategy, such "
+            "as query__patience=5; may be repeated.",
         ),
     ] = None,
     dataset: options.Datasets = None,
@@ -118,14 +116,13 @@ def run_benchmark(plan: Plan, out: Path) -> None:
     from imboost_bench.run.protocol import RoundResult, run
     from imboost_bench.run.results import ResultFile
 
-    succeeded = run_plan(run, plan, ResultFile(out / "results.csv", RoundResult))
+    n_failed = run_plan(run, plan, ResultFile(out / "results.csv", RoundResult))
     Console(stderr=True).print(f"Next: imboost-bench report {out}", markup=False, soft_wrap=True)
-    if not succeeded:
-        raise typer.Exit(1)
+    raise typer.Exit(n_failed > 0)
 
 
-def run_plan(experiment: Experiment[Line], plan: Plan, results: ResultFile[Line]) -> bool:
-    """Do the unfinished runs of a plan with a progress bar; return whether none failed."""
+def run_plan(experiment: Experiment[Line], plan: Plan, results: ResultFile[Line]) -> int:
+    """Do the unfinished runs of a plan with a progress bar; return how many failed."""
     from imboost_bench.run.runner import run_all
 
     results.path.parent.mkdir(parents=True, exist_ok=True)  # fails before anything runs
@@ -153,4 +150,4 @@ def run_plan(experiment: Experiment[Line], plan: Plan, results: ResultFile[Line]
         highlight=False,
         soft_wrap=True,
     )
-    return counts["failed"] == 0
+    return counts["failed"]

@@ -39,16 +39,8 @@ class Validation:
 class TrainingState:
     """Everything that changes during the pretraining.
 
-    Parameters
-    ----------
-    settings : PretrainingSettings
-    network, average : InContextNetwork
-        The network in training, and the moving average of its weights, which is kept.
-    optimisers : tuple of (Muon, AdamW)
-        Muon updates the matrices of the layers, and AdamW all other weights.
-    step : int
-        Updates so far.
-    validations : list of Validation
+    Muon updates the matrices of the layers, and AdamW all other weights; `average` is the moving
+    average of the weights, which is kept.
     """
 
     settings: PretrainingSettings

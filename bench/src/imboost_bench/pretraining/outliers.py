@@ -134,15 +134,8 @@ class OutlierKind:
     ) -> tuple[Tensor, Tensor]:
         """Return the cells of tables and which of their rows are outliers.
 
-        Parameters
-        ----------
-        source : RandomSource
-        variables : tensor (tables, rows, variables)
-            Tables show the first ones; there are more rows than they show.
-        shape : tuple of int
-            Rows and columns that the tables show.
-        share : tensor (tables, 1)
-            The share of outliers.
+        Tables show `shape`, the first rows and columns of `variables` (tables, rows, variables).
+        `share` (tables, 1) is that of outliers.
         """
         n_rows, n_columns = shape
         if not self.is_class:

@@ -15,30 +15,13 @@ MIN_COLUMNS = 3  # columns of the narrowest table
 class PretrainingSettings:
     """Everything that decides the weights, apart from the device and the initial weights.
 
-    Parameters
-    ----------
-    n_steps : int
-        Updates in all. The learning rate falls to 0 towards the last one.
-    n_tokens : int
-        Cells of an update: tables x rows x tokens per row. Decides the number of tables.
-    learning_rate, matrix_learning_rate : float
-        Peaks of the learning rates, of AdamW and of Muon.
-    weight_decay : float
-    width, n_layers, n_heads, row_width, n_row_layers, n_row_heads : int
-        Size of the network, see `InContextNetwork`.
-    max_context, max_columns : int
-        Largest number of context rows and of columns. The smallest context is about a fifth of
-        the largest.
-    n_query : int
-        Rows of each table that are outside the context.
-    seed : int
-        Of the initial weights and of all tables.
+    The size of the network is that of `InContextNetwork`.
     """
 
-    n_steps: int = 12_000
-    n_tokens: int = 1_000_000
-    learning_rate: float = 2e-3
-    matrix_learning_rate: float = 0.04
+    n_steps: int = 12_000  # updates; the learning rate falls to 0 towards the last one
+    n_tokens: int = 1_000_000  # of an update: tables x rows x tokens per row
+    learning_rate: float = 2e-3  # the peak, of AdamW
+    matrix_learning_rate: float = 0.04  # of Muon
     weight_decay: float = 1e-2
     width: int = 64
     n_layers: int = 4
@@ -46,10 +29,10 @@ class PretrainingSettings:
     row_width: int = 256
     n_row_layers: int = 4
     n_row_heads: int = 8
-    max_context: int = 768
+    max_context: int = 768  # rows; the smallest context has about a fifth
     max_columns: int = 24
-    n_query: int = 192
-    seed: int = 0
+    n_query: int = 192  # rows of each table outside the context
+    seed: int = 0  # of the initial weights and of all tables
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -30,23 +30,12 @@ HIDDEN_VARIABLES = 2.0  # variables of a table by its columns; the others are no
 
 
 class Task(NamedTuple):
-    """A batch of tables, whose context rows come first.
+    """A batch of tables, whose context rows come first."""
 
-    Parameters
-    ----------
-    values : tensor (tables, rows, columns)
-        The columns of a table, nan where missing.
-    scores : tensor (tables, rows, scores)
-        Unsupervised scores, in the order of `SCORES`.
-    labels : tensor (tables, context rows)
-        Answers: 0, 1 or -1.
-    is_outlier : boolean tensor (tables, rows)
-    """
-
-    values: Tensor
-    scores: Tensor
-    labels: Tensor
-    is_outlier: Tensor
+    values: Tensor  # (tables, rows, columns), nan where missing
+    scores: Tensor  # (tables, rows, scores), in the order of `SCORES`
+    labels: Tensor  # (tables, context rows): 0, 1 or -1
+    is_outlier: Tensor  # (tables, rows), boolean
 
     @property
     def n_context(self) -> int:

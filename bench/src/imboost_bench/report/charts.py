@@ -63,18 +63,9 @@ def dot_plot(
 ) -> str:
     """Draw a named point per row of a frame, in the style of its family.
 
-    Parameters
-    ----------
-    marks : DataFrame
-        Indexed by name: value; low and high, the ends of the line through it (none if NaN);
-        family and `style`, its number; reference, drawn as a ring (none if NaN); and is_filled,
-        whether the marker is.
-    label : str
-        Label of the axis.
-    origin : float, optional
-        Value with a vertical line.
-    log : bool
-        Whether the axis is logarithmic.
+    The columns are value; low and high, the ends of the line through it; family and `style`, its
+    number; reference, drawn as a ring; and is_filled, whether the marker is. What is NaN is not
+    drawn. `origin` is a value with a vertical line.
     """
     from matplotlib.lines import Line2D
     from matplotlib.ticker import LogLocator
@@ -118,18 +109,9 @@ def curve_panels(
 ) -> str:
     """Draw the columns of frames as curves, a panel per frame, all on one scale.
 
-    Parameters
-    ----------
-    panels : mapping
-        Frames by title. Their rows are evenly spaced, and labelled by the index.
-    label, x_label : str
-        Labels of the axes.
-    references : mapping, optional
-        Reference curves for some panels, with the same rows: thin, with hollow markers.
-    styles : mapping, optional
-        Number of the colour, marker and dash of each curve; by default its position.
-    columns : int
-        Panels in a row.
+    The rows of a frame are evenly spaced, and labelled by the index. `references` are curves with
+    the same rows, thin and with hollow markers; `styles` the numbers of the colour, marker and
+    dash of each curve, by default its position; `columns` the panels in a row.
     """
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
@@ -168,16 +150,8 @@ def update_curves(
 ) -> str:
     """Draw the columns of a frame over the updates of a training run, with its phases marked.
 
-    Parameters
-    ----------
-    curves : DataFrame
-        Indexed by update.
-    phases : mapping
-        First and last update of every phase, by its name.
-    label : str
-        Label of the y axis.
-    **scale
-        Scale of the y axis, as in `matplotlib.axes.Axes.set_yscale`.
+    `phases` are the first and the last update of each, by name; `scale` is that of the y axis, as
+    in `matplotlib.axes.Axes.set_yscale`.
     """
     figure, [axes] = new_figure(6.8, 3.4)
     for number, (name, curve) in enumerate(curves.items()):

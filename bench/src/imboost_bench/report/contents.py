@@ -12,7 +12,7 @@ from imboost_bench.analysis.comparison import paired_intervals
 from imboost_bench.analysis.method_key import rows_unlike_paper
 from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.paper import paper_rounds
-from imboost_bench.report.tables import Kind, Table, format_value
+from imboost_bench.report.tables import Kind, Table
 
 CLEARLY_WORSE = 0.02
 """Decrease of the test AUC from one round to the next that counts as clearly worse."""
@@ -168,46 +168,20 @@ def protocol_table(results: ResultSet) -> Table:
 def missing_table(results: ResultSet) -> Table:
     """Return the data sets left out of the comparison and the methods that lack them."""
     missing = results.coverage.missing.groupby(["group", "status"], sort=False)["method"]
-    names = missing.agg(lambda own: _list_methods(list(own), results.methods))
+    names = missing.agg(", ".join)
     table = names.unstack("status").reindex(columns=["skipped", "failed", "not run"])
     table = table.reindex([group for group in results.groups if group in table.index])
     return Table(table.reset_index(names="data set"))
 
 
-def _list_methods(methods: Sequence[str], compared: Sequence[str], most: int = 4) -> str:
-    """List methods; a list of more than `most` is written "all but ..." if that is shorter."""
-    others = [name for name in compared if name not in methods]
-    if len(methods) > most and len(others) < len(methods):
-        return f"all but {', '.join(others)}" if others else "all"
-    return ", ".join(name for name in compared if name in methods)
-
-
 def failure_table(results: ResultSet) -> Table:
-    """Count the runs without a result by status and reason, the most frequent first.
-
-    The column "which" lists the runs: methods on data sets, with their seeds.
-    """
-    groups = results.failed.groupby(["status", "reason"], sort=False)
-    table = groups.size().rename("runs").reset_index()
-    table.insert(1, "runs", table.pop("runs"))
-    table["which"] = [_describe_runs(own) for _, own in groups]
+    """Count the runs without a result by status and reason, the most frequent first."""
+    failed = results.failed
+    which = failed["method"] + " on " + failed["dataset"] + ", seed " + failed["seed"].astype(str)
+    groups = failed.assign(which=which).groupby(["status", "reason"], sort=False)["which"]
+    table = groups.agg(runs="size", which="; ".join).reset_index()
+    table = table[["status", "runs", "reason", "which"]]
     return Table(table.sort_values("runs", ascending=False, kind="stable"))
-
-
-def _describe_runs(failed: pd.DataFrame) -> str:
-    """Describe runs; methods that failed on the same data sets and seeds are grouped."""
-
-    def joined(keys: list[str], column: str, frame: pd.DataFrame) -> pd.DataFrame:
-        groups = frame.groupby(keys, sort=False)[column]
-        return groups.agg(lambda own: ", ".join(map(str, dict.fromkeys(own)))).reset_index()
-
-    seeds = joined(["method", "dataset"], "seed", failed.sort_values("seed", kind="stable"))
-    ordered = seeds.sort_values("dataset", key=lambda own: own.str.lower(), kind="stable")
-    datasets = joined(["method", "seed"], "dataset", ordered)
-    return "; ".join(
-        f"{own.method} on {own.dataset} (seed{'s' if ',' in own.seed else ''} {own.seed})"
-        for own in joined(["dataset", "seed"], "method", datasets).itertuples()
-    )
 
 
 def figure_matrix(results: ResultSet, metric: str) -> Table:
@@ -228,8 +202,7 @@ def figure_matrix(results: ResultSet, metric: str) -> Table:
     frame = results.table(metric).reindex(index=results.groups, columns=methods)
     scale = (0.5, 1.0) if metric.endswith("auc") else (0.0, 1.0)  # chance to perfect
     frame = _with_summary(results, frame, summary)
-    hints = _hints(results, metric, methods)
-    return Table(frame, {}, results.reference, kinds, scale, hints)
+    return Table(frame, {}, results.reference, kinds, scale)
 
 
 def difference_matrix(results: ResultSet, metric: str) -> Table:
@@ -280,19 +253,6 @@ def _paper_suffix(results: ResultSet) -> str:
     """Return what names a mean over `ResultSet.paper_groups` if these are not all data sets."""
     is_part = len(results.paper_groups) < len(results.shared)
     return ", like for like" if is_part and results.is_like_for_like else ""
-
-
-def _hints(results: ResultSet, metric: str, methods: list[str]) -> pd.DataFrame:
-    """Return a tooltip for each figure: its standard deviation over seeds, and the paper's."""
-    figures = results.figures.xs(metric, level="metric")
-    n_seeds = figures["n_seeds"].astype(str)
-    std, paper = (
-        figures[of].map(lambda own: format_value(own, "figure")) for of in ("std", "paper")
-    )
-    hints = "± " + std + ", seeds: " + n_seeds + "; paper: " + paper
-    return (
-        hints.unstack("method").reindex(index=results.groups, columns=methods).fillna("no result")
-    )
 
 
 def round_tables(results: ResultSet) -> dict[str, Table]:

@@ -12,7 +12,7 @@ from imboost_bench.analysis.method_key import rows_unlike_paper
 from imboost_bench.datasets.adbench import find_datasets, read_size
 from imboost_bench.paper import paper_datasets
 from imboost_bench.report.tables import Table
-from imboost_bench.run.sampling import ALL_OUTLIERS
+from imboost_bench.run.query_protocol import ALL_OUTLIERS
 
 _SIZES = ["rows", "columns", "outliers"]
 

@@ -6,31 +6,21 @@ from pathlib import Path
 
 from imboost.present.formatting import count
 from imboost.present.pages import render
-from imboost_bench.analysis.method_key import PAPER_PROTOCOL
 from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.paper import OTHER_DATA_NOTE
 from imboost_bench.report.contents import PAPER_TABLES, ablation_table, report_tables
 from imboost_bench.report.data_sets import data_set_table
 from imboost_bench.report.figures import draw_figures
 from imboost_bench.run.protocol import RoundResult
+from imboost_bench.run.query_protocol import PAPER_PROTOCOL
 from imboost_bench.run.results import ResultFile, ResultsError
 
 
 def write_report(folder: Path, against: str | None = None, data: Path | None = None) -> list[Path]:
     """Read ``results.csv`` in `folder` and write a report next to it.
 
-    Parameters
-    ----------
-    folder : Path
-    against : str, optional
-        The reference method, see `ResultSet`.
-    data : Path, optional
-        Folder with ADBench files, described in table C.1.
-
-    Returns
-    -------
-    list of Path
-        The written ``report.html``, ``report.md`` and folder ``tables``.
+    Return the written ``report.html``, ``report.md`` and folder ``tables``. The reference method
+    is `against`, see `ResultSet`; `data` is a folder with ADBench files, described in table C.1.
     """
     results = ResultSet(ResultFile(folder / "results.csv", RoundResult).read(), against)
     if results.runs.empty:

@@ -62,20 +62,10 @@ def format_value(value: str | float | None, kind: Kind) -> str:
 class Table:
     """A data frame and how it is shown; one without rows is false.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Its first column names the rows; its index is not shown.
-    kinds : mapping
-        Formats of columns; the others have those of `KINDS`, or follow from the type.
-    marked : str
-        Name of the row or, with a scale, of the column to highlight.
-    summary : mapping
-        Formats of the last rows, by name, where they differ from those of the columns.
-    scale : tuple of float, optional
-        The absolute values without shade and with full shade: cells are shaded by size.
-    hints : DataFrame, optional
-        Tooltips by names of rows and columns.
+    The first column names the rows. Columns have the formats of `kinds`, those of `KINDS`, or
+    what follows from the type; `summary` are formats of rows. With a `scale`, the absolute values
+    without and with full shade, cells are shaded. The row or, then, the column `marked` stands
+    out.
     """
 
     frame: DataFrame
@@ -83,7 +73,6 @@ class Table:
     marked: str = ""
     summary: Mapping[str, Kind] = field(default_factory=dict)
     scale: tuple[float, float] | None = None
-    hints: DataFrame | None = None
 
     def __len__(self) -> int:
         return len(self.frame)

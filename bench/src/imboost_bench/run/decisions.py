@@ -25,21 +25,10 @@ AUDIT_FRACTION = 0.1  # fraction of the questions drawn at random
 class DecisionResult(RunLine):
     """Estimates of a session after one of its rounds, and the true values.
 
-    Parameters
-    ----------
-    calibration_error : float
-        Expected calibration error of the probabilities of all unlabelled and test rows.
-    precision, precision_low, precision_high : float
-        Precision of the training rows above the threshold and its estimated interval; NaN if
-        no row is above.
-    unfound, unfound_low, unfound_high : float
-        Unlabelled outliers below the threshold, and their estimated interval.
-    n_found : int
-        Outliers that are found: labelled or above the threshold.
-    estimated_share : float
-        Estimated recall: fraction of all outliers that are found.
-    share_found : float
-        Of the outliers found after the last round, the fraction that is found after this one.
+    The probabilities are those of all unlabelled and test rows. The precision is that of the
+    training rows above the threshold (NaN without any), and `unfound` are the unlabelled outliers
+    below it. Found are labelled outliers and those above the threshold; `share_found` is their
+    number by that after the last round.
     """
 
     n_labelled: int = 0
@@ -95,11 +84,8 @@ def evaluate_decisions(
                 device=resolve_device(device).type,
             )
         )
-    n_last = max(found[-1].sum(), 1)
-    return [
-        replace(line, share_found=float((now & found[-1]).sum() / n_last))
-        for line, now in zip(lines, found, strict=True)
-    ]
+    shares = [float((now & found[-1]).sum() / max(found[-1].sum(), 1)) for now in found]
+    return [replace(line, share_found=own) for line, own in zip(lines, shares, strict=True)]
 
 
 def summarize_decisions(lines: Iterable[DecisionResult]) -> DataFrame:
@@ -118,29 +104,25 @@ def summarize_decisions(lines: Iterable[DecisionResult]) -> DataFrame:
     stop = pd.concat([advised, last]).groupby(run, as_index=False).nth(0).set_index("dataset")
     is_early = stop["round"] < stop["rounds"]
     known = last.dropna(subset="precision")
-    error = last.groupby("dataset")["calibration_error"].mean().mean()
     precision, unfound = (
         own[name].between(own[f"{name}_low"], own[f"{name}_high"]).mean()
         for own, name in ((known, "precision"), (last, "unfound"))
     )
-    half = (is_early.groupby("dataset").mean() >= 0.5).mean()
-    found = stop["share_found"].groupby("dataset").mean().mean()
+    found = stop["share_found"].groupby("dataset").mean()
+    often = is_early.groupby("dataset").mean() >= 0.5
     summary = {
-        "expected calibration error": error,
+        "expected calibration error": last.groupby("dataset")["calibration_error"].mean().mean(),
         "coverage of the 90% interval: precision": precision,
         "coverage of the 90% interval: outliers not found": unfound,
-        "outliers found at the advice to stop": found,
+        "outliers found at the advice to stop": found.mean(),
         "runs with advice to stop before the last round": is_early.mean(),
-        "data sets where at least half of the runs have such advice": half,
+        "data sets where at least half of the runs have such advice": often.mean(),
     }
     return pd.DataFrame(summary.items(), columns=["metric", "value"])
 
 
 def calibration_error(y: NDArray[Any], probability: Floats, n_bins: int = 10) -> float:
     """Return the expected calibration error with bins of equal width.
-
-    This is the mean, weighted by the rows of each bin, of the absolute difference between the
-    bin's mean probability and its fraction of outliers.
 
     >>> round(calibration_error(np.array([0, 0, 0, 1]), np.array([0.1, 0.1, 0.1, 0.9])), 3)
     0.1

@@ -13,10 +13,13 @@ from imboost.validation import check_number
 from imboost_bench.baselines import make_detector, make_strategy
 from imboost_bench.datasets.adbench import ADBenchFile, count_rows, find_datasets
 from imboost_bench.datasets.splits import SPLITS, STRATIFIED
-from imboost_bench.run.budget import PAPER, parse_budget
-from imboost_bench.run.preprocessing import Preprocessing
 from imboost_bench.run.protocol import RunSpec
-from imboost_bench.run.sampling import ALL_OUTLIERS, parse_outlier_share
+from imboost_bench.run.query_protocol import (
+    ALL_OUTLIERS,
+    PAPER,
+    parse_budget,
+    parse_outlier_share,
+)
 from imboost_bench.run.settings import split_settings
 
 SEEDS = (100, 200, 300)  # the paper's
@@ -39,12 +42,6 @@ class Method(NamedTuple):
         instance.check_settings()
         query = query or instance.default_query
         make_strategy(query, **own.query)
-        try:
-            Preprocessing(**own.table)  # type: ignore[arg-type]
-        except TypeError as error:
-            raise SettingError(
-                f"Settings of a table are scaling, missing and imputation: {error}."
-            ) from None
         return cls(detector, query, settings)
 
 

@@ -17,11 +17,15 @@ from imboost.detectors.base import resolve_device
 from imboost.labels import OUTLIER, UNLABELLED
 from imboost.session import Oracle, Session, run_rounds
 from imboost_bench.baselines import make_detector, make_strategy
-from imboost_bench.datasets.splits import STRATIFIED, Split
+from imboost_bench.datasets.splits import STRATIFIED, Split, limit_outliers, split_dataset
 from imboost_bench.paper import PAPER_ROUNDS
-from imboost_bench.run.budget import PAPER, count_questions
-from imboost_bench.run.preprocessing import Preprocessing
-from imboost_bench.run.sampling import ALL_OUTLIERS, describe_sampling, split_for
+from imboost_bench.run.query_protocol import (
+    ALL_OUTLIERS,
+    PAPER,
+    QueryProtocol,
+    count_questions,
+    largest_share,
+)
 from imboost_bench.run.settings import split_settings
 
 
@@ -29,26 +33,12 @@ from imboost_bench.run.settings import split_settings
 class RunSpec:
     """The specification of a run; runs with equal specifications give equal results.
 
-    Parameters
-    ----------
-    detector, query, dataset : str
-        Names of the detector, the query strategy and the data set.
-    seed : int
-        Seed of the split. The other seeds are derived from it, see `seed_of`.
-    rounds : int
-        Rounds of questions.
-    budget : str
-        Questions per round, see `parse_budget`.
-    oracle_noise : float
-        Fraction of the rows that the oracle labels wrongly.
-    settings : str
-        Settings of detector, strategy and table that differ from the defaults, see
-        `join_settings`.
-    outlier_share : str
-        Outliers are removed at random until they are at most this fraction of the rows: "all"
-        keeps them, "paper" is the paper's fraction for the data set, "0.05" a fraction for all.
-    split : {"stratified", "random"}
-        Whether training and test rows have the same fraction of outliers. The paper's are random.
+    `seed` is that of the split; the others follow from it, see `seed_of`. `budget` are the
+    questions per round (see `parse_budget`) and `oracle_noise` the fraction of the rows that the
+    oracle labels wrongly. `settings` of detector and strategy are those that differ from the
+    defaults (see `join_settings`). Outliers are removed at random until they are at most
+    `outlier_share` of the rows: "all" keeps them, "paper" is the paper's fraction for the data
+    set, "0.05" a fraction for all. The `split` is "stratified", or "random" as in the paper.
     """
 
     detector: str
@@ -63,7 +53,7 @@ class RunSpec:
     split: str = STRATIFIED
 
     def seed_of(self, part: str) -> int:
-        """Return the seed of "detector", "strategy", "oracle", "table" or kept "outliers".
+        """Return the seed of "detector", "strategy", "oracle" or kept "outliers".
 
         It is a hash of the data set, the seed and, for a strategy, its name. Methods compared
         on a data set and a seed thus share the split, the wrong answers, the warm-up of a
@@ -73,14 +63,14 @@ class RunSpec:
         text = "\n".join([part, self.dataset, str(self.seed), own])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) // 2
 
+    @property
+    def protocol(self) -> QueryProtocol:
+        """What the method is compared under."""
+        return QueryProtocol(*(getattr(self, name) for name in QueryProtocol._fields))
+
     def __str__(self) -> str:
         parts = [f"{self.detector}/{self.query} on {self.dataset}", f"seed {self.seed}"]
-        parts += [] if self.rounds == PAPER_ROUNDS else [f"rounds {self.rounds}"]
-        parts += [] if self.budget == PAPER else [f"budget {self.budget}"]
-        parts += [f"oracle noise {self.oracle_noise:g}"] if self.oracle_noise else []
-        parts += [self.settings] if self.settings else []
-        parts += describe_sampling(self.outlier_share, self.split)
-        return ", ".join(parts)
+        return ", ".join(filter(None, [*parts, *self.protocol.differences, self.settings]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +122,13 @@ class RoundResult(RunLine):
     test_ap: float = float("nan")
 
 
+def split_for(spec: RunSpec, dataset: Dataset) -> Split:
+    """Return the training and test rows of a run."""
+    share = largest_share(spec.outlier_share, dataset.group)
+    kept = limit_outliers(dataset, share, spec.seed_of("outliers"))
+    return split_dataset(kept, spec.seed, spec.split)
+
+
 def open_session(
     spec: RunSpec, dataset: Dataset, device: str, *, audit_share: float = 0.0, **params: Any
 ) -> tuple[Split, Session, Iterator[int]]:
@@ -140,12 +137,11 @@ def open_session(
     `params` are further parameters of the detector.
     """
     settings = split_settings(spec.settings)
-    preprocessing = Preprocessing(**settings.table)  # type: ignore[arg-type]
-    split = preprocessing.remove_cells(split_for(spec, dataset), spec.seed_of("table"))
+    split = split_for(spec, dataset)
     detector = make_detector(spec.detector, **settings.detector)
     detector.set_params(random_state=spec.seed_of("detector"), device=device, **params)
     session = Session(
-        preprocessing.wrap(detector, dataset.n_features),
+        detector,
         split.train_X,
         query=make_strategy(spec.query, **settings.query),
         audit_share=audit_share,

@@ -16,9 +16,6 @@ from imboost_bench.run.protocol import RunLine, RunSpec
 
 Line = TypeVar("Line", bound=RunLine)
 
-LATER_COLUMNS = frozenset({"outlier_share", "split"})
-"""Columns that files of earlier versions lack; their runs had the default values."""
-
 _PARSERS: dict[str, Callable[[str], Any]] = {
     "int": int,
     "float": float,
@@ -36,7 +33,7 @@ class ResultFile(Generic[Line]):
 
     The lines of a run are written together and reach the disk before the next run's. A line
     cut short by a crash is left out, and its run repeated. The fields of the dataclass
-    `line_type` are the columns; files of earlier versions lack some of them.
+    `line_type` are the columns.
     """
 
     def __init__(self, path: Path, line_type: type[Line]) -> None:
@@ -81,15 +78,12 @@ class ResultFile(Generic[Line]):
             os.fsync(file.fileno())
 
     def repair(self) -> None:
-        """Remove lines that a crash left incomplete, and add columns of later versions."""
+        """Remove lines that a crash left incomplete."""
         from imboost.persistence.atomic_write import atomic_write
 
         if not self.path.is_file():
             return
-        defaults = {own.name: own.default for own in fields(self.line_type)}
-        rows = [
-            {name: row.get(name, defaults[name]) for name in self._parsers} for row in self._rows()
-        ]
+        rows = self._rows()
         whole = self._to_csv(rows, header=bool(rows)).encode()
         if whole != self.path.read_bytes():
             with atomic_write(self.path) as draft:
@@ -103,7 +97,7 @@ class ResultFile(Generic[Line]):
         header, end, _ = text.partition("\n")
         if not end and ",".join(self._parsers).startswith(header):
             return []  # its writer died before the first line
-        if not set(header.split(",")) ^ self._parsers.keys() <= LATER_COLUMNS:
+        if header.split(",") != list(self._parsers):
             raise ResultsError(
                 f"{self.path} is not a result file of this version: it begins with "
                 f"'{header[:200]}'. Name another folder."

@@ -1,4 +1,4 @@
-"""Settings of a run that differ from the defaults of its detector, strategy and table."""
+"""Settings of a run that differ from the defaults of its detector and strategy."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from typing import NamedTuple
 
 from imboost.errors import SettingError
 
-# Prefixes of the settings of the query strategy and of `Preprocessing`, like scikit-learn's for
-# a nested estimator.
-QUERY_PREFIX, TABLE_PREFIX = "query__", "table__"
+QUERY_PREFIX = "query__"  # of settings of the query strategy, as of a nested estimator
 
 Value = int | float | bool | str | tuple[int | float, ...] | None
 Values = dict[str, Value]
 
 
 class Settings(NamedTuple):
-    """Keyword arguments of the detector, of the query strategy and of `Preprocessing`."""
+    """Keyword arguments of the detector and of the query strategy."""
 
     detector: Values
     query: Values
-    table: Values
 
 
 def join_settings(texts: Iterable[str]) -> str:
@@ -45,17 +42,15 @@ def read_settings(text: str) -> Values:
 
 
 def split_settings(text: str) -> Settings:
-    """Divide joined settings between detector, query strategy and table.
+    """Divide joined settings between detector and query strategy.
 
     >>> split_settings("inlier_weight=0;query__alpha=0.3")
-    Settings(detector={'inlier_weight': 0}, query={'alpha': 0.3}, table={})
+    Settings(detector={'inlier_weight': 0}, query={'alpha': 0.3})
     """
-    divided = Settings({}, {}, {})
+    divided = Settings({}, {})
     for name, value in read_settings(text).items():
         if name.startswith(QUERY_PREFIX):
             divided.query[name.removeprefix(QUERY_PREFIX)] = value
-        elif name.startswith(TABLE_PREFIX):
-            divided.table[name.removeprefix(TABLE_PREFIX)] = value
         else:
             divided.detector[name] = value
     return divided

@@ -31,8 +31,7 @@ from imboost.session import Oracle, Session, run_rounds
 from imboost.training.loop import Step
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import kept_rows
-from imboost_bench.run.protocol import RunSpec
-from imboost_bench.run.sampling import split_for
+from imboost_bench.run.protocol import RunSpec, split_for
 from imboost_bench.run.settings import split_settings
 
 MAX_MEASURED_ROWS = 5_000

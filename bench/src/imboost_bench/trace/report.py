@@ -11,17 +11,15 @@ import pandas as pd
 
 from imboost.present.pages import render
 from imboost_bench.report.charts import update_curves
-from imboost_bench.trace.claims import Finding, imbalance
-from imboost_bench.trace.phases import (
+from imboost_bench.trace.claims import (
     AS_THEY_ARE,
     SCALED,
     SCALED_EACH,
     SMOOTHNESS,
-    Phase,
+    Finding,
     Reading,
-    fraction,
 )
-from imboost_bench.trace.recording import MAX_MEASURED_ROWS, PhaseKind, Trace
+from imboost_bench.trace.recording import MAX_MEASURED_ROWS, Trace
 
 _RISKS = {
     "inliers, mean": "inlier_risk",
@@ -71,12 +69,7 @@ def write_traces(
         "trace": first,
         "detector": first.detector,
         "variants": [
-            {
-                "name": name,
-                "trace": traces[name],
-                "figures": _figures(own),
-                "rows": [_phase_row(own, phase) for phase in own.phases],
-            }
+            {"name": name, "trace": own.trace, "figures": _figures(own)}
             for name, own in plain.items()
         ],
         # Findings about one claim with losses in several scales are together.
@@ -93,8 +86,8 @@ def write_traces(
 def _figures(plain: Reading) -> dict[str, str]:
     """Draw the figures of the page, by name."""
     spans = {
-        phase.name.replace(" warm-up", "\nwarm-up"): (phase.first["update"], phase.last["update"])
-        for phase in plain.phases
+        name.replace(" warm-up", "\nwarm-up"): (phase.first["update"], phase.last["update"])
+        for name, phase in plain.phases.items()
     }
     figures = {}
     for figure, (names, label, scale, losses) in _FIGURES.items():
@@ -119,27 +112,3 @@ def _outlier_fractions(plain: Reading) -> pd.DataFrame:
     all_rows = 100 * plain.trace.contamination
     curves = {"kept by trimming": kept, "in the batch": drawn, "in all training rows": all_rows}
     return pd.DataFrame(curves)
-
-
-def _phase_row(reading: Reading, phase: Phase) -> dict[str, Any]:
-    """Return the row of a phase in the tables of the page."""
-    end, updates = phase.last, phase.updates
-    is_trimmed = phase.first["phase"] != PhaseKind.PLAIN
-    detector = reading.trace.detector
-    answers = int(end["answered_inliers"]), int(end["answered_outliers"])
-    weights = detector.inlier_weight, detector.outlier_weight
-    return {
-        "name": phase.name,
-        "updates": f"{phase.first['update']} to {end['update']}",
-        "answers": f"{answers[0]} + {answers[1]}",
-        "imbalance": imbalance(*answers, *weights) if sum(answers) else None,
-        "start": phase.before,
-        "end": end,
-        "fell": updates["inlier_fell"].mean(),
-        "rose": updates["outlier_rose"].mean(),
-        "both": updates["both"].mean(),
-        "kept": fraction(updates, "kept_outliers", "batch_outliers") if is_trimmed else None,
-        "inside": fraction(updates, "kept_outliers", "kept"),
-        "opposed": updates["is_opposed"].mean(),
-        "cosine": updates["cosine"].mean(),
-    }
