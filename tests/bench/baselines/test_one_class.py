@@ -13,8 +13,12 @@ from imboost_bench.baselines.deep_svdd import (
     one_class_risk,
     soft_boundary_risk,
 )
-from imboost_bench.baselines.hypersphere import Hypersphere, MLPEncoder, away_from_zero
-from imboost_bench.baselines.one_class import split_batches
+from imboost_bench.baselines.one_class import (
+    Hypersphere,
+    MLPEncoder,
+    away_from_zero,
+    split_batches,
+)
 
 DISTANCES = torch.tensor([[1.0, 2.0, 3.0, 10.0]])
 QUICK = {

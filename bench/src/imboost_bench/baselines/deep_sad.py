@@ -13,8 +13,7 @@ from imboost.detectors.base import NOT_NEGATIVE
 from imboost.labels import OUTLIER, UNLABELLED, Labels
 from imboost.training.loop import Inputs, Objective
 from imboost.training.scaled_rows import ScaledRows
-from imboost_bench.baselines.hypersphere import Hypersphere
-from imboost_bench.baselines.one_class import OneClassDetector, Rng, Steps
+from imboost_bench.baselines.one_class import Hypersphere, OneClassDetector, Rng, Steps
 
 MIN_DISTANCE = 1e-6
 """Added to squared distances before inverting them."""

@@ -20,8 +20,13 @@ from imboost.training.loop import Inputs, Objective, draw_at_most
 from imboost.training.scaled_rows import ScaledRows
 from imboost.training.warmup import loss_quantile
 from imboost.validation import check_number
-from imboost_bench.baselines.hypersphere import Hypersphere
-from imboost_bench.baselines.one_class import FIRST_STAGE, OneClassDetector, Rng, Steps
+from imboost_bench.baselines.one_class import (
+    FIRST_STAGE,
+    Hypersphere,
+    OneClassDetector,
+    Rng,
+    Steps,
+)
 
 
 class ObjectiveSettings(NamedTuple):

@@ -15,7 +15,8 @@ import numpy as np
 from imboost.arrays import Floats
 
 Changes = dict[str, str]
-Kind = Callable[["Columns", int, np.random.Generator], Changes | None]
+Rng = np.random.Generator
+Kind = Callable[["Columns", int, Rng], Changes | None]
 
 MIN_DISTINCT = 20  # values of a column of quantities
 MAX_CATEGORIES = 200
@@ -40,14 +41,10 @@ class Columns:
             for name, found in is_number.items()
             if found and frame[name].dtype != bool and frame[name].nunique() >= MIN_DISTINCT
         ]
-        self.years = [
-            name
-            for name in numbers
-            if frame[name].between(1800, 2100).mean() > 0.9
-            and (frame[name].dropna() % 1 == 0).all()
-        ]
-        is_key = {name: self._is_key(name) for name in numbers}
-        self.numbers = [name for name in numbers if name not in self.years and not is_key[name]]
+        whole = [name for name in numbers if (frame[name].dropna() % 1 == 0).all()]
+        self.years = [name for name in whole if frame[name].between(1800, 2100).mean() > 0.9]
+        keys = [name for name in whole if frame[name].nunique() > 0.95 * frame[name].count()]
+        self.numbers = [name for name in numbers if name not in (*self.years, *keys)]
         self.categories = [
             name
             for name in frame.columns
@@ -120,12 +117,8 @@ class Columns:
                     a, b = a.astype(str), b.astype(str)
                 elif not 0.3 < abs(a.median()) / max(abs(b.median()), 1e-9) < 1.1:
                     continue
-                known = a.notna() & b.notna()
-                if (
-                    known.any()
-                    and (a[known] <= b[known]).all()
-                    and (a[known] < b[known]).mean() > 0.5
-                ):
+                a, b = a[known := a.notna() & b.notna()], b[known]
+                if len(a) and (a <= b).all() and (a < b).mean() > 0.5:
                     pairs.append((low, high))
         return pairs
 
@@ -137,10 +130,6 @@ class Columns:
         if pd.api.types.is_numeric_dtype(self.frame[name]):
             return False
         return bool(self.text[name].dropna().str.match(r"^\d{4}-\d{2}-\d{2}").mean() > 0.95)
-
-    def _is_key(self, name: str) -> bool:
-        column = self.frame[name].dropna()
-        return bool((column % 1 == 0).all() and column.nunique() > 0.95 * len(column))
 
 
 def _write(value: Any) -> str | None:
@@ -168,16 +157,16 @@ def _follows(own: Floats, others: Floats) -> bool:
     )
 
 
-def _pick(names: Sequence[Any], rng: np.random.Generator) -> Any:
+def _pick(names: Sequence[Any], rng: Rng) -> Any:
     return names[int(rng.integers(len(names)))] if names else None
 
 
 def _multiply(
     columns: Columns,
     row: int,
-    rng: np.random.Generator,
+    rng: Rng,
     names: Callable[[Columns], list[str]],
-    draw: Callable[[np.random.Generator], float],
+    draw: Callable[[Rng], float],
 ) -> Changes | None:
     """Multiply a number of one of the columns by a factor."""
     name = _pick(names(columns), rng)
@@ -200,9 +189,9 @@ def _without_negatives(columns: Columns) -> list[str]:
 def _rewrite(
     columns: Columns,
     row: int,
-    rng: np.random.Generator,
+    rng: Rng,
     names: Callable[[Columns], list[str]],
-    change: Callable[[Any, str, np.random.Generator], str | None],
+    change: Callable[[Any, str, Rng], str | None],
 ) -> Changes | None:
     """Change the text of a cell of one of the columns."""
     name = _pick(names(columns), rng)
@@ -216,7 +205,7 @@ def _exchange(columns: Columns, row: int, one: str, two: str) -> Changes | None:
     return {one: second, two: first} if first and second and first != second else None
 
 
-def sentinel(columns: Columns, _row: int, rng: np.random.Generator) -> Changes | None:
+def sentinel(columns: Columns, _row: int, rng: Rng) -> Changes | None:
     """Write a number that stands for a missing value."""
     name, value = _pick(columns.numbers, rng), _pick([999, 9999, -1, -999], rng)
     if name is None or (columns.frame[name] == value).any():
@@ -225,14 +214,14 @@ def sentinel(columns: Columns, _row: int, rng: np.random.Generator) -> Changes |
     return None if low <= value <= high else {name: str(value)}
 
 
-def transposed_digits(_column: Any, digits: str, _rng: np.random.Generator) -> str | None:
+def transposed_digits(_column: Any, digits: str, _rng: Rng) -> str | None:
     """Exchange the first two digits of a number."""
     if not digits[:3].isdigit() or len(digits) < 3 or digits[1] in (digits[0], "0"):
         return None
     return digits[1] + digits[0] + digits[2:]
 
 
-def wrong_year(column: Any, year: str, rng: np.random.Generator) -> str | None:
+def wrong_year(column: Any, year: str, rng: Rng) -> str | None:
     """Exchange digits of a year, or write one of them wrong."""
     if len(year) != 4:
         return None
@@ -240,7 +229,7 @@ def wrong_year(column: Any, year: str, rng: np.random.Generator) -> str | None:
     return None if column.min() <= int(changed) <= column.max() else changed
 
 
-def impossible_date(_column: Any, date: str, rng: np.random.Generator) -> str | None:
+def impossible_date(_column: Any, date: str, rng: Rng) -> str | None:
     """Write a date of another century or one that no calendar has."""
     dates = ["1900-01-01", f"2{date[2]}{date[1]}{date[3:10]}", f"{date[:5]}13{date[7:10]}"]
     changed = _pick(dates, rng)
@@ -250,8 +239,8 @@ def impossible_date(_column: Any, date: str, rng: np.random.Generator) -> str | 
 def _respell(
     columns: Columns,
     row: int,
-    rng: np.random.Generator,
-    spell: Callable[[str, np.random.Generator], list[str]],
+    rng: Rng,
+    spell: Callable[[str, Rng], list[str]],
     min_length: int = 1,
 ) -> Changes | None:
     """Write a category in a way that does not occur."""
@@ -263,18 +252,18 @@ def _respell(
     return None if (columns.text[name] == changed).any() else {name: changed}
 
 
-def _misspell(word: str, rng: np.random.Generator) -> list[str]:
+def _misspell(word: str, rng: Rng) -> list[str]:
     """Leave out, double or exchange letters."""
     at = int(rng.integers(1, len(word) - 1))
     start, letter, rest = word[:at], word[at], word[at + 1 :]
     return [start + rest, start + letter + letter + rest, start + rest[0] + letter + rest[1:]]
 
 
-def _change_case(word: str, _rng: np.random.Generator) -> list[str]:
+def _change_case(word: str, _rng: Rng) -> list[str]:
     return [word.upper(), word.lower(), word.title()]
 
 
-def swapped_fields(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
+def swapped_fields(columns: Columns, row: int, rng: Rng) -> Changes | None:
     """Exchange two numbers of a row whose columns differ in size."""
     one, two = _pick(columns.numbers, rng), _pick(columns.numbers, rng)
     if one is None or one == two:
@@ -283,15 +272,13 @@ def swapped_fields(columns: Columns, row: int, rng: np.random.Generator) -> Chan
     return _exchange(columns, row, one, two) if high > 3 * low else None
 
 
-def broken_order(columns: Columns, row: int, rng: np.random.Generator) -> Changes | None:
+def broken_order(columns: Columns, row: int, rng: Rng) -> Changes | None:
     """Exchange a start and its end, or a minimum and its maximum."""
     pair = _pick(columns.orders, rng)
     return None if pair is None else _exchange(columns, row, *pair)
 
 
-def contradicting_categories(
-    columns: Columns, row: int, rng: np.random.Generator
-) -> Changes | None:
+def contradicting_categories(columns: Columns, row: int, rng: Rng) -> Changes | None:
     """Replace a category by one that never occurs together with another category of the row."""
     one, two = _pick(columns.dependent_categories, rng) or ("", "")
     if not one or columns.cell(row, one) is None:
@@ -301,9 +288,7 @@ def contradicting_categories(
     return {two: _pick(others, rng)} if others else None
 
 
-def number_against_category(
-    columns: Columns, row: int, rng: np.random.Generator
-) -> Changes | None:
+def number_against_category(columns: Columns, row: int, rng: Rng) -> Changes | None:
     """Replace a number by one of rows of another category, outside the range of its own."""
     number, category = _pick(columns.associations, rng) or ("", "")
     if not number:
@@ -319,9 +304,7 @@ def number_against_category(
     return {number: columns.write(number, value)}
 
 
-def duplicate(
-    columns: Columns, row: int, rng: np.random.Generator, change: Kind | None = None
-) -> Changes | None:
+def duplicate(columns: Columns, row: int, rng: Rng, change: Kind | None = None) -> Changes | None:
     """Repeat a row of a table that has hardly any duplicates, with a change if there is one."""
     if columns.n_duplicates > MAX_DUPLICATES * len(columns.frame):
         return None
