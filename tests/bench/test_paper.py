@@ -1,6 +1,6 @@
 import pytest
 
-from imboost_bench.analysis.aggregate import EMBEDDING_GROUPS, METRICS
+from imboost_bench.analysis.comparison import EMBEDDING_GROUPS, METRICS
 from imboost_bench.paper import (
     METHODS,
     OTHER_DATA,

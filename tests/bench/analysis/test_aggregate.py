@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from imboost_bench.analysis.aggregate import is_tabular
+from imboost_bench.analysis.comparison import is_tabular
 from imboost_bench.analysis.result_set import ResultSet
 from result_lines import failed_line, run_lines
 

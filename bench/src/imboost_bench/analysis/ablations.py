@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
-from imboost_bench.analysis.aggregate import mean_over_seeds
-from imboost_bench.analysis.comparison import paired_intervals
+from imboost_bench.analysis.comparison import mean_over_seeds, paired_intervals
 from imboost_bench.analysis.method_key import IMBOOST, MethodKey
 from imboost_bench.run.settings import read_settings
 from imboost_bench.run.suites import ABLATIONS, Ablation

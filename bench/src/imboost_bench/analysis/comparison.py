@@ -1,4 +1,4 @@
-"""Paired differences with confidence intervals, ranks and their significance, and times.
+"""Means over seeds, paired differences with intervals, ranks and their significance, times.
 
 Data sets are the statistical units: seeds and the parts of a data set are averaged first,
 because they are not independent.
@@ -7,23 +7,58 @@ because they are not independent.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import pandas as pd
+from pandas import DataFrame, Series
 from scipy import stats
 
 from imboost_bench.analysis.method_key import MethodKey
 from imboost_bench.paper import RUNNING_TIMES
 
-if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+METRICS = ["test_auc", "test_ap", "train_auc", "train_ap"]
+IMAGE_GROUPS = ("CIFAR10", "FashionMNIST", "MNIST-C", "MVTec-AD", "SVHN")
+TEXT_GROUPS = ("20news", "agnews", "amazon", "imdb", "yelp")
+EMBEDDING_GROUPS = frozenset((*IMAGE_GROUPS, *TEXT_GROUPS))
+"""The paper's image and text data sets; all others are tabular."""
 
 CONFIDENCE = 0.95  # level of the confidence intervals; tests have the level 1 - CONFIDENCE
 
 
+def is_tabular(group: str) -> bool:
+    """Whether a data set is a table rather than embeddings of images or text."""
+    return group.rpartition("/")[2] not in EMBEDDING_GROUPS
+
+
+def reading_order(group: str) -> tuple[bool, str]:
+    """Sort key: tables before embeddings, each by name."""
+    return not is_tabular(group), group.lower()
+
+
+def mean_over_seeds(rows: DataFrame, *keys: str) -> DataFrame:
+    """Average the seeds of each part of a data set, then the parts, for every metric.
+
+    `rows` has one row per run within each combination of the columns `keys`, with the columns of
+    `RoundResult`. A data set is a `group`, and its parts are `dataset`. The result is indexed by
+    the keys, group and metric, with the columns mean, std (over the seeds that all parts have;
+    NaN for fewer than two), n_seeds, n_parts and seconds.
+    """
+    index = [*keys, "group"]
+    by_data_set = rows.groupby(index)
+    counts = by_data_set.agg(
+        n_seeds=("seed", "nunique"), n_parts=("dataset", "nunique"), seconds=("seconds", "mean")
+    )
+    mean = rows.groupby([*index, "dataset"])[METRICS].mean().groupby(index).mean()
+    n_parts = by_data_set["dataset"].transform("nunique")
+    has_all_parts = rows.groupby([*index, "seed"])["dataset"].transform("nunique") == n_parts
+    by_seed = rows[has_all_parts].groupby([*index, "seed"])[METRICS].mean()
+    std = by_seed.groupby(index).std()
+    long = pd.concat({"mean": mean, "std": std}, axis=1).stack(level=1, future_stack=True)
+    return long.rename_axis([*index, "metric"]).join(counts)
+
+
 def mean_intervals(sample: DataFrame) -> DataFrame:
     """Return the mean of every column with Student's t interval; NaN for a single value."""
-    import pandas as pd
-
     n, mean = sample.count(), sample.mean()
     half = stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * sample.sem()
     return pd.DataFrame({"n": n, "mean": mean, "low": mean - half, "high": mean + half})
@@ -100,8 +135,6 @@ def time_ratios(runs: DataFrame, reference: str, keys: dict[str, MethodKey]) -> 
     method, device, host, runs, seconds, reference_seconds, ratio and paper (the ratio of the
     paper's times, NaN where it has none).
     """
-    import pandas as pd
-
     same = ["dataset", "seed", "device", "host"]
     base = runs.loc[runs["method"] == reference, [*same, "seconds"]]
     pairs = runs.merge(base, on=same, suffixes=("", "_reference"))

@@ -16,12 +16,14 @@ from imboost_bench.analysis.ablations import (
     ablation_tables,
     changed_value,
 )
-from imboost_bench.analysis.aggregate import METRICS, mean_over_seeds, reading_order
 from imboost_bench.analysis.comparison import (
+    METRICS,
     Ranking,
+    mean_over_seeds,
     outcomes,
     paired_intervals,
     rank_methods,
+    reading_order,
     time_ratios,
 )
 from imboost_bench.analysis.method_key import (

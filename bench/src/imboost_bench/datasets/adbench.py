@@ -74,12 +74,6 @@ def count_rows(file: ADBenchFile) -> int:
         return 0
 
 
-def read_size(file: ADBenchFile) -> tuple[int, int, int]:
-    """Return the numbers of rows, columns and outliers."""
-    dataset = read_dataset(file)
-    return dataset.n_rows, dataset.n_features, dataset.n_outliers
-
-
 def read_dataset(file: ADBenchFile) -> Dataset:
     """Read one file; nothing in it is executed."""
     X, y = _read_array(file, "X"), _read_array(file, "y").reshape(-1)

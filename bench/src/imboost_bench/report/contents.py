@@ -7,8 +7,12 @@ from collections.abc import Sequence
 import pandas as pd
 
 from imboost_bench.analysis.ablations import AblationTable
-from imboost_bench.analysis.aggregate import METRICS, is_tabular, mean_over_seeds
-from imboost_bench.analysis.comparison import paired_intervals
+from imboost_bench.analysis.comparison import (
+    METRICS,
+    is_tabular,
+    mean_over_seeds,
+    paired_intervals,
+)
 from imboost_bench.analysis.method_key import rows_unlike_paper
 from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.paper import paper_rounds

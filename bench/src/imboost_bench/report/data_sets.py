@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from imboost_bench.analysis.aggregate import reading_order
+from imboost_bench.analysis.comparison import reading_order
 from imboost_bench.analysis.method_key import rows_unlike_paper
-from imboost_bench.datasets.adbench import find_datasets, read_size
+from imboost_bench.datasets.adbench import find_datasets, read_dataset
 from imboost_bench.paper import paper_datasets
 from imboost_bench.report.tables import Table
 from imboost_bench.run.query_protocol import ALL_OUTLIERS
@@ -24,7 +24,8 @@ def data_set_table(folder: Path | str) -> Table:
     the same numbers, as in the paper's table, and the sums otherwise.
     """
     files = find_datasets(folder).values()
-    parts = pd.DataFrame([read_size(file) for file in files], columns=_SIZES)
+    sizes = [(own.n_rows, own.n_features, own.n_outliers) for own in map(read_dataset, files)]
+    parts = pd.DataFrame(sizes, columns=_SIZES)
     by_group = parts.groupby([file.group for file in files])
     is_alike = by_group[["rows", "outliers"]].nunique().max(axis=1) == 1
     table = by_group.max()

@@ -78,9 +78,8 @@ def make_plan(
 ) -> Plan:
     """Check every name and number of a call before anything runs.
 
-    `datasets` are names of data sets or of groups such as "MVTec-AD"; all in the folder `data` if
-    empty. Data sets of more than `large_rows` rows are run with `large_seeds`, if given. The other
-    parameters are those of `RunSpec` and `Plan`.
+    `datasets` are names of data sets or of groups such as "MVTec-AD", by default all of `data`.
+    Those of more than `large_rows` rows are run with `large_seeds`, if given.
     """
     check_number("rounds", rounds, minimum=0, whole=True)
     check_number("oracle_noise", oracle_noise, minimum=0.0, maximum=1.0)

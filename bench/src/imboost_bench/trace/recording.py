@@ -55,17 +55,13 @@ class PhaseKind(StrEnum):
 
 @dataclass(frozen=True)
 class Trace:
-    """All updates of one run, and the numbers of training rows by class.
-
-    `updates` has a row per update, with the columns of the CSV file (`docs/reference.md`).
-    `inlier_losses` are those of the measured inliers after every update, (updates, inliers).
-    """
+    """All updates of one run, and the numbers of training rows by class."""
 
     spec: RunSpec
     n_inliers: int
     n_outliers: int
-    updates: DataFrame
-    inlier_losses: NDArray[np.float32]
+    updates: DataFrame  # a row per update, with the columns of the CSV file (docs/reference.md)
+    inlier_losses: NDArray[np.float32]  # of the measured inliers, (updates, inliers)
 
     @property
     def contamination(self) -> float:
@@ -166,11 +162,15 @@ class TracedIMBoost(IMBoost):
         losses = np.concatenate([inliers, outliers])
         self.inlier_losses.append(inliers.astype(np.float32))
         weights = parameters_to_vector(self._model.parameters()).detach().double()
-        changes = self._changes(weights, inlier_gradient, outlier_gradient)
+        current = weights, inlier_gradient, outlier_gradient
+        previous, self._previous = self._previous or (weights * math.nan,) * 3, current
+        changes = [float((new - old).norm()) for new, old in zip(current, previous, strict=True)]
+        is_warmup = step.epoch < self.plain_epochs + self.trimmed_epochs
+        phase = PhaseKind.TRIMMED if is_warmup else PhaseKind.POLARIZATION
         return {
             "update": len(self.updates) + 1,
             "epoch": step.epoch,
-            "phase": self._phase_of(step.epoch),
+            "phase": PhaseKind.PLAIN if step.epoch < self.plain_epochs else phase,
             "round": self._round,
             "batch_size": len(step.rows),
             "batch_outliers": int(is_outlier.sum()),
@@ -194,17 +194,6 @@ class TracedIMBoost(IMBoost):
             ),
             **dict(zip(("step_norm", *CHANGES), changes, strict=True)),
         }
-
-    def _changes(self, *current: Tensor) -> list[float]:
-        """Return the norms of the changes since the previous update, and remember the vectors."""
-        previous, self._previous = self._previous or (current[0] * math.nan,) * 3, current
-        return [float((new - old).norm()) for new, old in zip(current, previous, strict=True)]
-
-    def _phase_of(self, epoch: int) -> PhaseKind:
-        if epoch < self.plain_epochs:
-            return PhaseKind.PLAIN
-        is_warmup = epoch < self.plain_epochs + self.trimmed_epochs
-        return PhaseKind.TRIMMED if is_warmup else PhaseKind.POLARIZATION
 
 
 def sample_of_kind(y: NDArray[np.int8], kind: int, rng: np.random.Generator) -> Indices:
