@@ -63,7 +63,7 @@ def test_the_baseline_is_the_most_deviating_number(planted):
 
 
 def test_figures_count_the_errors_among_the_highest_scores(planted):
-    before, after = evaluate_cells("made", planted, answers=(0, 10))
+    before, after = evaluate_cells("made", planted, answers=(0, 10)).itertuples()
     assert (before.n_answers, after.n_answers) == (0, 10)
     assert before.n_errors == len(KINDS) == sum(before.n_of_kind.values())
     assert before.share > before.baseline

@@ -1,13 +1,12 @@
 """Benchmark of wrong cells: errors planted into real tables, and how well they are found."""
 
-from imboost_bench.cells.evaluate import CellsResult, evaluate_cells
+from imboost_bench.cells.evaluate import evaluate_cells
 from imboost_bench.cells.planting import PlantedTable, plant_errors
 from imboost_bench.cells.real_tables import BUILDING, REPORTING, load_real_table
 
 __all__ = [
     "BUILDING",
     "REPORTING",
-    "CellsResult",
     "PlantedTable",
     "evaluate_cells",
     "load_real_table",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+from pandas import DataFrame
 
 from imboost.arrays import Floats, Indices, Mask
 from imboost.detectors.table_detector import TableDetector
@@ -18,70 +18,46 @@ ANSWERS = (0, 25, 50, 100)
 ROUND_QUESTIONS = 5
 
 
-@dataclass(frozen=True)
-class CellsResult:
-    """Figures of one planted table after some answers.
-
-    `hits` and `hits_twice` are the errors of each kind among the K and 2K highest scores, K being
-    the number of errors; `baseline` is the fraction of errors among the K largest robust z-scores.
-    `precision` is that of the rows above the threshold. `column_ranks` are, for each kind, the
-    positions of the first wrong column among the reasons, from 1 on.
-    """
-
-    table: str
-    n_rows: int
-    n_errors: int
-    baseline: float
-    n_answers: int
-    hits: dict[str, int]
-    hits_twice: dict[str, int]
-    n_of_kind: dict[str, int]
-    n_predicted: int
-    precision: float
-    column_ranks: dict[str, list[int]]
-
-    @property
-    def share(self) -> float:
-        """Fraction of the errors among the K highest scores."""
-        return sum(self.hits.values()) / self.n_errors
-
-    @property
-    def share_twice(self) -> float:
-        """Fraction of the errors among the 2K highest scores."""
-        return sum(self.hits_twice.values()) / self.n_errors
-
-
 def evaluate_cells(
     name: str, planted: PlantedTable, *, answers: tuple[int, ...] = ANSWERS
-) -> list[CellsResult]:
-    """Fit, answer questions truthfully, and measure after each number of answers."""
+) -> DataFrame:
+    """Fit, answer questions truthfully, and measure after each number of answers.
+
+    `hits` and `hits_twice` are the errors of each kind among the K and 2K highest scores, K being
+    the number of errors, and `share` and `share_twice` the fractions of all errors; `baseline` is
+    that among the K largest robust z-scores. `precision` is that of the `n_predicted` rows above
+    the threshold. `column_ranks` are, for each kind, the positions of the first wrong column
+    among the reasons, from 1 on.
+    """
     session = Session(TableDetector(random_state=0), planted.table, random_state=0).start()
-    largest = top_rows(largest_robust_z(planted), planted.is_error, 1)
-    baseline = float(planted.is_error[largest].mean())
+    is_error = planted.is_error
+    largest = top_rows(largest_robust_z(planted), is_error, 1)
     results = []
     for n_answers in answers:
         while (n_left := n_answers - len(session.answers)) > 0:
             rows = session.ask(min(ROUND_QUESTIONS, n_left))
-            session.tell(rows, [int(planted.is_error[row]) for row in rows])
+            session.tell(rows, [int(is_error[row]) for row in rows])
             session.refine()
         detector = cast("TableDetector", session.detector)
-        scores, predicted = detector.decision_scores_, detector.labels_ == 1
-        results.append(
-            CellsResult(
-                name,
-                planted.table.num_rows,
-                int(planted.is_error.sum()),
-                baseline,
-                n_answers,
-                _count(planted, top_rows(scores, planted.is_error, 1)),
-                _count(planted, top_rows(scores, planted.is_error, 2)),
-                _count(planted, np.flatnonzero(planted.is_error)),
-                int(predicted.sum()),
-                float(planted.is_error[predicted].mean()) if predicted.any() else float("nan"),
-                _column_ranks(detector, planted) if n_answers == 0 else {},
-            )
-        )
-    return results
+        predicted = detector.labels_ == 1
+        once, twice = (top_rows(detector.decision_scores_, is_error, n) for n in (1, 2))
+        result = {
+            "table": name,
+            "n_rows": planted.table.num_rows,
+            "n_errors": int(is_error.sum()),
+            "baseline": float(is_error[largest].mean()),
+            "n_answers": n_answers,
+            "hits": _count(planted, once),
+            "hits_twice": _count(planted, twice),
+            "n_of_kind": _count(planted, np.flatnonzero(is_error)),
+            "share": float(is_error[once].mean()),
+            "share_twice": float(is_error[twice].sum() / is_error.sum()),
+            "n_predicted": int(predicted.sum()),
+            "precision": float(is_error[predicted].mean()) if predicted.any() else float("nan"),
+            "column_ranks": _column_ranks(detector, planted) if n_answers == 0 else {},
+        }
+        results.append(result)
+    return DataFrame(results)
 
 
 def top_rows(scores: Floats, is_error: Mask, factor: int) -> Indices:

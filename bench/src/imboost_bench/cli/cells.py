@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,8 @@ from imboost.cli.progress import stage
 from imboost_bench.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from imboost_bench.cells import CellsResult
+    from pandas import DataFrame
+
     from imboost_bench.report.tables import Kind
 
 
@@ -39,6 +39,8 @@ def cells(
 
     Example: imboost-bench cells --table planes --answers 0,25
     """
+    import pandas as pd
+
     from imboost.errors import SettingError, UnknownNameError
     from imboost_bench.cells import (
         BUILDING,
@@ -55,60 +57,58 @@ def cells(
         numbers = tuple(sorted({int(number) for number in answers.split(",")}))
     except ValueError:
         raise SettingError(f"--answers must be numbers such as 0,25,100; got {answers}.") from None
-    results: list[CellsResult] = []
+    parts = []
     for name in table or groups[tables]:
         planted = plant_errors(load_real_table(name), seed=seed)
         with stage(f"{name}: {planted.table.num_rows:,} rows"):
-            results += evaluate_cells(name, planted, answers=numbers)
+            parts.append(evaluate_cells(name, planted, answers=numbers))
+    results = pd.concat(parts, ignore_index=True)
     _print(results)
     if out is not None:
         import json
 
         from imboost.cli.console import write_text
 
-        write_text(out, json.dumps([vars(result) for result in results], indent=1))
+        write_text(out, json.dumps(results.to_dict("records"), indent=1))
 
 
-def _print(results: Sequence[CellsResult]) -> None:
+def _print(results: DataFrame) -> None:
     import pandas as pd
 
     from imboost.present.formatting import percent
     from imboost_bench.report.tables import Table
 
-    shares = [{"share": result.share, "twice": result.share_twice} for result in results]
-    frame = pd.DataFrame([vars(result) for result in results]).join(pd.DataFrame(shares))
-    means = frame.groupby("n_answers")[["baseline", "share", "twice"]].mean().reset_index()
-    frame = pd.concat([frame, means.assign(table="mean")])
-    frame["shown"] = frame["share"].map(percent) + " (" + frame["twice"].map(percent) + ")"
+    means = results.groupby("n_answers")[["baseline", "share", "share_twice"]].mean().reset_index()
+    frame = pd.concat([results, means.assign(table="mean")])
+    frame["shown"] = frame["share"].map(percent) + " (" + frame["share_twice"].map(percent) + ")"
     by_answers = frame.pivot(index="table", columns="n_answers", values="shown")
     by_answers.columns = by_answers.columns.astype(str)
-    first = frame.drop_duplicates("table").set_index("table")
-    names = {"n_rows": "rows", "n_errors": "errors", "baseline": "robust z"}
-    last = first[["n_predicted", "precision"]].rename(columns={"n_predicted": "predicted"})
-    table = first[[*names]].rename(columns=names).join(by_answers).join(last)
-    counts: dict[str, Kind] = dict.fromkeys(("rows", "errors", "predicted"), "count")
-    kinds = counts | {"robust z": "percent", "precision": "percent"}
+    names = {"n_rows": "rows", "n_errors": "errors", "n_predicted": "predicted"}
+    names |= {"baseline": "robust z"}
+    first = frame.drop_duplicates("table").set_index("table").rename(columns=names)
+    table = first[["rows", "errors", "robust z"]].join(by_answers)
+    table = table.join(first[["predicted", "precision"]])
+    kinds: dict[str, Kind] = dict.fromkeys(("rows", "errors", "predicted"), "count")
+    kinds |= {"robust z": "percent", "precision": "percent"}
     title = "errors among the K highest scores (2K), by number of answers"
     print_table(Table(table.reset_index(), kinds), title)
 
-    is_first = frame["n_answers"] == frame["n_answers"].iloc[0]
-    n_errors = pd.DataFrame(frame.loc[is_first, "n_of_kind"].dropna().tolist()).sum().sort_index()
-    numbers = frame["n_answers"].iloc[: len(results)].astype(str)
-    hits = pd.DataFrame([result.hits for result in results]).groupby(numbers.tolist()).sum()
+    numbers = results["n_answers"].astype(str).tolist()
+    of_kind = results.drop_duplicates("table")["n_of_kind"]
+    n_errors = pd.DataFrame(of_kind.tolist()).sum().sort_index()
+    hits = pd.DataFrame(results["hits"].tolist()).groupby(numbers).sum()
     hits = hits.reindex(index=by_answers.columns, columns=n_errors.index).fillna(0)
-    ranks = pd.DataFrame(
-        [
-            (kind, rank == 1)
-            for result in results
-            for kind, own in result.column_ranks.items()
-            for rank in own
-        ],
-        columns=["kind", "is_first"],
-    )
+    ranks = [
+        (kind, rank == 1)
+        for by_kind in results["column_ranks"]
+        for kind, own in by_kind.items()
+        for rank in own
+    ]
+    is_first = pd.DataFrame(ranks, columns=["kind", "is_first"]).set_index("kind")["is_first"]
     table = (hits / n_errors).T.rename_axis("kind")
     table.insert(0, "errors", n_errors)
-    table["wrong column first"] = ranks.groupby("kind")["is_first"].mean()
-    table.loc["all", ["errors", "wrong column first"]] = n_errors.sum(), ranks["is_first"].mean()
+    table["wrong column first"] = is_first.groupby("kind").mean()
+    table.loc["all", ["errors", "wrong column first"]] = n_errors.sum(), is_first.mean()
     kinds = dict.fromkeys([*by_answers.columns, "wrong column first"], "percent")
     title = "by kind of error: share among the K highest scores"
     print_table(Table(table.reset_index(), kinds | {"errors": "count"}), title)
