@@ -135,7 +135,7 @@ def test_every_markdown_table_has_a_rule_and_rows_of_one_width(markdown):
     tables = markdown_tables(markdown)
     # Summary, differences, 4 by round, worse rounds, queries, one ablation, times, 4 and 4 of all
     # data sets, the reference, protocols, missing results, failed runs.
-    assert len(tables) == 22
+    assert len(tables) == 21
     for header, rule, *rows in tables:
         assert set(rule) == {"---"}
         assert rows
@@ -151,7 +151,7 @@ def test_markdown_shows_the_same_figures_as_the_csv_tables(report, markdown):
 
 def test_every_csv_table_reads_back_with_columns_of_different_names(report):
     paths = sorted((report / "tables").glob("*.csv"))
-    assert len(paths) == 23  # the tables of the page, and all figures
+    assert len(paths) == 22  # the tables of the page, and all figures
     for path in paths:
         with path.open(encoding="utf-8") as file:
             header, *rows = csv.reader(file)

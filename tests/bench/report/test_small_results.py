@@ -41,7 +41,7 @@ def test_small_and_uneven_results_have_a_report(tmp_path, lines):
 
 def test_one_seed_has_no_std(tmp_path):
     report_on(tmp_path, SMALL["one run"])
-    assert csv_table(tmp_path, "reference")["thyroid †"]["AUC std"] == ""
+    assert csv_table(tmp_path, "all_figures")["imboost/mm"]["std"] == ""
 
 
 def test_a_report_without_results_says_what_to_run_first(tmp_path):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from imboost.errors import UnknownNameError
@@ -54,7 +54,6 @@ class Coverage(NamedTuple):
     missing: DataFrame
 
 
-@dataclass(frozen=True)
 class ResultSet:
     """The results of a benchmark and the comparisons between its methods.
 
@@ -64,58 +63,36 @@ class ResultSet:
     detector with its own query strategy.
     """
 
-    lines: Sequence[RoundResult]
-    against: str | None = None
-
-    @cached_property
-    def _keys(self) -> list[MethodKey]:
-        return [MethodKey.of(line) for line in self.lines]
-
-    @cached_property
-    def _names(self) -> list[str]:
-        """The method of each line; the protocol is in the names if runs differ in it."""
-        is_one = len({key.protocol for key in self._keys}) == 1
-        return [(_on_paper(key) if is_one else key).name for key in self._keys]
-
-    @cached_property
-    def frame(self) -> DataFrame:
-        """All lines, with the name of the method in a column."""
-        return pd.DataFrame([vars(line) for line in self.lines]).assign(method=self._names)
-
-    @cached_property
-    def rounds(self) -> DataFrame:
+    def __init__(self, lines: Sequence[RoundResult], against: str | None = None) -> None:
+        self.against = against
+        keys = [MethodKey.of(line) for line in lines]
+        # The protocol is in the names of methods if runs differ in it.
+        is_one = len({key.protocol for key in keys}) == 1
+        names = [(_on_paper(key) if is_one else key).name for key in keys]
+        frame = pd.DataFrame([vars(line) for line in lines]).assign(method=names)
+        is_known = (frame["status"] == "ok") & frame["test_auc"].notna()
+        last = frame[is_known].groupby(["method", "dataset", "seed"])["round"].transform("max")
+        finished = frame[is_known]
+        self.rounds = finished[last == finished["rounds"]]
         """All rounds of the successful runs, without those whose test AUC is missing."""
-        known = self.frame[(self.frame["status"] == "ok") & self.frame["test_auc"].notna()]
-        last = known.groupby(["method", "dataset", "seed"])["round"].transform("max")
-        return known[last == known["rounds"]]
-
-    @cached_property
-    def runs(self) -> DataFrame:
+        self.runs = self.rounds[self.rounds["round"] == self.rounds["rounds"]]
         """The last round of the successful runs."""
-        return self.rounds[self.rounds["round"] == self.rounds["rounds"]]
-
-    @cached_property
-    def failed(self) -> DataFrame:
+        self.failed = frame[frame["status"] != "ok"]
         """The runs without a result."""
-        return self.frame[self.frame["status"] != "ok"]
-
-    @cached_property
-    def keys(self) -> dict[str, MethodKey]:
+        by_name = dict(zip(names, keys, strict=True))
+        self.keys = {name: by_name[name] for name in self.runs["method"].unique()}
         """The methods with a successful run, by name."""
-        keys = dict(zip(self._names, self._keys, strict=True))
-        return {name: keys[name] for name in self.runs["method"].unique()}
 
     @cached_property
     def figures(self) -> DataFrame:
         """Mean and std over seeds by method, data set and metric, and the paper's figures."""
         figures = mean_over_seeds(self.runs, "method")
-        columns = [self.keys[method].paper_column for method, _, _ in figures.index]
-        figures["paper"] = [
-            paper_figures(metric, column).get(group.lower(), float("nan"))
-            if column
-            else float("nan")
-            for (_, group, metric), column in zip(figures.index, columns, strict=True)
-        ]
+        columns = {name: key.paper_column for name, key in self.keys.items()}
+        papers = (
+            paper_figures(metric, own).get(group.lower()) if (own := columns[name]) else None
+            for name, group, metric in figures.index
+        )
+        figures["paper"] = np.array([*papers], dtype=float)
         return figures.assign(difference=figures["mean"] - figures["paper"])
 
     def table(self, metric: str, column: str = "mean") -> DataFrame:
@@ -142,10 +119,8 @@ class ResultSet:
     @cached_property
     def unlike_paper(self) -> dict[str, str]:
         """Data sets whose rows differ from the paper's in the compared runs, and how."""
-        n_parts, share = (
-            self.figures["n_parts"].groupby("group").max(),
-            self.protocol.outlier_share,
-        )
+        n_parts = self.figures["n_parts"].groupby("group").max()
+        share = self.protocol.outlier_share
         reasons = {name: rows_unlike_paper(name, share, n_parts[name]) for name in self.groups}
         return {name: reason for name, reason in reasons.items() if reason}
 
@@ -210,13 +185,6 @@ class ResultSet:
         return sorted({*self.shared, *self.coverage.missing["group"]}, key=reading_order)
 
     @cached_property
-    def has_even_seeds(self) -> bool:
-        """Whether the compared methods have the same runs on the shared data sets."""
-        runs = self.compared_runs[self.compared_runs["group"].isin(self.shared)]
-        table = runs.pivot(index=["dataset", "seed"], columns="method", values="test_auc")
-        return bool(table.notna().all(axis=None))
-
-    @cached_property
     def reference(self) -> str:
         """The method that others are compared with.
 
@@ -256,7 +224,7 @@ class ResultSet:
         """Whether each of `gains` is significant, as a word."""
         return outcomes(self.gains)
 
-    @cached_property
+    @property
     def queries(self) -> list[str]:
         """IMBoost with each query strategy, as in the paper's tables C.6 and C.7."""
         keys = {name: self.keys[name] for name in self.methods}

@@ -8,7 +8,6 @@ from dataclasses import fields
 from pathlib import Path
 
 from imboost.errors import IMBoostError, SettingError
-from imboost_bench.pretraining.checkpoint import Validation
 from imboost_bench.pretraining.settings import PretrainingSettings
 from imboost_bench.pretraining.training import pretrain
 
@@ -52,19 +51,15 @@ def main() -> None:
             initial_weights=options["initial_weights"],
             max_seconds=60 * options["minutes"],
             validate_every=options["validate_every"],
-            report=_print,
+            report=lambda found: print(
+                f"{found.step:,} updates, {found.seconds / 60:.1f} min: training loss "
+                f"{found.training_loss:.4f}, validation loss {found.loss:.4f}, "
+                f"AUC {found.auc:.3f}, AP {found.ap:.3f}",
+                flush=True,
+            ),
         )
     except (IMBoostError, OSError) as error:
         parser.exit(2, f"imboost: {error}\n")
-
-
-def _print(found: Validation) -> None:
-    print(
-        f"{found.step:,} updates, {found.seconds / 60:.1f} min: training loss "
-        f"{found.training_loss:.4f}, validation loss {found.loss:.4f}, AUC {found.auc:.3f}, "
-        f"AP {found.ap:.3f}",
-        flush=True,
-    )
 
 
 if __name__ == "__main__":

@@ -42,7 +42,6 @@ def report_tables(results: ResultSet) -> dict[str, Table]:
         "paired_differences": difference_table(results),
         "c6_c7_queries": query_table(results),
         "c13_running_times": time_table(results),
-        "reference": reference_table(results),
         "other_protocols": protocol_table(results),
         "missing_results": missing_table(results),
         "failed_runs": failure_table(results),
@@ -126,20 +125,6 @@ def time_table(results: ResultSet) -> Table:
         table = table.drop(columns="machine")
     kinds: dict[str, Kind] = {seconds: "number", "ratio": "ratio", "paper": "ratio"}
     return Table(table, kinds, marked=results.reference)
-
-
-def reference_table(results: ResultSet) -> Table:
-    """Return the reference's test metrics on every data set."""
-    figures = results.figures.loc[results.reference].unstack("metric")
-    figures = figures.reindex([group for group in results.groups if group in figures.index])
-    table = figures[[("n_seeds", "test_auc")]].set_axis(["seeds"], axis=1)
-    for name, metric in _METRICS.items():
-        for column, title in (("mean", "test {}"), ("std", "{} std"), ("paper", "paper {}")):
-            table[title.format(name)] = figures[column, metric]
-        table[f"{name} difference"] = figures["difference", metric]
-    table["seconds per run"] = figures["seconds", "test_auc"]
-    table.insert(0, "data set", row_names(results, table.index))
-    return Table(table)
 
 
 def protocol_table(results: ResultSet) -> Table:

@@ -19,7 +19,7 @@ import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -73,45 +73,35 @@ class Server:
         self._process.wait(60)
 
 
-@dataclass
-class Person:
-    """A simulated person, and what was acknowledged."""
+Work = tuple[list[tuple[int, str, str]], list[float], list[str]]
+"""Acknowledged answers with row and person, seconds of all answers, and errors."""
 
-    name: str
-    address: str
-    truth: np.ndarray[Any, Any]
-    think_seconds: float
-    acknowledged: list[tuple[int, str]] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
 
-    def work(self, end: float) -> None:
-        """Answer questions until a time."""
-        cookies = {NAME_COOKIE: self.name}
-        rng = random.Random(self.name)
-        with httpx.Client(base_url=self.address, cookies=cookies, timeout=60) as client:
-            page = client.get("/").text
-            while time.monotonic() < end:
-                row, request = ROW.search(page), REQUEST.search(page)
-                if row is None or request is None:  # no question is free
-                    time.sleep(0.2)
-                    page = client.get("/").text
-                    continue
-                time.sleep(rng.expovariate(1 / self.think_seconds))
-                answer = "outlier" if self.truth[int(row[1])] else "inlier"
-                started = time.perf_counter()
-                response = client.post(
-                    "/answer",
-                    data={"row": row[1], "answer": answer, "request": request[1]},
-                    headers={"HX-Request": "true"},
-                )
-                self.seconds.append(time.perf_counter() - started)
-                if response.status_code == 200:
-                    self.acknowledged.append((int(row[1]), answer))
-                    page = response.text
-                else:
-                    self.errors.append(f"{response.status_code} {response.text[-300:]}")
-                    page = client.get("/").text
+def work(name: str, address: str, truth: np.ndarray[Any, Any], think: float, end: float) -> Work:
+    """Answer questions as a person, who thinks for a while, until a time."""
+    acknowledged, seconds, errors = [], [], []
+    rng = random.Random(name)
+    with httpx.Client(base_url=address, cookies={NAME_COOKIE: name}, timeout=60) as client:
+        page = client.get("/").text
+        while time.monotonic() < end:
+            row, request = ROW.search(page), REQUEST.search(page)
+            if row is None or request is None:  # no question is free
+                time.sleep(0.2)
+                page = client.get("/").text
+                continue
+            time.sleep(rng.expovariate(1 / think))
+            answer = "outlier" if truth[int(row[1])] else "inlier"
+            data = {"row": row[1], "answer": answer, "request": request[1]}
+            started = time.perf_counter()
+            response = client.post("/answer", data=data, headers={"HX-Request": "true"})
+            seconds.append(time.perf_counter() - started)
+            if response.status_code == 200:
+                acknowledged.append((int(row[1]), name, answer))
+                page = response.text
+            else:
+                errors.append(f"{response.status_code} {response.text[-300:]}")
+                page = client.get("/").text
+    return acknowledged, seconds, errors
 
 
 def start_server(made: MixedTable, folder: str, url: str, questions: int) -> Server:
@@ -144,16 +134,15 @@ def measure_people(
         url = url or f"{folder}/orders.session.db"
         server = start_server(made, folder, url, questions)
         end = time.monotonic() + seconds
-        names = [f"person {number}" for number in range(people)]
-        crowd = [Person(name, server.address, made.y, think) for name in names]
         with ThreadPoolExecutor(people) as threads:
-            list(threads.map(Person.work, crowd, [end] * people))
+            common = server.address, made.y, think, end
+            jobs = [threads.submit(work, f"person {n}", *common) for n in range(people)]
+        results = [job.result() for job in jobs]
+        acknowledged, waits, errors = (list(chain(*own)) for own in zip(*results, strict=True))
         server.stop()
         with Session.open(url, server.table) as session:
             stored = [(entry.row, entry.who, str(entry.answer)) for entry in session.history]
-    acknowledged = [(row, own.name, answer) for own in crowd for row, answer in own.acknowledged]
-    times = 1000 * np.array([second for own in crowd for second in own.seconds])
-    errors = [error for own in crowd for error in own.errors]
+    times = 1000 * np.array(waits)
     print(
         f"{people} people, {seconds} s: {len(acknowledged):,} acknowledged, "
         f"{len(stored):,} stored, {len(set(acknowledged) - set(stored))} lost, "
