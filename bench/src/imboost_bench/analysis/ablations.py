@@ -20,15 +20,10 @@ MIN_FRACTION = 0.5
 
 
 class AblationTable(NamedTuple):
-    """All values of one setting, over the `n_data_sets` and `n_runs` that they share.
-
-    `values` is indexed by value: mean and std of the test AUC, the paper's mean (paper), and the
-    paired difference to the default value with its interval (n, difference, low, high). NaN where
-    there are no runs.
-    """
+    """All values of one setting, over the `n_data_sets` and `n_runs` that they share."""
 
     ablation: Ablation
-    values: DataFrame
+    values: DataFrame  # test AUC by value, the paper's, and paired differences to the default
     n_data_sets: int
     n_runs: int
 
@@ -45,10 +40,7 @@ def changed_value(key: MethodKey) -> tuple[Ablation, float] | None:
 
 
 def ablation_tables(runs: DataFrame, keys: dict[str, MethodKey]) -> dict[str, AblationTable]:
-    """Return a table for every ablation with successful runs, by a name such as "c8_lambda1".
-
-    The default is plain IMBoost.
-    """
+    """Return a table for every ablation with successful runs, by a name such as "c8_lambda1"."""
     changed = {name: changed_value(key) for name, key in keys.items()}
     tables = {}
     for short, ablation in ABLATIONS.items():

@@ -100,10 +100,7 @@ class ResultSet:
         return self.figures[column].xs(metric, level="metric").unstack("method")
 
     def means(self, metric: str, groups: Sequence[str] | None = None) -> DataFrame:
-        """Average the figures of each method over data sets: the shared ones by default.
-
-        Without shared data sets, they are averaged over each method's own.
-        """
+        """Average each method's figures over data sets: the shared ones, or else its own."""
         figures = self.figures.xs(metric, level="metric")
         chosen = groups or self.shared
         if chosen:
@@ -126,11 +123,7 @@ class ResultSet:
 
     @cached_property
     def paper_groups(self) -> list[str]:
-        """The data sets over which means are compared with the paper's.
-
-        Those of the shared ones that have the same rows in the paper; if there are none, all that
-        the paper has.
-        """
+        """The shared data sets with the same rows in the paper; without any, all that it has."""
         papers = paper_datasets().index
         known = [name for name in self.shared or self.groups if name.lower() in papers]
         return [name for name in known if name not in self.unlike_paper] or known
@@ -186,10 +179,7 @@ class ResultSet:
 
     @cached_property
     def reference(self) -> str:
-        """The method that others are compared with.
-
-        It is the one named by `against`; otherwise IMBoost if present, otherwise the best.
-        """
+        """The method named by `against`; otherwise IMBoost if present, otherwise the best."""
         plain = {_on_paper(self.keys[name]).name: name for name in self.methods}
         if self.against is None:
             return plain.get(IMBOOST.name, self.methods[0])
@@ -211,10 +201,7 @@ class ResultSet:
 
     @cached_property
     def gains(self) -> DataFrame:
-        """Paired differences of test AUC to the reference, highest first.
-
-        A method that shares no run with the reference is left out.
-        """
+        """Paired differences of test AUC to the reference, of methods that share runs with it."""
         gains = paired_intervals(self.compared_runs, self.reference, "test_auc")
         gains = gains.reindex([name for name in self.methods if name in gains.index])
         return gains[gains["n"] > 0].sort_values("mean", ascending=False, kind="stable")
@@ -236,10 +223,7 @@ class ResultSet:
         return self.coverage_of(self.queries).shared if self.queries else []
 
     def curves(self, methods: Sequence[str], groups: Sequence[str]) -> DataFrame:
-        """Return mean and std of the test AUC, averaged over data sets, by method and round.
-
-        A round is left out if one of the data sets lacks it.
-        """
+        """Return mean and std of the test AUC by method and round that all data sets have."""
         rows = self.rounds[self.rounds["method"].isin(methods) & self.rounds["group"].isin(groups)]
         figures = mean_over_seeds(rows, "method", "round").query("metric == 'test_auc'")
         by_round = figures.groupby(["method", "round"])[["mean", "std"]]

@@ -18,16 +18,12 @@ MAX_FRACTION = 0.03  # of the rows have an error
 
 @dataclass(frozen=True, eq=False)
 class PlantedTable:
-    """A table with known errors; all its cells are text, as in a CSV file.
-
-    Kinds and columns of the wrong cells are empty for a row without error. Duplicates have no
-    wrong cells.
-    """
+    """A table with known errors; all its cells are text, as in a CSV file."""
 
     table: pa.Table
     is_error: Mask
-    kinds: NDArray[np.str_]
-    columns: list[tuple[str, ...]]
+    kinds: NDArray[np.str_]  # of the errors, "" for a row without
+    columns: list[tuple[str, ...]]  # of the wrong cells; a duplicate has none
 
 
 def plant_errors(frame: Any, *, n_per_kind: int = N_PER_KIND, seed: int = 0) -> PlantedTable:

@@ -17,8 +17,7 @@ def draw_answers(source: RandomSource, is_outlier: Tensor, scores: Tensor) -> Te
     """Return the labels (tables, context rows): -1, or an answer that may be wrong.
 
     Rows are selected at random, by a high score, or by uncertainty: near the quantile of the score
-    that separates as many rows as there are outliers. Most tables mix these. `is_outlier` is
-    (tables, context rows), `scores` (tables, context rows, scores).
+    that separates as many rows as there are outliers. Most tables mix these.
     """
     n_tables, n_rows = is_outlier.shape
     weights = torch.softmax(2 * source.normal(n_tables, 1, scores.shape[-1]), -1)

@@ -50,12 +50,8 @@ def pretrain(
     The tables of an update follow from the seed and its number, so that an interrupted training
     continues as if it had not been; on a GPU, up to rounding. The folder gets `checkpoint.pt`,
     `log.csv` with a line per validation, and `weights.safetensors`: the averaged weights with the
-    lowest loss on synthetic validation tables, in half precision.
-
-    The settings must be those of the checkpoint if the folder has one. `initial_weights` is
-    `weights.safetensors` of an earlier training with a network of the same size; it is not read
-    if the folder has a checkpoint. The training stops after `max_seconds`, to be continued.
-    `report` is called with each validation.
+    lowest validation loss, in half precision. A folder with a checkpoint continues it, with the
+    same settings and without `initial_weights`, a file of weights of an earlier training.
     """
     check_number("validate_every", validate_every, minimum=1, whole=True)
     device = _check_device(device)

@@ -60,10 +60,7 @@ def report_tables(results: ResultSet) -> dict[str, Table]:
 
 
 def summary_table(results: ResultSet) -> Table:
-    """Return one row per method, the best first; the paper's columns only if it has figures.
-
-    These, and the differences to them, are over `ResultSet.paper_groups`.
-    """
+    """Return one row per method, the best first; the paper's columns only if it has figures."""
     ranking, runs = results.rankings["test_auc"], results.runs.groupby("method")
     n_seeds = results.figures["n_seeds"].groupby("method").agg(["min", "max"]).astype(str)
     is_even = n_seeds["min"] == n_seeds["max"]
@@ -128,10 +125,7 @@ def time_table(results: ResultSet) -> Table:
 
 
 def protocol_table(results: ResultSet) -> Table:
-    """Return the methods run under other protocols, and their differences to the main one.
-
-    The paper's AUC and the difference to it are over the data sets with the paper's rows.
-    """
+    """Return the methods run under other protocols, and their differences to the main one."""
     rows = []
     for name, key in results.keys.items():
         if key.protocol == results.protocol:
@@ -210,10 +204,7 @@ def difference_matrix(results: ResultSet, metric: str) -> Table:
 
 
 def row_names(results: ResultSet, groups: Sequence[str]) -> list[str]:
-    """Name data sets with the number of their parts and marks.
-
-    A star marks a data set that not all methods have, a dagger one with other rows in the paper.
-    """
+    """Name data sets with their parts; not all methods have *, the paper has other rows of †."""
     n_parts = results.figures["n_parts"].groupby("group").agg(["min", "max"])
     names = []
     for group in groups:

@@ -20,8 +20,7 @@ _SIZES = ["rows", "columns", "outliers"]
 def data_set_table(folder: Path | str) -> Table:
     """Return the sizes of the data sets in a folder, beside the paper's (table C.1).
 
-    Rows and outliers of a data set with several parts are those of one part if all parts have
-    the same numbers, as in the paper's table, and the sums otherwise.
+    Parts with the same numbers of rows and outliers count once, as in the paper's table.
     """
     files = find_datasets(folder).values()
     sizes = [(own.n_rows, own.n_features, own.n_outliers) for own in map(read_dataset, files)]

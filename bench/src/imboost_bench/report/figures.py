@@ -48,10 +48,7 @@ def _marks(results: ResultSet, names: Sequence[str], **columns: Any) -> pd.DataF
 
 
 def mean_marks(results: ResultSet) -> pd.DataFrame:
-    """Return the mean test AUC of all methods by family, as in the paper's figure 3.
-
-    The paper's is at its difference over the data sets with the paper's rows.
-    """
+    """Return the mean test AUC of all methods by family, as in the paper's figure 3."""
     if not results.shared:
         return pd.DataFrame()
     means = results.means("test_auc").loc[results.methods]
@@ -83,10 +80,7 @@ def rank_marks(results: ResultSet) -> pd.DataFrame:
 
 
 def time_marks(results: ResultSet, most: int = 8) -> pd.DataFrame:
-    """Return time ratios of the methods that the paper timed, then the best of each family.
-
-    With results from several machines, the one with the most runs is shown.
-    """
+    """Return time ratios, first of the paper's methods, on the machine with the most runs."""
     times = results.times
     times = times[times["paper"].notna() | times["method"].isin(results.leaders)]
     if times["method"].nunique() < 2:

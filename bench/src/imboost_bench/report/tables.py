@@ -97,10 +97,7 @@ class Table:
 
     @property
     def styles(self) -> DataFrame:
-        """The style of every cell of a shaded table: bold for the best of a row.
-
-        Positive values are blue, negative ones orange.
-        """
+        """The styles of a shaded table: blue, orange below 0, and bold for the best of a row."""
         none, full = self.scale or (0.0, math.inf)
         values = self.frame.iloc[:, 1:].astype(float)
         values.loc[self.frame.iloc[:, 0].isin(self.summary)] = math.nan

@@ -55,9 +55,8 @@ class RunSpec:
     def seed_of(self, part: str) -> int:
         """Return the seed of "detector", "strategy", "oracle" or kept "outliers".
 
-        It is a hash of the data set, the seed and, for a strategy, its name. Methods compared
-        on a data set and a seed thus share the split, the wrong answers, the warm-up of a
-        detector and the random questions of a strategy.
+        Methods compared on a data set and a seed share the split, the wrong answers, the warm-up
+        of a detector and the random questions of a strategy.
         """
         own = self.query if part == "strategy" else ""
         text = "\n".join([part, self.dataset, str(self.seed), own])
@@ -132,10 +131,7 @@ def split_for(spec: RunSpec, dataset: Dataset) -> Split:
 def open_session(
     spec: RunSpec, dataset: Dataset, device: str, *, audit_share: float = 0.0, **params: Any
 ) -> tuple[Split, Session, Iterator[int]]:
-    """Return the split, a session on its training rows, and the iterator that runs its rounds.
-
-    `params` are further parameters of the detector.
-    """
+    """Return the split, a session on its training rows, and the iterator that runs its rounds."""
     settings = split_settings(spec.settings)
     split = split_for(spec, dataset)
     detector = make_detector(spec.detector, **settings.detector)
@@ -153,11 +149,7 @@ def open_session(
 
 
 def run(spec: RunSpec, dataset: Dataset, device: str = "cpu") -> Iterator[RoundResult]:
-    """Run one experiment and yield a result after every round.
-
-    `seconds` counts the work of the detector and the strategy since the start, without the
-    computation of the metrics.
-    """
+    """Run one experiment and yield a result after every round; metrics take no `seconds`."""
     split, session, rounds = open_session(spec, dataset, device)
     spent, started = 0.0, time.perf_counter()
     for round_number in rounds:

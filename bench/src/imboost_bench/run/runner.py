@@ -34,8 +34,7 @@ def run_all(
 ) -> None:
     """Do the runs of a plan that are not finished yet; append each as soon as it ends.
 
-    `experiment` is a module-level function, since worker processes import it. `on_done` is
-    called after each run with its specification and its last line.
+    Worker processes import `experiment`. `on_done` is called with each run and its last line.
     """
     results.repair()
     finished = results.finished(plan.time_limit)

@@ -42,16 +42,13 @@ NO_UPDATE: Result = UNDECIDED, "no such update"
 
 
 class Finding(NamedTuple):
-    """A claim of the paper, its outcome and its main numbers.
-
-    `losses` is the scale of the losses, "" if it makes no difference.
-    """
+    """A claim of the paper, its outcome and its main numbers."""
 
     source: str
     claim: str
     outcome: str
     figures: str
-    losses: str = ""
+    losses: str = ""  # their scale, "" if it makes no difference
 
 
 def check_claims(trace: Trace) -> list[Finding]:
@@ -104,15 +101,10 @@ class Reading:
 def trace_frame(trace: Trace, losses: str = AS_THEY_ARE) -> DataFrame:
     """Return one row per update, with what the paper's claims are about as further columns.
 
-    - inlier_fell, outlier_rose and both compare the risks with the previous update; NaN for the
-      first one.
-    - `outlier_risk_is_higher` is assumption 1, `is_opposed` assumption 4. The cosine of the
-      gradients is 0 if one of them vanishes.
-    - inlier_smoothness and outlier_smoothness estimate L of assumption 2: the change of a gradient
-      divided by the length of the step. `dominance` is at least mu of assumption 2 and `margin` at
-      least c of assumption 3, with losses scaled to [0, 1].
-
-    Limits of a scale count as constants, so gradients are divided by their difference.
+    inlier_fell, outlier_rose and both compare the risks with the previous update.
+    `outlier_risk_is_higher` is assumption 1, `is_opposed` assumption 4. The smoothness estimates L
+    of assumption 2, `dominance` is at least its mu and `margin` at least c of assumption 3. Limits
+    of a scale count as constants, so gradients are divided by their difference.
     """
     frame, means = trace.updates.copy(), math.nan
     if losses != AS_THEY_ARE:
@@ -188,11 +180,9 @@ def _risk_moves(kind: str, phase: Phase) -> Result:
 
 
 def _falls_by_factor(phase: Phase, gamma: float) -> Result:
-    """Check the inequality of a proposition: the inlier risk falls at least by the factor 1/gamma.
+    """Check that the inlier risk, which is above 0, falls at least by the factor 1/gamma.
 
-    The losses are scaled, since the inequality is about risks above 0. In the paper gamma is the
-    growth of the batch size per update and in training per epoch, so the factor is that of an
-    epoch.
+    In the paper gamma is the growth of the batch size per update, in training per epoch.
     """
     ends = [phase.before["inlier_risk"], *phase.updates.groupby("epoch")["inlier_risk"].last()]
     n_epochs = len(ends) - 1
@@ -216,11 +206,9 @@ def _both_at_once(polarization: Phase, rounds: list[Phase]) -> Result:
 
 
 def _bounded(word: Literal["min", "max"], values: Series) -> Result:
-    """Check that the minimum or the maximum of the values does not drift.
+    """Check that the extreme after the first quarter of the updates is near that before.
 
-    Any finite trace has a bound. The check is that the extreme after the first quarter of the
-    updates is within a factor `TOLERANCE` of that of the first quarter. Without values it cannot
-    be made, nor if a maximum grows from 0, which is by no factor.
+    Without values this cannot be judged, nor if a maximum grows from 0, which is by no factor.
     """
     known = values.dropna()
     if known.empty:

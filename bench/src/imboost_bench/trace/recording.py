@@ -103,10 +103,7 @@ def trace(
 
 
 class TracedIMBoost(IMBoost):
-    """IMBoost with one member that records its updates; the model is bit for bit the same.
-
-    Call `set_true_labels` before `fit`.
-    """
+    """IMBoost that records its updates; call `set_true_labels` before `fit`."""
 
     def set_true_labels(
         self, y: NDArray[np.int8], on_update: Callable[[], None] = lambda: None
@@ -204,11 +201,7 @@ def sample_of_kind(y: NDArray[np.int8], kind: int, rng: np.random.Generator) -> 
 
 
 def losses_and_gradient(model: Backbone, rows: ScaledRows, noise: Tensor) -> tuple[Floats, Tensor]:
-    """Return the loss of every row, and the gradient of their mean as one vector.
-
-    As in scoring, batch normalization uses its running averages and all rows share the noise.
-    The model is left unchanged.
-    """
+    """Return the losses of all rows, as in scoring, and the gradient of their mean, flat."""
     parameters = list(model.parameters())
     losses = np.empty(len(rows))
     gradient = torch.zeros((), dtype=torch.float64, device=rows.device)

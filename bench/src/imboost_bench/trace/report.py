@@ -50,10 +50,7 @@ _FIGURES: dict[str, tuple[dict[str, str], str, dict[str, Any], str]] = {
 def write_traces(
     traces: Mapping[str, Trace], findings: Mapping[str, Sequence[Finding]], folder: Path
 ) -> list[Path]:
-    """Write ``trace_DATASET.csv`` and ``trace_DATASET.html`` into `folder`; return both.
-
-    `traces` and `findings` are those of the variants, by name.
-    """
+    """Write ``trace_DATASET.csv`` and ``trace_DATASET.html`` into `folder`; return both."""
     first = next(iter(traces.values()))
     name = f"trace_{first.spec.dataset.replace('/', '_')}"
     table, page = folder / f"{name}.csv", folder / f"{name}.html"
