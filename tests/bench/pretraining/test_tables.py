@@ -9,9 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from imboost.labels import UNLABELLED
 from imboost.models.in_context import SCORES, CellScaling
-from imboost_bench.pretraining import PretrainingSettings, answers, draw_tasks, outliers, tasks
-from imboost_bench.pretraining.answers import MIN_ANSWERS, draw_answers
-from imboost_bench.pretraining.columns import write_columns
+from imboost_bench.pretraining import PretrainingSettings, draw_tasks, outliers, tasks
 from imboost_bench.pretraining.outliers import (
     MARGINS,
     MAX_CONDITIONS,
@@ -22,7 +20,8 @@ from imboost_bench.pretraining.outliers import (
     draw_share,
 )
 from imboost_bench.pretraining.random_source import RandomSource
-from imboost_bench.pretraining.structures import STRUCTURES
+from imboost_bench.pretraining.structures import STRUCTURES, write_columns
+from imboost_bench.pretraining.tasks import MIN_ANSWERS, draw_answers
 from imboost_bench.pretraining.unsupervised_scores import score_tables
 
 CLASSES = [name for name, kind in OUTLIER_KINDS.items() if kind.is_class]
@@ -317,7 +316,7 @@ def test_answers_are_true_but_for_few_tables():
     answered = labels != UNLABELLED
     wrong = answered & (labels != is_outlier.long())
     assert answered.sum(1).min() >= MIN_ANSWERS
-    assert 0.8 * 100 * answers.MAX_SHARE < answered.sum(1).max() <= 100 * answers.MAX_SHARE
+    assert 0.8 * 100 * tasks.MAX_SHARE < answered.sum(1).max() <= 100 * tasks.MAX_SHARE
     assert 0 < wrong.any(1).float().mean() < 0.2
     assert wrong.sum() < 0.03 * answered.sum()
 

@@ -9,7 +9,7 @@ from imboost_bench.analysis.method_key import rows_unlike_paper
 from imboost_bench.cli.main import app
 from imboost_bench.datasets.adbench import load_dataset
 from imboost_bench.paper import OUTLIER_SHARES, PARTS, paper_datasets
-from imboost_bench.report.data_sets import data_set_table, difference
+from imboost_bench.report.contents import data_set_table, difference
 
 
 def write(folder, file_name, n_rows, n_columns, n_outliers):

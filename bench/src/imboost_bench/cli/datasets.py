@@ -14,7 +14,7 @@ def datasets(data: options.BenchmarkData) -> None:
     The last column says what differs from that table, and from the paper's runs.
     """
     from imboost_bench.paper import OTHER_DATA, OTHER_DATA_NOTE
-    from imboost_bench.report.data_sets import data_set_table
+    from imboost_bench.report.contents import data_set_table
     from imboost_bench.report.tables import Table
 
     table = data_set_table(data)

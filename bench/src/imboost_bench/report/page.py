@@ -8,8 +8,12 @@ from imboost.present.formatting import count
 from imboost.present.pages import render
 from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.paper import OTHER_DATA_NOTE
-from imboost_bench.report.contents import PAPER_TABLES, ablation_table, report_tables
-from imboost_bench.report.data_sets import data_set_table
+from imboost_bench.report.contents import (
+    PAPER_TABLES,
+    ablation_table,
+    data_set_table,
+    report_tables,
+)
 from imboost_bench.report.figures import draw_figures
 from imboost_bench.run.protocol import RoundResult
 from imboost_bench.run.query_protocol import PAPER_PROTOCOL
