@@ -2,9 +2,8 @@ import math
 
 import pytest
 
-from imboost_bench.analysis.ablations import changed_value
 from imboost_bench.analysis.method_key import IMBOOST, MethodKey
-from imboost_bench.analysis.result_set import ResultSet
+from imboost_bench.analysis.result_set import ResultSet, changed_value
 from imboost_bench.run.query_protocol import QueryProtocol
 from result_lines import run_lines
 

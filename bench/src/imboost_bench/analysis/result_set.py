@@ -10,12 +10,6 @@ import numpy as np
 import pandas as pd
 
 from imboost.errors import UnknownNameError
-from imboost_bench.analysis.ablations import (
-    MIN_FRACTION,
-    AblationTable,
-    ablation_tables,
-    changed_value,
-)
 from imboost_bench.analysis.comparison import (
     METRICS,
     Ranking,
@@ -35,9 +29,25 @@ from imboost_bench.baselines import make_detector
 from imboost_bench.paper import paper_datasets, paper_figures
 from imboost_bench.run.protocol import RoundResult
 from imboost_bench.run.query_protocol import PAPER_PROTOCOL, QueryProtocol
+from imboost_bench.run.settings import read_settings
+from imboost_bench.run.suites import ABLATIONS, Ablation
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
+
+
+# Methods with results on a smaller fraction of the data sets, or values of a setting with a
+# smaller fraction of the runs, are left out: comparisons are on what all others have.
+MIN_FRACTION = 0.5
+
+
+class AblationTable(NamedTuple):
+    """All values of one setting, over the `n_data_sets` and `n_runs` that they share."""
+
+    ablation: Ablation
+    values: DataFrame  # test AUC by value, the paper's, and paired differences to the default
+    n_data_sets: int
+    n_runs: int
 
 
 class Coverage(NamedTuple):
@@ -237,8 +247,15 @@ class ResultSet:
 
     @cached_property
     def ablations(self) -> dict[str, AblationTable]:
-        """IMBoost with one setting changed, see `ablation_tables`."""
-        return ablation_tables(self.runs, self.keys)
+        """IMBoost with one setting changed, by a name such as "c8_lambda1"."""
+        changed = {name: changed_value(key) for name, key in self.keys.items()}
+        tables = {}
+        for short, ablation in ABLATIONS.items():
+            values = {name: own[1] for name, own in changed.items() if own and own[0] is ablation}
+            if values:
+                name = f"{ablation.table.replace('C.', 'c')}_{short}"
+                tables[name] = _ablation_table(ablation, values, self.runs)
+        return tables
 
     @cached_property
     def times(self) -> DataFrame:
@@ -249,3 +266,40 @@ class ResultSet:
 def _on_paper(key: MethodKey) -> MethodKey:
     """Return a method under the paper's protocol."""
     return key._replace(protocol=PAPER_PROTOCOL)
+
+
+def changed_value(key: MethodKey) -> tuple[Ablation, float] | None:
+    """Return the ablation a method belongs to and its value; None for any other method."""
+    values = read_settings(key.settings)
+    if len(values) == 1 and key._replace(settings="") == IMBOOST:
+        [(setting, value)] = values.items()
+        for ablation in ABLATIONS.values():
+            if setting == ablation.setting and isinstance(value, int | float):
+                return (ablation, value) if value != ablation.default else None
+    return None
+
+
+def _ablation_table(
+    ablation: Ablation, values: dict[str, float], runs: DataFrame
+) -> AblationTable:
+    default = IMBOOST.name
+    runs = runs[runs["method"].isin([*values, default])].set_index(["dataset", "seed"])
+    pairs = {name: set(own.index) for name, own in runs.groupby("method")}
+    enough = MIN_FRACTION * max(len(pairs[name]) for name in values)
+    counted = {name: value for name, value in values.items() if len(pairs[name]) >= enough}
+    shared = set.intersection(*(pairs[name] for name in counted))
+    if default in pairs and len(pairs[default] & shared) >= MIN_FRACTION * len(shared):
+        counted[default] = ablation.default
+        shared &= pairs[default]
+    runs = runs[runs["method"].isin(counted) & runs.index.isin(shared)].reset_index()
+    figures = mean_over_seeds(runs, "method").query("metric == 'test_auc'")
+    table = figures[["mean", "std"]].groupby("method").mean()
+    if default in counted:
+        gains = paired_intervals(runs, default, "test_auc").rename(columns={"mean": "difference"})
+        table = table.join(gains)
+    table = table.rename(index=counted).reindex(
+        index=sorted({*ablation.paper, *values.values()}),
+        columns=["mean", "std", "paper", "n", "difference", "low", "high"],
+    )
+    table["paper"] = pd.Series(ablation.paper, dtype=float)
+    return AblationTable(ablation, table, runs["group"].nunique(), len(shared))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from itertools import count
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
@@ -174,20 +174,13 @@ def _store(state: TrainingState, found: Validation, folder: Path) -> None:
     """Write the weights if they are the best, then the checkpoint and the log."""
     finite = [known.loss for known in state.validations if math.isfinite(known.loss)]
     if found.loss < min(finite, default=math.inf):
-        weights = {
-            name: value.half().cpu().contiguous()
-            for name, value in state.average.state_dict().items()
-        }
-        metadata = {
-            "settings": json.dumps(asdict(state.settings)),
-            "validation": json.dumps(asdict(found)),
-        }
+        average = state.average.state_dict().items()
+        weights = {name: value.half().cpu().contiguous() for name, value in average}
+        metadata = {"settings": json.dumps(asdict(state.settings))}
+        metadata["validation"] = json.dumps(asdict(found))
         unfinished = folder / "weights.unfinished"
         save_file(weights, unfinished, metadata)
         unfinished.replace(folder / "weights.safetensors")
     state.validations.append(found)
     state.save(folder / "checkpoint.pt")
-    with (folder / "log.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Validation)])
-        writer.writeheader()
-        writer.writerows(asdict(known) for known in state.validations)
+    pd.DataFrame(state.validations).to_csv(folder / "log.csv", index=False, na_rep="nan")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from imboost_bench.analysis.ablations import AblationTable
 from imboost_bench.analysis.comparison import (
     METRICS,
     is_tabular,
@@ -16,7 +15,7 @@ from imboost_bench.analysis.comparison import (
     reading_order,
 )
 from imboost_bench.analysis.method_key import rows_unlike_paper
-from imboost_bench.analysis.result_set import ResultSet
+from imboost_bench.analysis.result_set import AblationTable, ResultSet
 from imboost_bench.datasets.adbench import find_datasets, read_dataset
 from imboost_bench.paper import paper_datasets, paper_rounds
 from imboost_bench.report.tables import Kind, Table
