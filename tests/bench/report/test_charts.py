@@ -31,7 +31,6 @@ PHASES = {"warm-up": (1, 2), "round 1": (3, 3)}
 CHARTS = {
     "marks": lambda: dot_plot(MARKS, label="mean test AUC"),
     "one mark": lambda: dot_plot(MARKS[:1], label="difference", origin=0.0),
-    "ratios": lambda: dot_plot(MARKS, label="time", origin=1.0, log=True),
     "learning curves": lambda: curve_panels({"": CURVES}, label="test AUC", x_label="round"),
     "with reference": lambda: curve_panels(
         {"": CURVES}, label="test AUC", references={"": CURVES[["rd"]] - 0.05}

@@ -17,8 +17,8 @@ def test_the_page_loads_nothing_from_outside(page):
 
 
 def test_the_page_holds_every_figure(page):
-    # Means, differences, ranks, queries, families, settings, times, and sets.
-    assert tags(page).count("svg") == 8
+    # Means, differences, ranks, queries, families, settings, and sets.
+    assert tags(page).count("svg") == 7
 
 
 def test_the_page_opens_with_the_findings(page):

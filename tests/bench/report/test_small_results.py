@@ -4,9 +4,7 @@ import csv
 
 import pytest
 
-from imboost_bench.analysis.result_set import ResultSet
 from imboost_bench.report import write_report
-from imboost_bench.report.figures import time_marks
 from imboost_bench.run.protocol import RoundResult
 from imboost_bench.run.results import ResultFile, ResultsError
 from report_making import csv_table, lines_of, report_on, text_of
@@ -109,13 +107,3 @@ def test_times_of_several_machines_are_kept_apart(tmp_path):
     with (tmp_path / "tables" / "c13_running_times.csv").open(encoding="utf-8", newline="") as f:
         rows = [row for row in csv.DictReader(f) if row["method"] == "oc/rd"]
     assert [(row["machine"], float(row["ratio"])) for row in rows] == [("here", 4), ("there", 4)]
-
-
-def test_the_chart_of_times_shows_the_machine_with_the_most_runs():
-    lines = []
-    for name, host in (("wine", "here"), ("WBC", "there"), ("Pima", "there")):
-        seconds = 2.0 if host == "here" else 6.0
-        lines += run_lines(name, 1, 0.9, host=host, seconds=1.0)
-        lines += run_lines(name, 1, 0.8, method="oc/rd", host=host, seconds=seconds)
-    marks = time_marks(ResultSet(lines))
-    assert marks["value"].to_dict() == {"imboost/mm": 1.0, "oc/rd": 6.0}

@@ -58,9 +58,7 @@ def to_svg(figure: Any) -> str:
     return re.sub(r'<svg ([^>]*?)width="[^"]*" height="[^"]*"', r"<svg \1", svg, count=1)
 
 
-def dot_plot(
-    marks: DataFrame, *, label: str, origin: float | None = None, log: bool = False
-) -> str:
+def dot_plot(marks: DataFrame, *, label: str, origin: float | None = None) -> str:
     """Draw a named point per row of a frame, in the style of its family.
 
     The columns are value; low and high, the ends of the line through it; family and `style`, its
@@ -68,13 +66,8 @@ def dot_plot(
     drawn. `origin` is a value with a vertical line.
     """
     from matplotlib.lines import Line2D
-    from matplotlib.ticker import LogLocator
 
     figure, [axes] = new_figure(7.6, 0.21 * len(marks) + 1.1)
-    if log:
-        axes.set_xscale("log", subs=[])  # no minor ticks
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.xaxis.set_major_formatter("{x:g}")
     if origin is not None:
         axes.axvline(origin, color="black", linewidth=0.8)
     axes.set_yticks(range(len(marks)), marks.index, fontsize=8)

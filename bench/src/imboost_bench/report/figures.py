@@ -18,12 +18,11 @@ _ROUNDS = "round of questions (0: no answer yet)"
 def draw_figures(results: ResultSet) -> dict[str, str]:
     """Draw all figures, by name: dot plots, and learning curves of the best of each family."""
     marks = {"means": mean_marks(results), "gains": gain_marks(results)}
-    marks |= {"ranks": rank_marks(results), "times": time_marks(results)}
+    marks["ranks"] = rank_marks(results)
     axes: dict[str, dict[str, Any]] = {
         "means": {"label": "mean test AUC"},
         "gains": {"label": f"test AUC minus that of {results.reference}", "origin": 0.0},
         "ranks": {"label": "mean rank (1 is best)"},
-        "times": {"label": f"time ({results.reference}: 1)", "origin": 1.0, "log": True},
     }
     figures = {n: "" if own.empty else dot_plot(own, **axes[n]) for n, own in marks.items()}
     figures |= {"queries": _query_figure(results), "settings": _setting_figure(results)}
@@ -77,20 +76,6 @@ def rank_marks(results: ResultSet) -> pd.DataFrame:
     half = ranking.critical / 2
     marks = _marks(results, ranks.index, value=ranks, low=ranks - half, high=ranks + half)
     return marks if half > 0 else marks.iloc[:0]
-
-
-def time_marks(results: ResultSet, most: int = 8) -> pd.DataFrame:
-    """Return time ratios, first of the paper's methods, on the machine with the most runs."""
-    times = results.times
-    times = times[times["paper"].notna() | times["method"].isin(results.leaders)]
-    if times["method"].nunique() < 2:
-        return pd.DataFrame()
-    machine = results.times.groupby(["device", "host"], sort=False)["runs"].sum().idxmax()
-    times = times.set_index(["device", "host"]).loc[[machine]].set_index("method")
-    times = times.sort_values("paper", key=lambda paper: paper.isna(), kind="stable")
-    times = times.head(most).sort_values("ratio", kind="stable")
-    ratios = {"value": times["ratio"], "low": 1.0, "high": times["ratio"]}
-    return _marks(results, times.index, **ratios, reference=times["paper"])
 
 
 def _query_figure(results: ResultSet) -> str:
