@@ -98,16 +98,12 @@ def nemenyi_difference(n_methods: int, n_data_sets: int) -> float:
 
 
 class Ranking(NamedTuple):
-    """Mean rank (1 is best) and number of data sets won by method, and their significance.
-
-    `friedman` is the p value of the Friedman test, `critical` Nemenyi's critical difference of
-    mean ranks; both are NaN with fewer than three methods or two data sets.
-    """
+    """Mean rank (1 is best) and data sets won by method; NaN if there are too few of either."""
 
     ranks: Series
     wins: Series
-    friedman: float = math.nan
-    critical: float = math.nan
+    friedman: float = math.nan  # p value of the Friedman test
+    critical: float = math.nan  # Nemenyi's critical difference of mean ranks
 
 
 def rank_methods(values: DataFrame) -> Ranking:

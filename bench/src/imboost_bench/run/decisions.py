@@ -89,11 +89,10 @@ def evaluate_decisions(
 
 
 def summarize_decisions(lines: Iterable[DecisionResult]) -> DataFrame:
-    """Summarize the lines of all successful runs.
+    """Summarize all successful runs.
 
-    Errors and the share of found outliers are averaged over runs, then over data sets; coverage
-    and advice are fractions of the runs. Without advice to stop, outliers are those found after
-    the last round.
+    Errors and found outliers are averaged over runs, then over data sets; coverage and advice are
+    fractions of the runs. Without advice to stop, the last round counts.
     """
     import pandas as pd
 

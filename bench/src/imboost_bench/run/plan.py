@@ -47,16 +47,13 @@ class Method(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """The files by data set, and all runs, finished or not.
-
-    `jobs` is the number of worker processes; a run is skipped after `time_limit` seconds.
-    """
+    """The files by data set, and all runs, finished or not."""
 
     files: dict[str, ADBenchFile]
     specs: tuple[RunSpec, ...]
     device: str = "cpu"
-    jobs: int = 1
-    time_limit: float | None = None
+    jobs: int = 1  # worker processes
+    time_limit: float | None = None  # seconds after which a run is skipped
 
 
 def make_plan(
