@@ -1,5 +1,6 @@
 """What the cards, the panel and the lists say about answers."""
 
+import numpy as np
 import pytest
 
 from imboost.labelling import cards, routes
@@ -86,6 +87,26 @@ def test_a_card_says_on_which_side_of_the_threshold_its_row_is(workspace):
     scores = workspace.snapshot.scores
     assert question_view(workspace, int(scores.argmax())).is_outlier
     assert not question_view(workspace, int(scores.argmin())).is_outlier
+
+
+def test_a_card_says_what_the_model_knows_about_its_row(workspace):
+    snapshot = workspace.snapshot
+    card = question_view(workspace, 7)
+    assert (card.row, card.n_rows) == (7, 200)
+    assert card.score == snapshot.scores[7]
+    assert card.rank == 1 + (snapshot.scores > snapshot.scores[7]).sum()
+    assert card.probability == snapshot.probabilities[7]
+
+
+def test_similar_rows_are_the_nearest_ones_with_their_answers(workspace):
+    distances = np.square(workspace.points - workspace.points[3]).sum(axis=1)
+    nearest = [int(row) for row in np.argsort(distances, kind="stable") if row != 3]
+    answers = {nearest[0]: "outlier", nearest[1]: "inlier", nearest[2]: "inlier"}
+    far = dict.fromkeys(nearest[-3:], "outlier")
+    workspace.session.tell([*far, *answers], [*far.values(), *answers.values()])
+    similar = question_view(workspace, 3).similar
+    assert {row.row: row.answer for row in similar} == answers
+    assert similar[0].row == nearest[0]
 
 
 def test_the_history_marks_answers_that_a_correction_replaced(workspace):

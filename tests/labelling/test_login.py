@@ -51,7 +51,7 @@ def client(address):
 
 
 def test_without_the_token_nothing_is_shown(client):
-    for path in ("/who", "/absent"):
+    for path in ("/who", "/absent", "/download/answers.csv", "/login/who", "/healthy"):
         answer = client.get(path)
         assert (answer.status_code, answer.headers["Location"]) == (303, "/login")
         for headers in ({"Accept": "*/*"}, {"HX-Request": "true"}):

@@ -262,6 +262,14 @@ def test_a_detector_that_scores_differently_is_refused(folder):
     refused(folder, "does not reproduce the scores it had when it was saved. Copy the whole")
 
 
+def test_a_detector_whose_saved_scores_are_no_numbers_is_refused(folder):
+    def change(tensors):
+        tensors["check.0"] += np.nan
+
+    rewrite_arrays(folder, change)
+    refused(folder, "does not reproduce the scores")
+
+
 def test_a_detector_without_rows_to_check_it_is_refused(folder):
     """No row scores differently if there is none."""
 

@@ -15,7 +15,7 @@ import pytest
 from imboost import persistence
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, MissingPackageError, SettingError
-from imboost.scoring import ray_engine, row_selection
+from imboost.scoring import pipeline, ray_engine, row_selection, writer
 from imboost.scoring.part_scores import MANIFEST
 from imboost.scoring.ray_engine import RayScores, draw_sample_on_ray
 from imboost.scoring.row_selection import draw_sample
@@ -170,10 +170,39 @@ def test_a_damaged_part_is_scored_again(shop, cluster, expected, tmp_path):
     parts[0].write_bytes(parts[0].read_bytes()[:-1])  # cut
     parts[2].write_bytes(b"")
     metadata = pq.read_metadata(parts[4]).metadata
-    short = pq.read_table(parts[4]).slice(1).replace_schema_metadata(metadata)
+    short = pq.read_table(parts[4]).slice(0, 499).replace_schema_metadata(metadata)
     pq.write_table(short, parts[4])
     assert score(shop, out).n_continued == N_ROWS - 3 * 500
     assert_complete(out, expected)
+
+
+def test_a_part_with_rows_of_another_or_a_repeated_row_is_scored_again(
+    shop, cluster, expected, tmp_path
+):
+    out = tmp_path / "out"
+    score(shop, out)
+    first, second, *_ = sorted(out.glob("part-*"))
+    twice = np.minimum(np.arange(500), 498)
+    for path, rows in (
+        (first, pq.read_table(second)),
+        (second, pq.read_table(second).take(twice)),
+    ):
+        metadata = pq.read_metadata(path).metadata
+        pq.write_table(rows.replace_schema_metadata(metadata), path)
+    assert score(shop, out).n_continued == N_ROWS - 2 * 500
+    assert_complete(out, expected)
+
+
+def test_a_part_of_several_row_groups_is_complete(shop, monkeypatch, tmp_path):
+    monkeypatch.setattr(pipeline, "BATCH_ROWS", 100)
+    monkeypatch.setattr(writer, "GROUP_ROWS", 200)
+    data = write(orders(500), tmp_path / "some.parquet")
+    scores = RayScores(shop / "orders.model", data, tmp_path / "out")
+    scores.folder.prepare()
+    [part] = scores.folder.table.parts
+    scores.folder.score(scores.detector, part)
+    assert pq.read_metadata(tmp_path / "out" / part.name).num_row_groups == 3
+    assert list(scores.folder.finished()) == [part.name]
 
 
 def test_scores_of_another_model_or_table_are_refused(shop, cluster, tmp_path):

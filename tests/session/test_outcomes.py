@@ -110,6 +110,15 @@ def test_a_row_that_the_strategy_asks_about_again_is_no_audit_any_more():
     assert state.training_set().selected == (3,)
 
 
+def test_the_strategy_learns_nothing_from_the_rows_of_an_audit():
+    state = SessionState()
+    for row, strategy in ((3, AUDIT), (4, "spread")):
+        state.apply(Asked(row, 0, strategy, 0.5, 1, NOW))
+        state.apply(Answered(row, Answer.INLIER, 0, "", NOW))
+    assert state.training_set().audited == {3}
+    assert state.training_set().selected == (4,)
+
+
 @pytest.mark.parametrize("share", [-0.1, 1.1])
 def test_an_audit_share_is_between_0_and_1(planted, share):
     with pytest.raises(IMBoostError, match="audit_share must be"):

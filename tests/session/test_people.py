@@ -86,6 +86,13 @@ def test_undo_brings_the_previous_answer_back(session):
         session.undo("Ada")
 
 
+def test_undo_never_withdraws_an_answer_of_somebody_else(session):
+    session.tell([3], ["outlier"], who="Ada")
+    with pytest.raises(SessionError, match="There is no answer of Bob to undo"):
+        session.undo("Bob")
+    assert session.answers == {3: "outlier"}
+
+
 def test_undo_makes_a_question_the_first_open_one_again(session):
     first, second, third = session.ask(3)
     session.tell([first], ["outlier"])

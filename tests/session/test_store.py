@@ -157,6 +157,13 @@ def test_only_a_session_without_questions_and_answers_can_be_removed(store_url, 
         assert session.answers == {3: Answer.OUTLIER}
 
 
+def test_a_session_that_has_asked_questions_cannot_be_removed(store_url, planted):
+    with Session.open(store_url, planted.X, make_quick("trees")) as session:
+        session.ask(2)
+        with pytest.raises(SessionError, match="has questions or answers"):
+            session.log.remove()
+
+
 def fill_disk(session):
     """Let SQLite allocate no more pages, on every connection."""
     engine = session.log._engine

@@ -92,6 +92,16 @@ def test_a_question_asked_during_training_is_new_to_the_strategy_when_it_is_answ
     assert session._selection.strategy.seen == ([0, 1], [1, 1, 0])
 
 
+def test_a_row_that_is_answered_while_it_is_selected_is_not_asked_about(planted):
+    class Answering:
+        def select(self, scores, candidates, n, rng):
+            session.tell(candidates[:1].tolist(), ["inlier"])
+            return candidates[:n]
+
+    session = Session(make_quick("stack"), planted.X, query=Answering(), random_state=0)
+    assert session.ask(4) == [1, 2, 3]
+
+
 def test_a_failed_training_leaves_the_model_and_the_round(planted, monkeypatch):
     session = Session(make_quick("stack"), planted.X, random_state=0)
     session.tell(session.ask(4), ["outlier", "inlier", "inlier", "inlier"])

@@ -43,8 +43,8 @@ def rounded(value: float, unit: float) -> str:
 def percent(fraction: float) -> str:
     """Format a fraction as a percentage, with more digits close to 0% and 100%.
 
-    >>> [percent(part) for part in (1.0, 0.996, 0.4, 0.021, 0.0005, 1e-7)]
-    ['100%', '99.6%', '40%', '2.1%', '0.05%', 'under 0.01%']
+    >>> [percent(part) for part in (1.0, 0.9999, 0.4, 0.021, 0.0005, 1e-7)]
+    ['100%', '99.9%', '40%', '2.1%', '0.05%', 'under 0.01%']
     """
     if 0 < fraction < 0.0001:
         return "under 0.01%"
