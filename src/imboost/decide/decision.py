@@ -13,15 +13,13 @@ from imboost.decide.estimates import Outcome, estimate_outcome
 from imboost.decide.threshold import (
     AUTO,
     base_rate_shift,
-    contamination_without_outliers,
-    count_rows,
-    estimate_contamination,
+    threshold_by_clusters,
     threshold_by_contamination,
     threshold_by_precision,
     threshold_by_probability,
 )
 from imboost.errors import SettingError
-from imboost.labels import OUTLIER, UNLABELLED, Labels, has_both_classes
+from imboost.labels import UNLABELLED, Labels, has_both_classes
 from imboost.stats.log_odds import logit, rank_log_odds
 from imboost.validation import check_number
 
@@ -108,12 +106,7 @@ class Decision:
             threshold = threshold_by_probability(scores, calibration.probability(log_odds))
         else:
             clustered = log_odds if are_probabilities else scores
-            estimate = estimate_contamination(clustered, seed, weights)
-            if OUTLIER not in labels:
-                estimate = contamination_without_outliers(scores, estimate, labels, weights)
-            threshold = float(scores.max())
-            if estimate * count_rows(scores, weights) >= 1:
-                threshold = threshold_by_contamination(scores, estimate, weights)
+            threshold = threshold_by_clusters(scores, clustered, labels, seed, weights)
         return cls(
             scores,
             labels,

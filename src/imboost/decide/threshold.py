@@ -53,6 +53,22 @@ def contamination_without_outliers(
     return contamination / (1 + int((labels[above] == INLIER).sum()))
 
 
+def threshold_by_clusters(
+    scores: Floats, clustered: Floats, labels: Labels, seed: int, weights: Floats | None = None
+) -> float:
+    """Return the threshold below the upper of two clusters, which is only estimated.
+
+    `clustered` are the scores, or log-odds that rise with them. No row is above the threshold if
+    labelled inliers leave less than one outlier.
+    """
+    contamination = estimate_contamination(clustered, seed, weights)
+    if OUTLIER not in labels:
+        contamination = contamination_without_outliers(scores, contamination, labels, weights)
+    if contamination * count_rows(scores, weights) < 1:
+        return float(scores.max())
+    return threshold_by_contamination(scores, contamination, weights)
+
+
 def threshold_by_contamination(
     scores: Floats, contamination: float, weights: Floats | None = None
 ) -> float:
