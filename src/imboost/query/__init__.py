@@ -20,8 +20,8 @@ from imboost.query.by_score import (
     MixtureBoundary,
     RandomRows,
 )
+from imboost.query.protocols import AdaptiveStrategy, EmbeddingStrategy, QueryStrategy
 from imboost.query.spread import Spread
-from imboost.query.strategy import AdaptiveStrategy, EmbeddingStrategy, QueryStrategy
 
 __all__ = [
     "STRATEGIES",

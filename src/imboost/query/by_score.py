@@ -8,7 +8,7 @@ import numpy as np
 
 from imboost.arrays import Floats, Indices
 from imboost.labels import OUTLIER, Labels
-from imboost.query.strategy import Rng, Scores
+from imboost.query.protocols import Rng, Scores
 from imboost.stats.mixture import fit_two_gaussians
 from imboost.validation import check_number
 

@@ -9,7 +9,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from imboost.arrays import Floats, Indices
 from imboost.labels import INLIER, OUTLIER, Labels
-from imboost.query.strategy import Scores
+from imboost.query.protocols import Scores
 from imboost.stats.scaling import MinMaxScaling, StandardScaling
 from imboost.validation import check_number
 
