@@ -143,7 +143,7 @@ def test_calls_within_one_tick_of_the_clock_have_distinct_times(planted, monkeyp
         def now(cls, zone):
             return datetime(2026, 1, 1, tzinfo=zone)
 
-    monkeypatch.setattr("imboost.session.journal.datetime", Stopped)
+    monkeypatch.setattr("imboost.session.logged_state.datetime", Stopped)
     session = Session(make_quick("stack"), planted.X, random_state=0)
     for row in range(4):
         session.tell([row], ["inlier"])

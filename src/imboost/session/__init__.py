@@ -1,7 +1,6 @@
 """Active-learning sessions: ask about rows, tell the answers, refine the model."""
 
 from imboost.session.consensus import AnnotatorAgreement
-from imboost.session.journal import Call
 from imboost.session.log import (
     Answer,
     Answered,
@@ -13,6 +12,7 @@ from imboost.session.log import (
     Started,
     Withdrawn,
 )
+from imboost.session.logged_state import Call
 from imboost.session.oracle import Oracle, run_rounds
 from imboost.session.selection import questions_per_round
 from imboost.session.session import Session

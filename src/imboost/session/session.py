@@ -24,7 +24,6 @@ from imboost.labels import Labels
 from imboost.present.wording import advice_text
 from imboost.query import QueryStrategy
 from imboost.session.consensus import last_answers
-from imboost.session.journal import Call, Journal, check_texts
 from imboost.session.log import (
     Answer,
     Answered,
@@ -35,6 +34,7 @@ from imboost.session.log import (
     Started,
     Withdrawn,
 )
+from imboost.session.logged_state import Call, LoggedState, check_texts
 from imboost.session.rows import RowIds, check_table, fingerprint, read_table, shape_of
 from imboost.session.selection import RowSelection, draw_seed, questions_per_round
 from imboost.session.state import Progress, SessionState
@@ -125,8 +125,8 @@ class Session:
             datetime.now(UTC),
         )
         self.log: SessionLog = MemoryLog() if log is None else log
-        self._journal = Journal(self.log, start)
-        started = self._journal.started
+        self._logged = LoggedState(self.log, start)
+        started = self._logged.started
         check_table(started, start)
         self._unfitted: Detector = clone(detector).set_params(random_state=started.detector_seed)
         self.trainer: LocalTrainer | WorkerTrainer = LocalTrainer(
@@ -192,7 +192,7 @@ class Session:
 
     @property
     def _state(self) -> SessionState:
-        return self._journal.state
+        return self._logged.state
 
     @property
     def detector(self) -> Detector:
@@ -227,26 +227,26 @@ class Session:
     @property
     def labels(self) -> Labels:
         """Label of every row of `X`: 0, 1, or -1 if no answer decides it or people disagree."""
-        with self._journal.lock:
+        with self._logged.lock:
             return self.rows.labels(self._state.labels)
 
     @property
     def answers(self) -> dict[int, Answer]:
         """The answer that counts, of each answered row without a conflict."""
-        with self._journal.lock:
+        with self._logged.lock:
             return {row: entry.answer for row, entry in self._state.answers.items()}
 
     @property
     def history(self) -> list[Answered]:
         """All answers, also corrected ones, oldest first; those withdrawn are left out."""
-        with self._journal.lock:
+        with self._logged.lock:
             given = [*chain.from_iterable(self._state.given.values())]
         return sorted(given, key=attrgetter("when"))
 
     @property
     def conflicts(self) -> dict[int, dict[str, Answer]]:
         """Each person's answer about the rows on which people disagree; see `tell`."""
-        with self._journal.lock:
+        with self._logged.lock:
             return {
                 row: {who: entry.answer for who, entry in self.answers_about(row).items()}
                 for row in self._state.conflicts
@@ -259,7 +259,7 @@ class Session:
 
     def progress(self) -> Progress:
         """Return how far the session is: numbers of answers and questions, and agreement."""
-        with self._journal.lock:
+        with self._logged.lock:
             return self._state.progress()
 
     def question(self, row: int) -> Asked | None:
@@ -291,12 +291,12 @@ class Session:
     @property
     def n_left(self) -> int:
         """Number of rows that can still be asked about in this round, besides open questions."""
-        with self._journal.lock:
+        with self._logged.lock:
             return len(self.rows) - len(self._state.taken())
 
     def writing(self) -> AbstractContextManager[None]:
         """Keep other threads from writing, for programs that check something before they tell."""
-        return self._journal.writing()
+        return self._logged.writing()
 
     def start(self) -> Self:
         """Train the model up to the end of the log: without answers, then with them.
@@ -310,7 +310,7 @@ class Session:
         """Return the model up to the end of the log."""
         if (model := self._model) is None or model.n_trainings != len(self._state.trainings):
             with self._training_lock:
-                rounds = self._journal.rounds()
+                rounds = self._logged.rounds()
                 if (model := self._model) is None or model.n_trainings != len(rounds):
                     self._model = model = Model(self.trainer.train(rounds), len(rounds))
         return model
@@ -342,7 +342,7 @@ class Session:
         """Select rows without keeping others from writing, so that answers need not wait."""
         self._update_selection()
         is_free = np.ones(len(self.rows), dtype=bool)
-        with self._journal.lock:
+        with self._logged.lock:
             n_more, model = n - len(self._state.open), self._model
             is_free[self.rows.positions(self._state.taken())] = False
             progress = {"n_rounds": self.round, "n_asked": self._state.n_asked}
@@ -353,8 +353,8 @@ class Session:
         )
         rows = self.rows.ids([at for at, _ in selected])
         with self.writing():
-            taken, now = self._state.taken(), self._journal.now()
-            self._journal.record(
+            taken, now = self._state.taken(), self._logged.now()
+            self._logged.record(
                 [
                     Asked(row, self.round, strategy, *model.score_and_rank(at), now)
                     for row, (at, strategy) in zip(rows, selected, strict=True)
@@ -405,7 +405,7 @@ class Session:
         """Record the answers of several calls, each as `tell` does: all of them or none."""
         parsed = [(call, call.parse(self.rows)) for call in calls]
         with self.writing():
-            now, model, entries = self._journal.now(), self._model, list[Answered]()
+            now, model, entries = self._logged.now(), self._model, list[Answered]()
             for call, answers in parsed:
                 given = {(row, call.who): answer for row, (_, answer) in answers.items()}
                 if self._is_repeated(call.request, given):
@@ -418,7 +418,7 @@ class Session:
                     about = (row, answer, self.round, call.who, now, score, rank, strategy)
                     entries.append(Answered(*about, *rest))
                 now += timedelta(microseconds=1)
-            self._journal.record(entries)
+            self._logged.record(entries)
 
     def undo(self, who: str = "", *, request: str = "") -> list[int]:
         """Withdraw the answers of a person's last `tell`; return their rows.
@@ -436,8 +436,8 @@ class Session:
             last = self._state.last_call(who)
             if not last:
                 raise SessionError(f"There is no answer{f' of {who}' if who else ''} to undo.")
-            now = self._journal.now()
-            self._journal.record(
+            now = self._logged.now()
+            self._logged.record(
                 [Withdrawn(entry.row, self.round, who, now, request) for entry in last]
             )
         return [entry.row for entry in last]
@@ -458,13 +458,13 @@ class Session:
         The model is replaced when the training is finished; if it fails, nothing changes.
         """
         with self._training_lock:
-            with self.writing(), self._journal.lock:
+            with self.writing(), self._logged.lock:
                 # Answers that come later wait for the next round.
-                rounds = [*self._journal.rounds(), self._journal.training_set()]
+                rounds = [*self._logged.rounds(), self._logged.training_set()]
             model = Model(self.trainer.train(rounds), len(rounds))
             with self._selection_lock, self.writing():  # no selection by the old model
                 n_entries = rounds[-1].n_entries
-                self._journal.record([Refined(self.round, n_entries, self._journal.now())])
+                self._logged.record([Refined(self.round, n_entries, self._logged.now())])
                 self._update_selection()
                 self._model = model
         return self
@@ -485,7 +485,7 @@ class Session:
         without out-of-fold scores has none.
         """
         detector = self.start().detector
-        with self._journal.lock:
+        with self._logged.lock:
             current, answers = self.labels, self.answers
         proba, labels = detector.decision_.out_of_fold_proba, detector.decision_.labels
         error = np.abs(np.nan_to_num(proba - labels))
@@ -507,5 +507,5 @@ class Session:
 
     def _update_selection(self) -> None:
         """Pass the labels of finished rounds to the strategy."""
-        for training_set in self._journal.rounds()[self._selection.n_updates :]:
+        for training_set in self._logged.rounds()[self._selection.n_updates :]:
             self._selection.update(training_set)

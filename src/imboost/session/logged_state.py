@@ -1,4 +1,4 @@
-"""What is stored in a session's log, together with the state that follows from it."""
+"""A session's log, together with the state that follows from it."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ class Call:
         return parsed
 
 
-class Journal:
-    """Stores entries, then updates the state by them; nothing changes if storing fails.
+class LoggedState:
+    """Stores entries in the log, then updates the state; nothing changes if storing fails.
 
-    Who writes holds `writing`, also while the log stores the entries. Who reads the state holds
-    `lock`, and waits for no storage.
+    A thread that writes holds `writing`, also while the log stores the entries. A thread that
+    reads the state holds `lock`, and never waits for the log.
 
     Parameters
     ----------
     log : SessionLog
-        It is read once; entries are then added through the journal alone.
+        It is read once; entries are then added by `record` alone.
     start : Started
         The first entry of a new session; stored if the log is empty.
     """
