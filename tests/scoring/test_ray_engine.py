@@ -15,7 +15,7 @@ import pytest
 from imboost import persistence
 from imboost.detectors.table_detector import TableDetector
 from imboost.errors import DataError, MissingPackageError, SettingError
-from imboost.scoring import pipeline, ray_engine, row_selection, writer
+from imboost.scoring import pipeline, ray_engine, row_selection, score_files
 from imboost.scoring.part_scores import MANIFEST
 from imboost.scoring.ray_engine import RayScores, draw_sample_on_ray
 from imboost.scoring.row_selection import draw_sample
@@ -195,7 +195,7 @@ def test_a_part_with_rows_of_another_or_a_repeated_row_is_scored_again(
 
 def test_a_part_of_several_row_groups_is_complete(shop, monkeypatch, tmp_path):
     monkeypatch.setattr(pipeline, "BATCH_ROWS", 100)
-    monkeypatch.setattr(writer, "GROUP_ROWS", 200)
+    monkeypatch.setattr(score_files, "GROUP_ROWS", 200)
     data = write(orders(500), tmp_path / "some.parquet")
     scores = RayScores(shop / "orders.model", data, tmp_path / "out")
     scores.folder.prepare()
