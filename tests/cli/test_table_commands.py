@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -273,6 +274,15 @@ def test_an_interrupted_run_leaves_no_file(tmp_path, data, model, monkeypatch):
     assert run_program("score", model, data, "--out", out).code == 130
     assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
     assert out.read_text() == "of yesterday"
+
+
+def test_the_commands_that_fit_suggests_read_the_table_as_it_did(tmp_path):
+    data = tmp_path / "no header.csv"
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    np.savetxt(data, rows, delimiter=";", fmt="%.3f")
+    lines = run_well("fit", data, "--header", "no", "--encoding", "cp1252").lines
+    [suggested] = [line for line in lines if line.startswith("Next: imboost score")]
+    run_well(*shlex.split(suggested)[2:])
 
 
 def test_a_program_that_is_reported_to_end_leaves_no_file(tmp_path, data, model):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from imboost.cli.options import (
     RolesFile,
     Seed,
     Table,
+    as_arguments,
     reads_tables,
 )
 from imboost.cli.progress import stage
@@ -163,11 +165,12 @@ def fit(
             "ranking of the scores, give the fraction of outliers with --contamination, or give "
             "labels with --label-column."
         )
+    arguments = shlex.join([str(out), str(data), *as_arguments(options)])
     say(
         f"Model: {out}",
         f"Read {count(n_rows, 'row')}, trained on {len(fitted.decision_scores_):,}.",
-        f"Next: imboost score {out} {data}",
-        f"      imboost report {out} {data}",
+        f"Next: imboost score {arguments}",
+        f"      imboost report {arguments}",
     )
 
 

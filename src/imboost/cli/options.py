@@ -150,6 +150,17 @@ def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
     return read_then_run
 
 
+def as_arguments(options: ReadOptions) -> list[str]:
+    """Return the arguments of a command that reads its table with these options.
+
+    >>> as_arguments(ReadOptions(has_header=False, encoding="cp1252"))
+    ['--encoding', 'cp1252', '--header', 'no']
+    """
+    header = {True: "yes", False: "no"}
+    given = {name.removeprefix("has_"): getattr(options, name) for name in options.given}
+    return [text for name in given for text in (f"--{name}", header.get(given[name], given[name]))]
+
+
 def check_server(host: str, token: str | None) -> None:
     """Raise if a server could be used from other machines without a token."""
     from imboost.web.hosts import is_loopback
