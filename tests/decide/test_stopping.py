@@ -26,6 +26,10 @@ def test_stop_once_no_outlier_is_left(n_outliers):
     assert advice_text(found) == "Stop: no outlier seems to be left below the threshold."
 
 
+def test_go_on_while_an_outlier_may_be_left():
+    assert not outcome(Estimate(0.5, 0, 3), Estimate(0.2, 0.1, 0.3)).should_stop
+
+
 def test_go_on_while_no_outlier_is_labelled():
     found = outcome(Estimate(50, 10, 200), Estimate(0.99, 0.9, 1.0), n_outliers=0)
     assert not found.should_stop

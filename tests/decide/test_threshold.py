@@ -21,6 +21,12 @@ def test_contamination_is_the_fraction_of_rows_in_the_upper_cluster():
     assert estimate_contamination(scores) == pytest.approx(0.05, abs=0.01)
 
 
+def test_scores_far_below_the_lower_cluster_are_not_in_the_upper_one():
+    rng = np.random.default_rng(0)
+    low, bulk, high = rng.normal(-4, 0.1, 5), rng.normal(0, 0.2, 900), rng.normal(10, 1.5, 95)
+    assert estimate_contamination(np.concatenate([low, bulk, high])) == 0.095
+
+
 @pytest.mark.parametrize("scores", [np.zeros(50), np.append(np.zeros(10), np.full(40, 5.0))])
 def test_in_small_tables_without_a_smaller_upper_cluster_one_row_is_predicted(scores):
     assert estimate_contamination(scores) == 1 / 50

@@ -11,7 +11,8 @@ from browser_pages import accessibility_faults, scrolls_sideways
 from conftest import make_quick
 from imboost import TableDetector
 from imboost.facts import Fact, FactKind
-from imboost.present.report import ReportSample, render_report
+from imboost.present.report import ReportSample, explain_rows, render_report
+from imboost.scoring.row_selection import SelectedRows
 from page_reading import outside_addresses, tags
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'`{{7*7}}"
@@ -66,6 +67,21 @@ def test_markup_in_names_and_cells_stays_text():
     assert HOSTILE not in page
     assert page.count("&lt;/script&gt;&lt;img src=x") > 100
     assert sorted(set(tags(page))) == sorted(set(tags(make_page())))
+
+
+def test_explained_rows_have_their_scores_probabilities_and_decisions():
+    table = make_table()
+    detector = TableDetector(make_quick("stack"), random_state=0).fit(table)
+    numbers = [8, 200]
+    found = explain_rows(detector, SelectedRows(table.take(numbers), numbers, 300), "id")
+    assert [row.row for row in found] == numbers
+    assert [row.name for row in found] == ["id K0008", "id K0200"]
+    expected = detector.decision_scores_[numbers]
+    np.testing.assert_allclose([row.score for row in found], expected)
+    np.testing.assert_allclose(
+        [row.probability for row in found], detector.decision_.probability(expected)
+    )
+    assert [row.is_outlier for row in found] == (expected > detector.threshold_).tolist()
 
 
 def test_the_page_names_no_other_host():

@@ -1,10 +1,12 @@
 """Groups of rows with the same strongest reason."""
 
+from dataclasses import replace
+
 import pytest
 
 from imboost.explain import Explanation
 from imboost.facts import BrokenRule, Fact, FactKind, Position, RuleKind
-from imboost.present.rows import RowView, group_rows
+from imboost.present.rows import CellView, RowView, group_rows
 
 
 def row(number, *reasons):
@@ -115,6 +117,12 @@ def test_rules_about_columns_whose_names_differ_in_brackets_are_not_one_group():
     ]
 
 
+def test_rows_with_different_misspellings_are_not_one_group():
+    rules = [broken(RuleKind.SPELLING, ("city",), (x,), "Munich") for x in ("Munch", "Munixh")]
+    found = groups(*(reason("city", rule.cells[0], rule=rule) for rule in rules))
+    assert [rows for _, rows in found] == [[0], [1]]
+
+
 def test_new_categories_are_named_and_known_ones_that_contradict_are_gathered():
     values = [("Atlantis", 0.0), ("Atlantis", 0.0), ("NY", 0.2), ("CA", 0.3)]
     reasons = [
@@ -144,3 +152,18 @@ def test_repeated_rows_missing_cells_and_rows_without_reason_have_their_groups()
 def test_a_group_counts_its_outliers():
     [group] = group_rows([row(number, reason("taxa", "Reptile")) for number in range(5)])
     assert group.n_outliers == 3
+
+
+def test_an_unusual_cell_says_what_was_expected_and_how_much_it_contributes():
+    fact = Fact(kind=FactKind.VALUE, columns=("age",), value=9.0, expected=4.0, contribution=0.5)
+    helpful = CellView(column="age", text="9", reason=fact)
+    harmless = CellView(column="size", text="1", reason=reason("size", "1", contribution=-0.2))
+    view = row(0, fact, harmless.reason)
+    assert helpful.expected == "4"
+    assert [view.share(cell) for cell in (helpful, harmless)] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(("number", "residual", "warns"), [(0, 0.8, 1), (1, 0.8, 0), (0, 0.3, 0)])
+def test_only_an_outlier_that_its_reasons_explain_little_has_a_warning(number, residual, warns):
+    explanation = Explanation(1.0, 0.1, residual, is_exact=False, reasons=[reason("age", "9")])
+    assert bool(replace(row(number), explanation=explanation).warning) == warns

@@ -187,3 +187,20 @@ def test_a_body_that_is_declared_too_large_is_not_read():
     guarded = Guard(APP, hosts=AllowedHosts(), max_bytes=N_BYTES)
     asyncio.run(guarded(scope, fail, send))
     assert statuses[0] == 413
+
+
+def test_the_parts_of_a_body_count_together():
+    parts = iter([b"x" * 600, b"x" * 600])
+    statuses = []
+
+    async def receive():
+        return {"type": "http.request", "body": next(parts), "more_body": True}
+
+    async def send(message):
+        statuses.append(message.get("status"))
+
+    headers = [(b"host", b"localhost")]
+    scope = {"type": "http", "method": "POST", "path": "/echo", "headers": headers}
+    guarded = Guard(APP, hosts=AllowedHosts(), max_bytes=N_BYTES)
+    asyncio.run(guarded(scope, receive, send))
+    assert statuses[0] == 413
