@@ -84,6 +84,25 @@ def test_explained_rows_have_their_scores_probabilities_and_decisions():
     assert [row.is_outlier for row in found] == (expected > detector.threshold_).tolist()
 
 
+def test_the_page_has_the_threshold_and_the_mean_contributions_in_order(monkeypatch):
+    monkeypatch.setattr("imboost.present.report.render", lambda _, context: context)
+    table = make_table()
+    detector = TableDetector(make_quick("stack"), random_state=0).fit(table)
+    sample = ReportSample(n_top=5)
+    sample.add(np.arange(300), table, detector.decision_scores_)
+    page = render_report(detector, "table.csv", sample, 3)
+    assert page["threshold"] == detector.threshold_
+    for name, selected in (("top", sample.top.selected()), ("sample", sample.random.selected())):
+        total = dict.fromkeys([line["column"] for line in page["contributions"]], 0.0)
+        for explanation in detector.explain(selected.table):
+            for reason in explanation.reasons:
+                total[reason.column] += reason.contribution / len(selected.numbers)
+        found = {line["column"]: line[name] for line in page["contributions"]}
+        assert found == pytest.approx(total)
+    means = [line["top"] for line in page["contributions"]]
+    assert means == sorted(means, reverse=True)
+
+
 def test_the_page_names_no_other_host():
     page = make_page()
     assert outside_addresses(page) == []

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from imboost.web.guard import Guard
+from imboost.web.guard import Guard, error_response
 from imboost.web.hosts import AllowedHosts, is_loopback
 from serving_thread import served
 
@@ -40,6 +40,7 @@ APP = Starlette(
         Route("/fail", fail),
     ]
 )
+APP.routes[0].methods.discard("HEAD")  # as in FastAPI, which answers no HEAD by itself
 
 
 @pytest.fixture(scope="module")
@@ -204,3 +205,7 @@ def test_the_parts_of_a_body_count_together():
     guarded = Guard(APP, hosts=AllowedHosts(), max_bytes=N_BYTES)
     asyncio.run(guarded(scope, receive, send))
     assert statuses[0] == 413
+
+
+def test_an_error_about_text_that_is_no_unicode_can_be_sent():
+    assert error_response(422, "\ud800 is no role").body == b'{"detail":"? is no role"}'
