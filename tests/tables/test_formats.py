@@ -22,6 +22,7 @@ from imboost.errors import DataError, MissingPackageError, SettingError, Unknown
 from imboost.tables import database_files
 from imboost.tables.files import FORMATS, TableFiles
 from imboost.tables.frames import to_arrow
+from imboost.tables.parsers import NumberParser
 from imboost.tables.read_options import ReadOptions
 
 ROWS = [("A1", 12, 0.5, True, None), ("A2", 7, 1.25, False, "x"), ("A3", "many", 3.0, True, "y")]
@@ -137,6 +138,22 @@ def test_numbers_in_json_keep_all_digits_and_nested_values_are_text(tmp_path):
 def test_bad_json_is_refused_with_its_line(tmp_path, content, message):
     (tmp_path / "t.jsonl").write_bytes(content)
     refused(tmp_path / "t.jsonl", message)
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".db", ".jsonl"])
+def test_numbers_of_three_decimals_are_not_read_a_thousand_times_too_large(tmp_path, ending):
+    values = [4.111, 2.081, 425, -135.256]
+    path = tmp_path / f"sizes{ending}"
+    if ending == ".xlsx":
+        write_excel(path, {"sizes": [("size",), *((value,) for value in values)]})
+    elif ending == ".db":
+        with sqlite3.connect(path) as connection:
+            connection.execute("CREATE TABLE sizes (size)")
+            connection.executemany("INSERT INTO sizes VALUES (?)", [(value,) for value in values])
+    else:
+        path.write_text("\n".join(json.dumps({"size": value}) for value in values))
+    cells = TableFiles.find(path, ReadOptions()).read().column("size")
+    assert NumberParser.fit_parse(cells)[1].tolist() == values
 
 
 @pytest.mark.parametrize("ending", [".feather", ".arrow", ".ipc"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
@@ -99,7 +100,8 @@ def to_cell(value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, float | np.floating):
         number = float(value)
-        return str(int(number)) if number.is_integer() and abs(number) < 1e15 else str(number)
+        is_short = number.is_integer() and abs(number) < 1e15
+        return str(int(number)) if is_short else decimal_text(str(number))
     if isinstance(value, datetime):
         return value.isoformat(sep=" ").removesuffix(" 00:00:00")
     if isinstance(value, timedelta):
@@ -107,6 +109,15 @@ def to_cell(value: Any) -> str | None:
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")
     return str(value)
+
+
+def decimal_text(number: str) -> str:
+    """Append a zero to a number whose point could separate thousands, so that it cannot.
+
+    >>> [decimal_text(number) for number in ("4.111", "-12.5", "1234.125", "0.5e7")]
+    ['4.1110', '-12.5', '1234.125', '0.5e7']
+    """
+    return f"{number}0" if re.fullmatch(r"-?\d{1,3}\.\d{3}", number) else number
 
 
 def text_reader(

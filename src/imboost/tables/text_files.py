@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from imboost.errors import DataError, first_line
-from imboost.tables.cells import text_reader
+from imboost.tables.cells import decimal_text, text_reader
 from imboost.tables.names import check_header, check_unique, default_names
 from imboost.tables.read_options import ReadOptions
 
@@ -190,7 +190,7 @@ def open_json(path: Path, options: ReadOptions, n_rows: int) -> pa.RecordBatchRe
 
 
 def _records(path: Path, options: ReadOptions) -> Iterator[dict[str, Any]]:
-    """Yield every object of a file, with numbers as they are written."""
+    """Yield every object of a file, with numbers as text."""
     with (
         pa.input_stream(path) as stream,
         io.TextIOWrapper(stream, encoding=options.text_encoding) as lines,
@@ -202,7 +202,9 @@ def _records(path: Path, options: ReadOptions) -> Iterator[dict[str, Any]]:
             if is_array:
                 place, text = "the array", line + lines.read()
             try:
-                value = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+                value = json.loads(
+                    text, parse_int=str, parse_float=decimal_text, parse_constant=str
+                )
             except (ValueError, RecursionError) as error:
                 raise DataError(f"{path}, {place} is not JSON: {first_line(error)}.") from error
             for position, record in enumerate(value if is_array else [value]):
