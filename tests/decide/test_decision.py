@@ -24,6 +24,12 @@ def test_the_base_rate_is_that_of_the_table_the_rows_were_sampled_from():
     assert mean == pytest.approx(ASSUMED_CONTAMINATION)
 
 
+def test_the_base_rate_is_not_assumed_once_a_row_is_labelled():
+    labels = unlabelled(1000)
+    labels[3] = 0
+    assert Decision.make(SCORES, labels).base_rate_shift == 0.0
+
+
 def test_probabilities_that_rest_on_the_base_rate_are_used_unchanged():
     decision = Decision.make(SCORES, unlabelled(1000), are_probabilities=True, has_base_rate=True)
     some = np.array([0.1, 0.5, 0.9])

@@ -16,7 +16,8 @@ def outcome(missed, recall, n_outliers=20):
 def test_stop_once_the_recall_is_sufficient(recall, should_stop):
     found = outcome(Estimate(30, 20, 40), Estimate(recall, recall / 2, 1.0))
     assert found.should_stop == should_stop
-    assert f"about {recall:.0%} of all outliers are found" in advice_text(found)
+    share = f"about {recall:.0%} of all outliers are found ({recall / 2:.0%} to 100%)"
+    assert share in advice_text(found)
     assert "about 30 (20 to 40) are missed" in advice_text(found)
 
 

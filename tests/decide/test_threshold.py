@@ -55,6 +55,11 @@ def test_a_threshold_by_probability_separates_the_rows_exactly(scores, minimum):
     np.testing.assert_array_equal(scores > threshold, probability >= minimum)
 
 
+def test_a_probability_of_one_half_is_enough():
+    scores = np.array([0.2, 0.5, 0.8])
+    assert (scores > threshold_by_probability(scores, scores)).tolist() == [False, True, True]
+
+
 def test_no_row_is_a_predicted_outlier_if_none_is_probable_enough():
     scores = np.array([0.1, 0.2, 0.3])
     assert not (scores > threshold_by_probability(scores, scores)).any()

@@ -160,6 +160,16 @@ def test_next_shows_another_question_and_comes_back_at_the_end(workspace):
     assert shown[-1] == shown[0]
 
 
+def test_the_time_that_a_question_was_shown_is_stored_with_its_answer(workspace):
+    row = workspace.take_question("ann")
+    workspace.answer([row], "inlier", who="ann", note="sure")
+    workspace.answer([7], "inlier", who="ann", from_list=True)
+    shown, listed = workspace.session.history
+    assert shown.seconds >= 0
+    assert shown.note == "sure"
+    assert listed.seconds is None
+
+
 def test_second_opinions_go_to_another_person(orders):
     project = make_project(orders[0], second_opinions=1.0, n_questions=2)
     workspace = start(project)
@@ -172,6 +182,21 @@ def test_second_opinions_go_to_another_person(orders):
     workspace.resolve(row, "inlier", who="ann")
     assert workspace.session.labels[row] == 0
     assert workspace.session.conflicts == {}
+    project.close()
+
+
+def test_a_second_opinion_is_asked_of_one_other_person(orders):
+    project = make_project(orders[0], second_opinions=1.0, n_questions=4)
+    workspace = start(project)
+    workspace.wait_until_idle()
+    workspace.stop()  # no more questions
+    workspace.wait_until_stopped()
+    for row in workspace.session.open_questions:
+        workspace.answer([row], "inlier", who="ann", from_list=True)
+    assert workspace.take_question("ann") is None
+    row = workspace.take_question("bob")
+    workspace.answer([row], "inlier", who="bob")
+    assert workspace.take_question("eve") not in (row, None)
     project.close()
 
 
@@ -241,7 +266,10 @@ def test_the_last_answers_are_trained_with_when_no_row_is_left(tmp_path):
 
 
 def test_a_failed_training_is_shown_and_answers_are_still_stored(workspace, orders, monkeypatch):
+    tries = []
+
     def fail(session):
+        tries.append(session.round)
         raise ValueError("no memory left")
 
     monkeypatch.setattr(Session, "refine", fail)
@@ -250,7 +278,9 @@ def test_a_failed_training_is_shown_and_answers_are_still_stored(workspace, orde
     assert "no memory left" in workspace.error
     row = next(row for row in range(200) if row not in workspace.session.answers)
     workspace.answer([row], "inlier", who="", from_list=True)
+    workspace.wait_until_idle()
     assert workspace.session.answers[row] == Answer.INLIER
+    assert tries == [0]
 
 
 def test_a_reopened_project_goes_on_with_the_same_questions_and_scores(orders):

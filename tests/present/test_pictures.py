@@ -9,6 +9,7 @@ import pytest
 
 from imboost.present.pictures import (
     HEIGHT,
+    N_BINS,
     WIDTH,
     Frequencies,
     Histogram,
@@ -54,6 +55,14 @@ def test_rare_categories_share_the_last_bar():
     rare = [position(drawn.draw("x", mark=name), "mark")[0] for name in ("c30", "c39", "new")]
     assert rare == [pytest.approx(WIDTH, abs=4)] * 3
     assert 'class="mark"' not in drawn.draw("x", mark=None)
+
+
+def test_the_last_bar_counts_all_rare_categories():
+    sizes = [2 * N_BINS] * (N_BINS - 1) + [1] * 2 * N_BINS
+    svg = Frequencies.of_column([str(at) for at in range(len(sizes))], sizes).draw("x")
+    tops = re.findall(r"V([\d.]+)h", svg)
+    assert len(tops) == N_BINS
+    assert len(set(tops)) == 1  # as many rows as in each of the others
 
 
 def test_labels_are_escaped():

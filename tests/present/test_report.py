@@ -103,6 +103,17 @@ def test_the_page_has_the_threshold_and_the_mean_contributions_in_order(monkeypa
     assert means == sorted(means, reverse=True)
 
 
+def test_text_that_stands_for_a_missing_value_is_shown_as_missing(monkeypatch):
+    monkeypatch.setattr("imboost.present.report.render", lambda _, context: context)
+    table = make_table()
+    detector = TableDetector(make_quick("stack"), missing_values=["Bird"], random_state=0)
+    sample = ReportSample()
+    sample.add(np.arange(300), table, detector.fit(table).decision_scores_)
+    rows = render_report(detector, "table.csv", sample, 3)["shown"]["rows"]
+    shown = {cell.text for row in rows for cell in row.cells if cell.column == "taxa"}
+    assert shown == {None, "Fish", "Reptile"}
+
+
 def test_the_page_names_no_other_host():
     page = make_page()
     assert outside_addresses(page) == []

@@ -130,3 +130,8 @@ def test_a_finding_about_many_rows_gives_an_example():
     assert wording.finding(facts[:1]) == (
         "1 row breaks a rule of the other rows: total should be net + tax = 12.50."
     )
+
+
+def test_a_change_of_missing_cells_names_both_shares():
+    fact = Fact(kind=FactKind.MISSING_CELLS, columns=("size",), share=0.4, reference_share=0.021)
+    assert wording.finding([fact]) == "size: 40% of cells are missing, 2.1% in training."

@@ -76,7 +76,9 @@ def test_a_request_to_another_host_is_refused(client, host):
     assert "--" not in answer.json()["detail"]
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:8000", "[::1]:5"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:1", "127.0.0.1:8000", "[::1]:5", "localhost.:8"]
+)
 def test_loopback_names_are_answered_on_any_port(client, host):
     assert client.get("/", headers={"Host": host}).text == "hello"
 
