@@ -208,6 +208,14 @@ def test_a_group_answer_has_an_entry_for_each_checked_row(visitor, project):
     assert set(project.workspace.session.answers) == {row, *others}
 
 
+def test_an_answer_about_the_row_alone_leaves_out_its_group(visitor, project):
+    """The form sends the checked rows of the group with every answer."""
+    row = visitor.row
+    others = [other for other in range(10) if other != row][:3]
+    visitor.answer("outlier", also=others)
+    assert set(project.workspace.session.answers) == {row}
+
+
 def test_an_answer_from_the_history_corrects(visitor, project):
     row = visitor.answer("inlier")
     visitor.get("/history")

@@ -109,6 +109,29 @@ def test_similar_rows_are_the_nearest_ones_with_their_answers(workspace):
     assert similar[0].row == nearest[0]
 
 
+def test_the_panel_has_the_estimates_and_counts_disagreements(workspace):
+    disagree(workspace, 7)
+    workspace.answer([5], "outlier", who="ann", from_list=True)
+    workspace.snapshot.doubtful.append((5, Answer.OUTLIER, 0.01))
+    workspace.snapshot.precision, workspace.snapshot.missed = "90% (80% to 95%)", "3 (1 to 9)"
+    panel = panel_view(workspace)
+    assert (panel["precision"], panel["missed"]) == ("90% (80% to 95%)", "3 (1 to 9)")
+    assert panel["n_disagreements"] == 2
+
+
+@pytest.mark.parametrize("sort", ["score", "amount"])
+def test_the_list_is_sorted_in_both_directions_page_by_page(workspace, monkeypatch, sort):
+    monkeypatch.setattr(routes, "PAGE_ROWS", 150)
+    keys = workspace.snapshot.scores if sort == "score" else workspace.columns.sort_keys(sort)
+    for order, sign in (("asc", 1), ("desc", -1)):
+        pages = [
+            suspects_view(workspace, sort=sort, order=order, page=at)["rows"] for at in (1, 2)
+        ]
+        assert [len(page) for page in pages] == [150, 50]
+        rows = [row.row for page in pages for row in page]
+        assert rows == np.argsort(sign * keys, kind="stable").tolist()
+
+
 def test_the_history_marks_answers_that_a_correction_replaced(workspace):
     for answer in ("outlier", "unsure", "inlier"):
         workspace.answer([3], answer, who="ann", from_list=True)

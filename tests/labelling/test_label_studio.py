@@ -109,6 +109,12 @@ def test_an_export_changes_nothing_in_its_own_session(labelled):
     assert labelled.session.history == before
 
 
+def test_an_answer_that_the_person_has_given_already_is_known(labelled):
+    labelled.session.tell([9], ["outlier"], who="Ada")
+    known = task(labelled, 9, completed_by="Ada", created_at="2099-01-01T00:00:00Z")
+    assert import_tasks(labelled, known) == (0, 1)
+
+
 def test_a_file_counts_once(labelled):
     one = task(labelled, 50, lead_time=4.2)
     assert import_tasks(labelled, one) == (1, 0)

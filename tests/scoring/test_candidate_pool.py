@@ -78,6 +78,11 @@ def test_only_large_tables_need_a_pool(files, tmp_path, monkeypatch):
     assert needs_pool(csv)
     monkeypatch.setattr(candidate_pool, "MAX_SESSION_ROWS", N_ROWS)
     assert not needs_pool(csv)
+    n_columns = len(files.read().column_names)
+    monkeypatch.setattr(candidate_pool, "MAX_SESSION_CELLS", n_columns * N_ROWS)
+    assert not needs_pool(csv)
+    monkeypatch.setattr(candidate_pool, "MAX_SESSION_CELLS", n_columns * N_ROWS - 1)
+    assert needs_pool(csv)
 
 
 def test_a_detector_of_arrays_is_refused(files):

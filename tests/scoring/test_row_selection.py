@@ -11,7 +11,13 @@ from imboost import persistence
 from imboost.errors import DataError, UnknownNameError
 from imboost.labels import unlabelled
 from imboost.scoring import row_selection
-from imboost.scoring.row_selection import TopRows, draw_sample, sample_keys, sample_of
+from imboost.scoring.row_selection import (
+    TopRows,
+    draw_sample,
+    find_rows,
+    sample_keys,
+    sample_of,
+)
 from imboost.tables.files import TableFiles
 from program_running import orders, run_well, write
 
@@ -158,3 +164,11 @@ def test_a_model_of_a_large_table_is_distilled_on_its_training_rows(tmp_path, mo
     assert "AUC" in output  # it knows the labels, so these are the training rows
     student = persistence.load(tmp_path / "orders.fast.model")
     assert len(student.decision_scores_) == 400
+
+
+def test_rows_found_by_identifier_have_their_number_in_the_table(tmp_path):
+    table = pa.table({"id": [f"K{at}" for at in range(9)], "size": range(9)})
+    files = write_parquet(tmp_path / "a.parquet", table, group_rows=4)
+    found = find_rows(files, "id", ["K7", "row 2", "K0"])
+    assert found.numbers == [7, 2, 0]
+    assert found.table["size"].to_pylist() == [7, 2, 0]
