@@ -10,7 +10,7 @@ import pytest
 from imboost import persistence
 from imboost.errors import DataError, UnknownNameError
 from imboost.labels import unlabelled
-from imboost.scoring import row_selection
+from imboost.scoring import pipeline, row_selection
 from imboost.scoring.row_selection import (
     TopRows,
     draw_sample,
@@ -166,7 +166,8 @@ def test_a_model_of_a_large_table_is_distilled_on_its_training_rows(tmp_path, mo
     assert len(student.decision_scores_) == 400
 
 
-def test_rows_found_by_identifier_have_their_number_in_the_table(tmp_path):
+def test_rows_found_by_identifier_have_their_number_in_the_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(pipeline, "BATCH_ROWS", 4)
     table = pa.table({"id": [f"K{at}" for at in range(9)], "size": range(9)})
     files = write_parquet(tmp_path / "a.parquet", table, group_rows=4)
     found = find_rows(files, "id", ["K7", "row 2", "K0"])
