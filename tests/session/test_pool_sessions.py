@@ -63,6 +63,15 @@ def test_row_ids_are_row_numbers_of_the_complete_table(data):
     assert session.undo("Ada") == rows
 
 
+def test_doubtful_answers_are_about_rows_of_the_complete_table(data):
+    session = Session(TableDetector("stack", random_state=0), data, random_state=0)
+    rows = answer(session, 20)
+    doubtful = session.refine().doubtful_answers()
+    assert doubtful
+    assert {row for row, *_ in doubtful} <= set(rows)
+    assert all(session.answers[row] == given for row, given, _ in doubtful)
+
+
 def test_a_row_outside_the_pool_is_refused(data):
     session = Session(detector(), data, random_state=0)
     outside = next(row for row in range(N_ROWS) if row not in set(session.rows.numbers.tolist()))

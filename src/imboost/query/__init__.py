@@ -6,7 +6,7 @@ A new strategy is a class like `RandomRows` and one line in `STRATEGIES`;
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
@@ -53,14 +53,19 @@ STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
 """Query strategies by name."""
 
 
-def make_strategy(name: str, **settings: Any) -> QueryStrategy:
-    """Return a new strategy; an unknown name raises and suggests the nearest."""
-    if name not in STRATEGIES:
-        raise UnknownNameError("query strategy", name, STRATEGIES)
-    known = signature(STRATEGIES[name]).parameters
+def make_strategy(
+    name: str,
+    strategies: Mapping[str, Callable[..., QueryStrategy]] = STRATEGIES,
+    /,
+    **settings: Any,
+) -> QueryStrategy:
+    """Return a new strategy; an unknown name or setting raises and suggests the nearest."""
+    if name not in strategies:
+        raise UnknownNameError("query strategy", name, strategies)
+    known = signature(strategies[name]).parameters
     for setting in settings.keys() - known.keys():
         raise UnknownNameError(f"setting of {name}", setting, known)
-    return STRATEGIES[name](**settings)
+    return strategies[name](**settings)
 
 
 def as_strategy(setting: str, value: str | QueryStrategy) -> QueryStrategy:

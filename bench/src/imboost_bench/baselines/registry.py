@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import numpy as np
 from imboost import query
 from imboost.arrays import Floats, Indices
 from imboost.detectors.registry import known_detectors
-from imboost.errors import UnknownNameError
 from imboost.labels import Labels
 from imboost.query import MixtureBoundary, QueryStrategy, RandomRows
 from imboost_bench.baselines.deep_svdd import DeepSVDD
@@ -53,9 +51,4 @@ STRATEGIES: dict[str, Callable[..., QueryStrategy]] = {
 
 def make_strategy(name: str, **settings: Any) -> QueryStrategy:
     """Return a new query strategy; an unknown name or setting raises and suggests the nearest."""
-    if name not in STRATEGIES:
-        raise UnknownNameError("query strategy", name, STRATEGIES)
-    known = signature(STRATEGIES[name]).parameters
-    for setting in settings.keys() - known.keys():
-        raise UnknownNameError(f"setting of {name}", setting, known)
-    return STRATEGIES[name](**settings)
+    return query.make_strategy(name, STRATEGIES, **settings)
