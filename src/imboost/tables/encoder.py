@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from imboost.facts import Cell, RareCategories
+from imboost.tables.cells import value_counts
 from imboost.tables.datetime_parser import DatetimeParser
 from imboost.tables.layout import Feature, Kind, Layout
 from imboost.tables.number_scaling import NumberScaling, fit_scaling
@@ -195,8 +196,7 @@ class CategoryEncoder:
     @classmethod
     def fit(cls, values: pa.ChunkedArray) -> Self:
         """Count the categories of the training table."""
-        counted = pc.value_counts(pc.fill_null(values, MISSING)).to_pylist()
-        counts = {one["values"]: one["counts"] for one in counted}
+        counts = value_counts(pc.fill_null(values, MISSING))
         ordered = sorted(counts, key=lambda category: (-counts[category], category))
         bins = {
             category: int(math.log(counts[category], FREQUENCY_BIN_BASE))

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imboost.arrays import Floats
-from imboost.tables.cells import as_text, is_text, to_floats, to_seconds
+from imboost.tables.cells import as_text, is_text, to_floats, to_seconds, value_counts
 
 MAX_NUMBER = 1e300  # larger numbers are clipped to this, so that differences stay finite
 CLEAR_MAJORITY = 0.95  # fraction of cells with a format from which the column has that format
@@ -205,9 +205,8 @@ def parse_booleans(column: pa.ChunkedArray) -> Floats:
 
 
 def _most_common(text: pa.ChunkedArray, default: str) -> str:
-    counts = pc.value_counts(text).to_pylist()
-    ordered = sorted(counts, key=lambda one: (-one["counts"], one["values"]))
-    return str(ordered[0]["values"]) if ordered else default
+    counts = value_counts(text)
+    return str(min(counts, key=lambda value: (-counts[value], value), default=default))
 
 
 def _number_text(column: pa.ChunkedArray) -> pa.ChunkedArray:

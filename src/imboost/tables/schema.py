@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 
 from imboost.arrays import Floats
 from imboost.errors import DataError, SettingError, UnknownNameError
-from imboost.tables.cells import MISSING_STRINGS, is_supported, is_text, mask_missing
+from imboost.tables.cells import MISSING_STRINGS, is_supported, is_text, mask_missing, value_counts
 from imboost.tables.names import check_columns
 from imboost.tables.parsers import has_decimal_commas
 from imboost.tables.roles import UNUSED, Parser, Role, TrainingColumn, infer_role
@@ -192,7 +193,6 @@ def _missing_notes(column: pa.ChunkedArray, missing: tuple[str, ...]) -> Iterato
         return
     text = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
     is_missing = pc.is_in(text, pa.array(missing, text.type))
-    counts = pc.value_counts(text.filter(is_missing)).to_pylist()
-    for one in sorted(counts, key=lambda one: -one["counts"]):
-        number = "1 cell is" if one["counts"] == 1 else f"{one['counts']:,} cells are"
-        yield f"{number} '{one['values']}', which counts as missing"
+    for value, n in Counter(value_counts(text.filter(is_missing))).most_common():
+        number = "1 cell is" if n == 1 else f"{n:,} cells are"
+        yield f"{number} '{value}', which counts as missing"
